@@ -1,0 +1,313 @@
+"""The configuration of a BERT model: sizes, rates, label names, and the JSON file they live in.
+
+Source of the fields and their defaults: Devlin et al. 2019, "BERT: Pre-training of Deep
+Bidirectional Transformers", and the `bert_config.json` files published with it.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from bert_core.errors import ConfigError, MissingFileError
+
+Activation = str | Callable[[Tensor], Tensor]
+
+_MAX_JSON_BYTES = 16 * 1024 * 1024  # a real config is a few kB; label lists a few hundred
+_SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+)
+_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+# A billion of anything is a lie or a mistake: the largest published BERT has 250,000 words.
+_MAX_SIZE = 10_000_000
+_MAX_LAYERS = 1_000
+
+
+class BertConfig:
+    """Sizes and settings of one BERT model.
+
+    Args:
+        vocab_size_or_config_json_file: vocabulary size, or the path of a config JSON.
+        hidden_size: D, width of every hidden state.
+        num_hidden_layers: L.
+        num_attention_heads: H; must divide D when a model is built.
+        intermediate_size: F, width inside the feed-forward block.
+        hidden_act: "gelu" (erf form), "relu", "swish"/"silu", "gelu_new", or a callable.
+        hidden_dropout_prob: dropout of hidden states, 0 to 1.
+        attention_probs_dropout_prob: dropout of attention weights, 0 to 1.
+        max_position_embeddings: longest input in tokens.
+        type_vocab_size: number of token types (segments).
+        initializer_range: standard deviation of fresh weights.
+        **extra: any other key of a config file; kept for the round trip. `layer_norm_eps`,
+            `pad_token_id`, `id2label`, `label2id` and `num_labels` are understood.
+
+    Raises:
+        ConfigError: a ValueError; a size that is not a positive integer, a rate outside 0..1,
+            a key that asks for something not implemented.
+        MissingFileError: a FileNotFoundError; the named JSON file does not exist.
+
+    >>> BertConfig(99, hidden_size=32, num_attention_heads=4).hidden_size
+    32
+    """
+
+    def __init__(
+        self,
+        vocab_size_or_config_json_file: int | str | None = None,
+        hidden_size: int = 768,
+        num_hidden_layers: int = 12,
+        num_attention_heads: int = 12,
+        intermediate_size: int = 3072,
+        hidden_act: Activation = "gelu",
+        hidden_dropout_prob: float = 0.1,
+        attention_probs_dropout_prob: float = 0.1,
+        max_position_embeddings: int = 512,
+        type_vocab_size: int = 2,
+        initializer_range: float = 0.02,
+        **extra: Any,
+    ) -> None:
+        first = extra.pop("vocab_size", None)
+        if vocab_size_or_config_json_file is None:
+            vocab_size_or_config_json_file = first
+        elif first is not None:
+            raise ConfigError(
+                "The vocabulary size was given twice: as the first argument and as vocab_size=. "
+                "Give it once."
+            )
+        self.hidden_size = hidden_size
+        self.num_hidden_layers = num_hidden_layers
+        self.num_attention_heads = num_attention_heads
+        self.intermediate_size = intermediate_size
+        self.hidden_act = hidden_act
+        self.hidden_dropout_prob = hidden_dropout_prob
+        self.attention_probs_dropout_prob = attention_probs_dropout_prob
+        self.max_position_embeddings = max_position_embeddings
+        self.type_vocab_size = type_vocab_size
+        self.initializer_range = initializer_range
+        self.layer_norm_eps = 1e-12  # BERT's own value
+        self.pad_token_id: int | None = 0
+        self.id2label: dict[int, str] = {}
+        self._declared_labels: int | None = None
+        self.extra: dict[str, Any] = {}
+        if isinstance(vocab_size_or_config_json_file, bool):
+            raise ConfigError(_bad_first_argument(vocab_size_or_config_json_file))
+        if isinstance(vocab_size_or_config_json_file, int):
+            self.vocab_size = vocab_size_or_config_json_file
+        elif isinstance(vocab_size_or_config_json_file, str | Path):
+            self._take(_read_json(Path(vocab_size_or_config_json_file)))
+        else:
+            raise ConfigError(_bad_first_argument(vocab_size_or_config_json_file))
+        self._take(extra)
+        self._check()
+
+    # -- building ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
+        """Build a config from the keys of a config file; unknown keys are kept."""
+        if "vocab_size" not in values:
+            raise ConfigError(
+                "The configuration has no vocab_size. Expected the keys of a BERT config.json; "
+                f"found {sorted(map(str, values))[:12]}."
+            )
+        size = values["vocab_size"]
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise ConfigError(f"vocab_size is {size!r}; expected a whole number.")
+        config = cls(size)
+        config._take({key: value for key, value in values.items() if key != "vocab_size"})
+        config._check()
+        return config
+
+    @classmethod
+    def from_json_file(cls, json_file: str | Path) -> "BertConfig":
+        """Read `config.json` or `bert_config.json`."""
+        return cls.from_dict(_read_json(Path(json_file)))
+
+    def _take(self, values: Mapping[str, Any]) -> None:
+        """Set known fields from `values`, keep the rest in `extra`."""
+        for key, value in values.items():
+            if key == "id2label":
+                self.id2label = _read_labels(value)
+            elif key == "label2id":
+                if not values.get("id2label"):
+                    self.id2label = _invert_labels(value)
+            elif key in ("num_labels", "_num_labels"):
+                self._declared_labels = _read_count(key, value)
+            elif key in _SIZES or key in _KNOWN:
+                setattr(self, key, value)
+            else:
+                self.extra[key] = copy.deepcopy(value)
+
+    def _check(self) -> None:
+        for name in _SIZES:
+            value = getattr(self, name, None)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ConfigError(f"{name} is {value!r}; expected a whole number of at least 1.")
+            limit = _MAX_LAYERS if name == "num_hidden_layers" else _MAX_SIZE
+            if value > limit:
+                raise ConfigError(f"{name} is {value:,}; more than {limit:,} is not believable.")
+        for name in _RATES:
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value <= 1:
+                raise ConfigError(f"{name} is {value!r}; expected a number from 0 to 1.")
+        for name in ("layer_norm_eps", "initializer_range"):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value < 1e3:
+                raise ConfigError(f"{name} is {value!r}; expected a small positive number.")
+        if not (callable(self.hidden_act) or isinstance(self.hidden_act, str)):
+            raise ConfigError(f"hidden_act is {self.hidden_act!r}; expected a name or a callable.")
+        positions = self.extra.get("position_embedding_type", "absolute")
+        if positions != "absolute":
+            raise ConfigError(
+                f"position_embedding_type is {positions!r}; only 'absolute' is implemented. "
+                "This checkpoint needs a different position encoding and cannot be used."
+            )
+        for key in ("is_decoder", "add_cross_attention"):
+            if self.extra.get(key):
+                raise ConfigError(f"{key} is true; this package implements BERT's encoder only.")
+
+    # -- labels -----------------------------------------------------------------------------
+
+    @property
+    def num_labels(self) -> int:
+        """C: from id2label, else the declared number, else 2."""
+        return len(self.id2label) or self._declared_labels or 2
+
+    @num_labels.setter
+    def num_labels(self, value: int) -> None:
+        self._declared_labels = _read_count("num_labels", value)
+        if len(self.id2label) != value:
+            self.id2label = {}
+
+    @property
+    def has_declared_labels(self) -> bool:
+        """Whether the file or the caller said how many labels there are."""
+        return bool(self.id2label) or self._declared_labels is not None
+
+    @property
+    def label2id(self) -> dict[str, int]:
+        """The inverse of id2label."""
+        return {label: index for index, label in self.id2label.items()}
+
+    def label_name(self, index: int) -> str:
+        """Name of a label; "LABEL_3" where the checkpoint gives none."""
+        return self.id2label.get(index, f"LABEL_{index}")
+
+    # -- writing ----------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every field and every kept key, ready for JSON (a callable by its name)."""
+        result = copy.deepcopy(self.extra)
+        for key in (*_SIZES, *_KNOWN):
+            result[key] = getattr(self, key)
+        if callable(result["hidden_act"]):
+            result["hidden_act"] = getattr(self.hidden_act, "__name__", repr(self.hidden_act))
+        if self.id2label:
+            result["id2label"] = dict(self.id2label)
+            result["label2id"] = self.label2id
+        elif self._declared_labels is not None:
+            result["num_labels"] = self._declared_labels
+        return result
+
+    def to_json_string(self) -> str:
+        """Return the configuration as indented JSON with sorted keys and a final newline."""
+        values = self.to_dict()
+        if self.id2label:
+            values["id2label"] = {str(index): label for index, label in self.id2label.items()}
+        return json.dumps(values, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+    def to_json_file(self, json_file_path: str | Path) -> None:
+        """Write the configuration as a JSON file."""
+        Path(json_file_path).write_text(self.to_json_string(), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"BertConfig {self.to_json_string()}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BertConfig) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, compared by value
+
+
+_KNOWN = (
+    "hidden_act",
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "initializer_range",
+    "layer_norm_eps",
+    "pad_token_id",
+)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _bad_first_argument(value: object) -> str:
+    return (
+        f"The first argument of BertConfig is {value!r}; expected a vocabulary size (int) "
+        "or the path of a config JSON (str)."
+    )
+
+
+def _read_count(key: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MAX_SIZE:
+        raise ConfigError(f"{key} is {value!r}; expected a whole number of at least 1.")
+    return value
+
+
+def _read_labels(value: object) -> dict[int, str]:
+    """Read id2label; JSON has its keys as strings.
+
+    >>> _read_labels({"0": "O", "1": "B-PER"})
+    {0: 'O', 1: 'B-PER'}
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"id2label is a {type(value).__name__}; expected a table index -> name.")
+    try:
+        labels = {int(index): str(label) for index, label in value.items()}
+    except (TypeError, ValueError):
+        raise ConfigError("id2label has a key that is not a whole number.") from None
+    if sorted(labels) != list(range(len(labels))):
+        raise ConfigError(
+            f"id2label names the indices {sorted(labels)[:8]}; expected 0 to {len(labels) - 1} "
+            "without gaps."
+        )
+    return dict(sorted(labels.items()))
+
+
+def _invert_labels(value: object) -> dict[int, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"label2id is a {type(value).__name__}; expected a table name -> index.")
+    return _read_labels({index: label for label, index in value.items()})
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MAX_JSON_BYTES:
+            raise ConfigError(
+                f"{path.name} has {path.stat().st_size:,} bytes; a configuration has a few "
+                f"thousand. At most {_MAX_JSON_BYTES:,} are read."
+            )
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFileError(f"There is no configuration file at {path}.") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path.name} is not valid JSON: {error}.") from None
+    except OSError as error:
+        raise ConfigError(f"{path.name} cannot be read: {error.strerror}.") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path.name} holds a {type(values).__name__}; expected a JSON object.")
+    return values
