@@ -1,0 +1,213 @@
+"""The rules of the house, checked over the syntax trees: quick, and without importing the site.
+
+Who may import whom is read from the table in ARCHITECTURE.md, so the page and this check cannot
+drift apart. Every check below is also tried on small made-up sources that break its rule.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.catalog import FEATURES
+
+ROOT = Path(__file__).resolve().parent.parent
+SKIPPED_FOLDERS = {"build", "dist", "runs", "node_modules", "__pycache__"}
+FILE_LIMIT, PAGE_LIMIT = 400, 80
+# Written in parts, so that this file does not hold what it looks for.
+ELSEWHERE = re.compile(
+    "|".join(
+        [r"\.\./" + "shared", r"(?<![\w./-])/(?:" + "work|root|tmp" + r")\b", "/home/" + r"\w+/"]
+    )
+)
+
+
+def files(pattern: str) -> Iterator[Path]:
+    """Every file of the checkout that matches, environments and build outputs left out."""
+    for path in sorted(ROOT.rglob(pattern)):
+        parts = path.relative_to(ROOT).parts
+        hidden = any(p.startswith(".") and p not in {".ci", ".streamlit"} for p in parts[:-1])
+        if path.is_file() and not hidden and not SKIPPED_FOLDERS & set(parts):
+            yield path
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+SOURCES = {name_of(p): p.read_text(encoding="utf-8") for p in files("*.py")}
+PRODUCT = {name: text for name, text in SOURCES.items() if not name.startswith("tests/")}
+
+
+def import_table(page: str) -> dict[str, list[str]]:
+    """Room -> what it may import, from the rows of the table headed `room`."""
+    rows = re.findall(r"^\| `([^`]+)` \|[^|]*\| (.*) \|$", page.partition("| room |")[2], re.M)
+    return {room: re.findall(r"`([^`]+)`", allowed) for room, allowed in rows}
+
+
+def stands_in(room: str, place: str) -> bool:
+    """`app/engine` holds `app/engine/store` and `app/engine_store`, not `app/engines`."""
+    return re.match(re.escape(room) + r"(?![A-Za-z0-9])", place) is not None
+
+
+def imports(source: str) -> Iterator[tuple[str, ...]]:
+    """What each import of a source may mean: `from a import b` is `a/b` (a module) or `a`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.replace(".", "/"),) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "").replace(".", "/")
+            yield from ((f"{module}/{alias.name}", module) for alias in node.names)
+
+
+def forbidden_imports(name: str, source: str, table: dict[str, list[str]]) -> list[str]:
+    place = name if name in table else name.removesuffix(".py")
+    rooms = [room for room in table if stands_in(room, place)]
+    if not rooms:
+        return [f"{name} stands in no room of ARCHITECTURE.md"]
+    allowed = table[max(rooms, key=len)]
+    return [
+        f"{name} imports {meanings[0]}"
+        for meanings in imports(source)
+        if meanings[-1].split("/")[0] not in sys.stdlib_module_names
+        and not any(stands_in(room, meaning) for room in allowed for meaning in meanings)
+    ]
+
+
+def unconditional_skips(name: str, source: str) -> list[str]:
+    """Skips that no condition guards: such a test never runs anywhere."""
+    found: list[str] = []
+
+    def visit(node: ast.AST, guarded: bool) -> None:
+        text = ast.unparse(node) if isinstance(node, ast.Call | ast.Attribute) else ""
+        bare_mark = text in {"pytest.mark.skip", "unittest.skip"}
+        constant = re.match(
+            r"(pytest\.mark|unittest)\.skip(if|If|Unless)\((True|False|1|0)\b", text
+        )
+        bare_call = re.match(r"pytest\.skip\(", text) and not guarded
+        if bare_mark or constant or bare_call:
+            found.append(f"{name}:{getattr(node, 'lineno', 0)} skips unconditionally")
+        guards = isinstance(node, ast.If | ast.ExceptHandler | ast.IfExp | ast.match_case)
+        for child in ast.iter_child_nodes(node):
+            visit(child, guarded or guards)
+
+    visit(ast.parse(source), False)
+    return found
+
+
+def too_long(name: str, source: str) -> list[str]:
+    limit = PAGE_LIMIT if name.startswith("pages/") else FILE_LIMIT
+    lines = len(source.splitlines())
+    return [f"{name} has {lines} lines; the limit is {limit}"] if lines > limit else []
+
+
+def foreign_paths(name: str, text: str) -> list[str]:
+    return [f"{name} names {found.group()}" for found in ELSEWHERE.finditer(text)]
+
+
+def slugs_in(names: Iterable[str], folder: str) -> set[str]:
+    """The slugs a folder of pages, tasks or examples has a file for (pages may be numbered)."""
+    found = (re.fullmatch(re.escape(folder) + r"/(?:\d+_)?([a-z]\w*)\.\w+", n) for n in names)
+    return {match[1] for match in found if match}
+
+
+def defines(source: str, kind: type[ast.stmt], name: str) -> bool:
+    return any(isinstance(n, kind) and n.name == name for n in ast.parse(source).body)  # type: ignore[attr-defined]
+
+
+TABLE = import_table((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+
+
+def test_the_import_table_covers_the_house() -> None:
+    assert {"bert_core", "app/tasks", "app/views", "pages", "app.py"} <= TABLE.keys()
+
+
+@pytest.mark.parametrize("name", PRODUCT)
+def test_every_file_imports_only_what_its_room_may(name: str) -> None:
+    assert forbidden_imports(name, PRODUCT[name], TABLE) == []
+
+
+@pytest.mark.parametrize("name", PRODUCT)
+def test_no_file_is_too_long(name: str) -> None:
+    assert too_long(name, PRODUCT[name]) == []
+
+
+def test_one_slug_is_one_page_one_task_and_one_set_of_examples() -> None:
+    slugs = {feature.slug for feature in FEATURES}
+    assert len(slugs) == len(FEATURES)
+    assert slugs_in(SOURCES, "pages") - {"home"} == slugs
+    assert slugs_in(SOURCES, "app/tasks") == slugs
+    assert slugs_in([name_of(p) for p in files("*.toml")], "assets/examples") == slugs
+    assert all(name_of(ROOT / feature.page) in SOURCES for feature in FEATURES)
+
+
+@pytest.mark.parametrize("slug", [feature.slug for feature in FEATURES])
+def test_a_slug_names_its_task_function_and_its_result_class(slug: str) -> None:
+    result = "".join(part.title() for part in slug.split("_")) + "Result"
+    assert defines(SOURCES[f"app/tasks/{slug}.py"], ast.FunctionDef, slug)
+    assert defines(SOURCES[f"app/results/{slug}.py"], ast.ClassDef, result)
+
+
+def test_no_test_is_skipped_unconditionally() -> None:
+    tests = {name: text for name, text in SOURCES.items() if name.startswith("tests/")}
+    assert [skip for name, text in tests.items() for skip in unconditional_skips(name, text)] == []
+
+
+def test_nothing_names_a_place_outside_the_repository() -> None:
+    texts = (p for p in files("*") if p.suffix not in {".png", ".safetensors", ".bin", ".woff2"})
+    found = [foreign_paths(name_of(p), p.read_text(encoding="utf-8")) for p in texts]
+    assert [place for places in found for place in places] == []
+
+
+TINY = {"core": ["torch", "core"], "app/tasks": ["core/errors", "app/results"], "run.py": ["app"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "complaints"),
+    [
+        ("core/model.py", "import os, torch.nn\nfrom core.errors import E", 0),
+        ("core/model.py", "import torchvision", 1),
+        ("core/model.py", "def f():\n    from app.tasks import qa", 1),
+        ("app/tasks/qa.py", "from core import errors\nfrom core.errors import E", 0),
+        ("app/tasks/qa.py", "from core import model", 1),
+        ("app/tasks/qa.py", "from app.tasks.ner import ner", 1),
+        ("app/tasks/qa.py", "from . import ner", 1),
+        ("run.py", "from app.tasks.qa import qa", 0),
+        ("elsewhere.py", "", 1),
+    ],
+)
+def test_the_import_check_sees_what_it_should(name: str, source: str, complaints: int) -> None:
+    assert len(forbidden_imports(name, source, TINY)) == complaints
+
+
+@pytest.mark.parametrize(
+    ("source", "complaints"),
+    [
+        ("@pytest.mark.skip\ndef test_a(): ...", 1),
+        ("@pytest.mark.skip(reason='later')\ndef test_a(): ...", 1),
+        ("pytestmark = pytest.mark.skipif(True, reason='no')", 1),
+        ("def test_a():\n    pytest.skip('later')", 1),
+        ("def test_a():\n    if not found:\n        pytest.skip('no browser')", 0),
+        ("@pytest.mark.skipif(not cuda(), reason='no GPU')\ndef test_a(): ...", 0),
+    ],
+)
+def test_the_skip_check_sees_what_it_should(source: str, complaints: int) -> None:
+    assert len(unconditional_skips("made_up.py", source)) == complaints
+
+
+def test_the_slug_checks_see_what_they_should() -> None:
+    names = ["pages/2_qa.py", "pages/home.py", "pages/old/ner.py", "app/tasks/qa.py", "pages/_x.py"]
+    assert slugs_in(names, "pages") == {"qa", "home"}
+    assert defines("def qa(): ...", ast.FunctionDef, "qa")
+    assert not defines("class qa: ...", ast.FunctionDef, "qa")
+
+
+def test_the_length_and_place_checks_see_what_they_should() -> None:
+    assert too_long("pages/1_qa.py", "x\n" * 81) and not too_long("pages/1_qa.py", "x\n" * 80)
+    assert too_long("app/qa.py", "x\n" * 401) and not too_long("app/qa.py", "x\n" * 400)
+    places = ["open('../" + "shared/x')", "see /" + "tmp/x", "cd /" + "root", "/home/" + "ada/x"]
+    assert all(foreign_paths("made_up.py", place) for place in places)
+    assert not foreign_paths("made_up.py", "tmp_path / 'x', a/" + "tmp, https://a.example/work")
