@@ -17,6 +17,12 @@ from app.catalog import FEATURES
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED_FOLDERS = {"build", "dist", "runs", "node_modules", "__pycache__"}
 FILE_LIMIT, PAGE_LIMIT = 400, 80
+CONFINED = {
+    "inference_mode": "app/engine",
+    "no_grad": "app/engine",
+    "cache_data": "app/streamlit_kit",
+    "cache_resource": "app/streamlit_kit",
+}
 # Written in parts, so that this file does not hold what it looks for.
 ELSEWHERE = re.compile(
     "|".join(
@@ -104,6 +110,17 @@ def too_long(name: str, source: str) -> list[str]:
     return [f"{name} has {lines} lines; the limit is {limit}"] if lines > limit else []
 
 
+def strays(name: str, source: str) -> list[str]:
+    """Calls that one room keeps to itself, used in another part of the site."""
+    words = {n.attr for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)}
+    site = name.startswith(("app", "pages"))
+    return [
+        f"{name} uses {word}; only {room} may"
+        for word, room in CONFINED.items()
+        if site and word in words and not stands_in(room, name)
+    ]
+
+
 def foreign_paths(name: str, text: str) -> list[str]:
     return [f"{name} names {found.group()}" for found in ELSEWHERE.finditer(text)]
 
@@ -128,6 +145,11 @@ def test_the_import_table_covers_the_house() -> None:
 @pytest.mark.parametrize("name", PRODUCT)
 def test_every_file_imports_only_what_its_room_may(name: str) -> None:
     assert forbidden_imports(name, PRODUCT[name], TABLE) == []
+
+
+@pytest.mark.parametrize("name", PRODUCT)
+def test_what_belongs_to_one_room_stays_there(name: str) -> None:
+    assert strays(name, PRODUCT[name]) == []
 
 
 @pytest.mark.parametrize("name", PRODUCT)
@@ -203,6 +225,12 @@ def test_the_slug_checks_see_what_they_should() -> None:
     assert slugs_in(names, "pages") == {"qa", "home"}
     assert defines("def qa(): ...", ast.FunctionDef, "qa")
     assert not defines("class qa: ...", ast.FunctionDef, "qa")
+
+
+def test_the_stray_check_sees_what_it_should() -> None:
+    source = "with torch.inference_mode():\n    pass"
+    assert len(strays("app/tasks/qa.py", source)) == 1
+    assert strays("app/engine/engine.py", source) == strays("training/train.py", source) == []
 
 
 def test_the_length_and_place_checks_see_what_they_should() -> None:
