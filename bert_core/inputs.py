@@ -1,0 +1,86 @@
+"""What a model refuses before any arithmetic, and how it says so."""
+
+import torch
+from torch import Tensor
+
+from bert_core.config import BertConfig
+from bert_core.errors import InputError
+
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+
+def check_inputs(
+    config: BertConfig,
+    input_ids: Tensor,
+    token_type_ids: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+    *,
+    rank: int = 2,
+) -> None:
+    """Refuse inputs no forward pass can use, before any arithmetic.
+
+    Values are looked at on CPU only; a GPU would have to wait for the answer.
+
+    Raises:
+        InputError: not integers, wrong rank, empty, longer than the model reads, or ids outside
+            the vocabulary or the token types.
+    """
+    _check_ids("input_ids", input_ids, config.vocab_size, rank)
+    if input_ids.shape[-1] > config.max_position_embeddings:
+        raise InputError(
+            f"The input has {input_ids.shape[-1]} tokens; this model reads at most "
+            f"{config.max_position_embeddings}. Shorten it or split it into windows."
+        )
+    if token_type_ids is not None:
+        _check_ids("token_type_ids", token_type_ids, config.type_vocab_size, rank)
+        _check_shape("token_type_ids", token_type_ids, input_ids)
+    if attention_mask is not None:
+        if not isinstance(attention_mask, Tensor):
+            raise InputError(f"attention_mask is a {type(attention_mask).__name__}, not a tensor.")
+        square = (*input_ids.shape, input_ids.shape[-1])
+        if rank != 2 or attention_mask.shape != square:
+            _check_shape("attention_mask", attention_mask, input_ids)
+
+
+def _check_ids(name: str, ids: Tensor, limit: int, rank: int) -> None:
+    if not isinstance(ids, Tensor):
+        raise InputError(f"{name} is a {type(ids).__name__}; expected a tensor of whole numbers.")
+    if ids.dtype not in _INTEGERS:
+        raise InputError(f"{name} holds {ids.dtype}; expected whole numbers such as torch.int64.")
+    if ids.dim() != rank:
+        form = "(batch, tokens)" if rank == 2 else "(batch, choices, tokens)"
+        raise InputError(f"{name} has the shape {tuple(ids.shape)}; expected {form}.")
+    if ids.numel() == 0:
+        raise InputError(f"{name} is empty: its shape is {tuple(ids.shape)}.")
+    if ids.device.type == "cpu":
+        low, high = (int(value) for value in ids.aminmax())
+        if low < 0 or high >= limit:
+            found = low if low < 0 else high
+            raise InputError(f"{name} holds {found}; this model knows 0 to {limit - 1}.")
+
+
+def _check_shape(name: str, tensor: Tensor, input_ids: Tensor) -> None:
+    if tensor.shape != input_ids.shape:
+        raise InputError(
+            f"{name} has the shape {tuple(tensor.shape)}, input_ids has {tuple(input_ids.shape)}; "
+            "they must agree."
+        )
+
+
+def check_positions(positions: Tensor, input_ids: Tensor) -> None:
+    """Refuse positions (B, P) that do not index into input_ids (B, T)."""
+    if not isinstance(positions, Tensor) or positions.is_floating_point():
+        raise InputError("positions must be a tensor of whole numbers.")
+    if positions.dim() != 2 or positions.shape[0] != input_ids.shape[0]:
+        raise InputError(
+            f"positions has the shape {tuple(positions.shape)}; expected "
+            f"({input_ids.shape[0]}, number of positions)."
+        )
+    if positions.device.type == "cpu" and positions.numel():
+        low, high = (int(value) for value in positions.aminmax())
+        if low < 0 or high >= input_ids.shape[-1]:
+            found = low if low < 0 else high
+            raise InputError(
+                f"positions holds {found}; the input has the positions 0 to "
+                f"{input_ids.shape[-1] - 1}."
+            )
