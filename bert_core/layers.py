@@ -244,7 +244,10 @@ class BertSelfOutput(nn.Module):
     def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
         """Return LayerNorm(dropout(dense(hidden)) + residual), (B, T, D)."""
         hidden = F.dropout(linear(hidden, self.dense), self.dropout_rate, self.training)
-        hidden += residual
+        if hidden.dtype == residual.dtype:
+            hidden += residual
+        else:  # under autocast the sum stays in the wider type
+            hidden = hidden + residual
         return layer_norm(hidden, self.LayerNorm)
 
 
