@@ -1,0 +1,131 @@
+"""What the explorer offers: one row per feature, in the order of the menu.
+
+One slug is one task (`app/tasks/<slug>.py`), one page (`pages/<n>_<slug>.py`), one result
+(`app/results/<slug>.py`), one file of examples (`assets/examples/<slug>.toml`) and one row here.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from app.settings import ASSETS
+from bert_core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One page of the explorer.
+
+    Attributes:
+        slug: its name in code, files and addresses.
+        title: its name on the screen.
+        icon: a Material symbol; symbols are bundled, nothing is fetched.
+        page: its script, relative to the root of the checkout.
+        summary: one sentence for the home page, a promise rather than a description.
+        see: one sentence at the top of the page: what is on the screen.
+        beware: one sentence: what must not be concluded from it.
+        needs: classes of `bert_core` whose heads must have been trained; () for none.
+    """
+
+    slug: str
+    title: str
+    icon: str
+    page: str
+    summary: str
+    see: str
+    beware: str
+    needs: tuple[str, ...] = ()
+
+
+FEATURES = (
+    Feature(
+        slug="tokenizer",
+        title="Tokenizer",
+        icon=":material/content_cut:",
+        page="pages/1_tokenizer.py",
+        summary="Watch a text fall into the pieces that BERT reads, and see why each cut is made.",
+        see="Your text as BERT receives it: every colour is one entry of a fixed vocabulary, "
+        "and the number under it is all that the model ever gets.",
+        beware="Pieces are cut by frequency, not by meaning: a cut inside a word is neither "
+        "grammar nor etymology.",
+    ),
+    Feature(
+        slug="fill_mask",
+        title="Fill-mask",
+        icon=":material/edit_note:",
+        page="pages/2_fill_mask.py",
+        summary="Hide a word and let the model guess it from both sides, with its odds.",
+        see="What the model would write at each [MASK], with the probability it gives to "
+        "every candidate of its whole vocabulary.",
+        beware="A high probability says that a word is usual in such a sentence, not that the "
+        "sentence is true; the model repeats the prejudices of the texts it has read.",
+        needs=("BertForMaskedLM",),
+    ),
+    Feature(
+        slug="next_sentence",
+        title="Next sentence",
+        icon=":material/format_line_spacing:",
+        page="pages/3_next_sentence.py",
+        summary="Ask whether one sentence may follow another, and how sure the model is.",
+        see="How strongly the model believes that the second sentence followed the first in "
+        "the same text.",
+        beware="The test that trained this answer was easy: it detects a change of topic far "
+        "better than a break in logic, and it is nearly always too sure of itself.",
+        needs=("BertForNextSentencePrediction",),
+    ),
+    Feature(
+        slug="attention",
+        title="Attention",
+        icon=":material/grid_on:",
+        page="pages/4_attention.py",
+        summary="Open every layer and head, and see which piece looks at which.",
+        see="For every layer and head, how much of each piece's attention goes to each other "
+        "piece; every row adds up to one.",
+        beware="Attention is not an explanation: it shows where a head looks, not why the "
+        "model answers as it does.",
+    ),
+)
+
+
+def feature(slug: str) -> Feature:
+    """Return the row of a slug.
+
+    Raises:
+        InputError: no feature has this slug.
+    """
+    for row in FEATURES:
+        if row.slug == slug:
+            return row
+    known = ", ".join(row.slug for row in FEATURES)
+    raise InputError(f"There is no page named {slug!r}. Pages are: {known}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One ready example of a page.
+
+    Attributes:
+        label: the words on its button.
+        note: what to look at, one sentence.
+        values: what it puts into the page's widgets, by their keys (`text`, `text_pair`, ...).
+    """
+
+    label: str
+    note: str
+    values: Mapping[str, str | int | float | bool]
+
+
+@cache
+def examples(slug: str) -> tuple[Example, ...]:
+    """Read the examples of a page from `assets/examples/<slug>.toml`."""
+    path = ASSETS / "examples" / f"{feature(slug).slug}.toml"
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
+    return tuple(
+        Example(
+            label=row["label"],
+            note=row.get("note", ""),
+            values={key: value for key, value in row.items() if key not in {"label", "note"}},
+        )
+        for row in rows
+    )

@@ -1,0 +1,185 @@
+"""One loaded model, its tokenizer, and the doors through which every task computes."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+import bert_core
+from app.engine.provenance import Provenance, describe
+from app.settings import settings
+from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer, Encoding
+from bert_core.bundled import bundled_names
+from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.resolve import resolve
+from bert_core.errors import InputError
+from bert_core.model import BertPreTrainedModel
+from bert_core.outputs import ModelOutputs
+
+M = TypeVar("M", bound=BertPreTrainedModel)
+
+_LIMITS = settings()
+# One semaphore for the process, not one per engine: the processor is what is scarce.
+_COMPUTE = threading.BoundedSemaphore(_LIMITS.runs)
+_THREADS_SET = threading.Event()
+
+
+class Engine:
+    """A model every session shares: read-only after loading, safe in any number of threads.
+
+    Every class asked for is built on the same encoder, so that the attention a visitor sees
+    belongs to the answer that the visitor got.
+
+    Args:
+        name: a bundled name or a folder.
+
+    Raises:
+        BertError: the model cannot be found or read; see `bert_core.errors`.
+    """
+
+    def __init__(self, name: str) -> None:
+        if not _THREADS_SET.is_set():
+            torch.set_num_threads(_LIMITS.threads)
+            _THREADS_SET.set()
+        folder = Path(resolve(name))
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._base = BertForPreTraining.from_pretrained(str(folder))
+        self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
+        self._tokenizers: dict[bool, BertTokenizer] = {}
+        self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
+        self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
+        self.provenance: Provenance = describe(
+            name,
+            folder,
+            self._base.config,
+            self.tokenizer,
+            parameters=sum(p.numel() for p in self._base.parameters()),
+            bundled=name in bundled_names(),
+        )
+
+    @property
+    def max_length(self) -> int:
+        """The longest input in tokens, added specials included."""
+        return self.provenance.max_length
+
+    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer:
+        """Return a tokenizer on this model's vocabulary with the casing that was asked for."""
+        with self._lock:
+            if lower_case not in self._tokenizers:
+                self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
+                    str(self._folder), do_lower_case=lower_case
+                )
+            return self._tokenizers[lower_case]
+
+    def model(self, cls: type[M]) -> M:
+        """Return this model as one of the eight classes, built once and kept."""
+        with self._lock:
+            if cls not in self._models:
+                self._models[cls] = self._build(cls)
+            found = self._models[cls]
+        assert isinstance(found, cls)
+        return found
+
+    def _build(self, cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
+        """Put a head on the shared encoder, or load the class where the encoder is its own."""
+        if cls is BertForPreTraining:
+            return self._base
+        if (self._folder / "heads" / cls.__name__).is_dir():
+            return cls.from_pretrained(str(self._folder))
+        model = cls.from_model(self._base)
+        # What the base class had no place for may be exactly this class's head.
+        if set(_report(model).missing) & set(_report(self._base).unexpected):
+            return cls.from_pretrained(str(self._folder))
+        return model.eval()
+
+    def missing(self, class_name: str) -> tuple[str, ...]:
+        """Name the parameters of a class that no file supplied; () means all are trained.
+
+        Raises:
+            InputError: `bert_core` has no model class of this name.
+        """
+        cls = getattr(bert_core, class_name, None)
+        if not (isinstance(cls, type) and issubclass(cls, BertPreTrainedModel)):
+            raise InputError(f"bert_core has no model class named {class_name!r}.")
+        return _report(self.model(cls)).missing
+
+    def check_length(self, encoding: Encoding) -> None:
+        """Refuse an input that is longer than the model reads.
+
+        Raises:
+            InputError: with both numbers and what to do.
+        """
+        found = len(encoding.input_ids)
+        if found > self.max_length:
+            raise InputError(
+                f"The text has {found:,} tokens; {self.provenance.name} reads at most "
+                f"{self.max_length:,}. Shorten it."
+            )
+
+    def run(
+        self,
+        cls: type[BertPreTrainedModel],
+        encodings: Encoding | Sequence[Encoding],
+        *,
+        attentions: bool = False,
+        hidden_states: bool = False,
+    ) -> ModelOutputs:
+        """Run one class on one or several inputs, padded to the longest.
+
+        Returns:
+            Tensors of `ModelOutputs` with B = number of encodings, detached, on the CPU.
+
+        Raises:
+            InputError: an input is longer than the model reads.
+        """
+        batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
+        input_ids, token_type_ids, attention_mask = self._collate(batch)
+        model = self.model(cls)
+        with _COMPUTE, torch.inference_mode():
+            return model.run(
+                input_ids,
+                token_type_ids=token_type_ids,
+                attention_mask=attention_mask,
+                attentions=attentions,
+                hidden_states=hidden_states,
+            )
+
+    def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
+        """Score the whole vocabulary at some positions of one input: (P, V)."""
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertForMaskedLM)
+        with _COMPUTE, torch.inference_mode():
+            scores = model.scores_at(
+                input_ids,
+                torch.tensor([list(positions)], dtype=torch.long),
+                token_type_ids=token_type_ids,
+                attention_mask=attention_mask,
+            )
+        return scores[0]
+
+    def _collate(self, batch: Sequence[Encoding]) -> tuple[Tensor, Tensor, Tensor]:
+        """Pad encodings to one rectangle: ids, token types and mask, each (B, T)."""
+        if not batch:
+            raise InputError("Nothing to compute: the list of inputs is empty.")
+        for encoding in batch:
+            self.check_length(encoding)
+        width = max(len(encoding.input_ids) for encoding in batch)
+        pad = self.tokenizer.vocab.get("[PAD]", 0)
+
+        def rectangle(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+            return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+        return (
+            rectangle([encoding.input_ids for encoding in batch], pad),
+            rectangle([encoding.token_type_ids for encoding in batch], 0),
+            rectangle([encoding.attention_mask for encoding in batch], 0),
+        )
+
+
+def _report(model: BertPreTrainedModel) -> LoadReport:
+    """Return what loading a model found; a model never loaded misses nothing."""
+    return model.load_report or LoadReport((), (), (), "")

@@ -1,0 +1,95 @@
+"""Where a model came from and what it is made of, in words a visitor can read."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from bert_core import BertConfig, BertTokenizer
+
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_INDEXED = ("*.safetensors", "*.bin")
+_CARD = "README.md"
+_CARD_BYTES = 65_536  # the front matter stands at the very top
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The identity card of one loaded model.
+
+    Attributes:
+        name: what a person calls it; never a path of the server.
+        origin: how it got here, one phrase.
+        licence: as its model card states it, or "" where it states none.
+        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights.
+        layers: L.
+        heads: H, per layer.
+        hidden: D.
+        vocabulary: V, entries.
+        max_length: longest input in tokens.
+        parameters: trained numbers, each counted once.
+        lower_case: True when the text is lower-cased before it is cut.
+    """
+
+    name: str
+    origin: str
+    licence: str
+    fingerprint: str
+    layers: int
+    heads: int
+    hidden: int
+    vocabulary: int
+    max_length: int
+    parameters: int
+    lower_case: bool
+
+
+def describe(
+    name: str,
+    folder: Path,
+    config: BertConfig,
+    tokenizer: BertTokenizer,
+    *,
+    parameters: int,
+    bundled: bool,
+) -> Provenance:
+    """Collect the provenance of a model that was loaded from a folder."""
+    return Provenance(
+        name=name if bundled else folder.name,
+        origin="comes with the program" if bundled else "a folder on this server",
+        licence=_licence(folder / _CARD),
+        fingerprint=_fingerprint(folder),
+        layers=config.num_hidden_layers,
+        heads=config.num_attention_heads,
+        hidden=config.hidden_size,
+        vocabulary=config.vocab_size,
+        max_length=config.max_position_embeddings,
+        parameters=parameters,
+        lower_case=tokenizer.do_lower_case,
+    )
+
+
+def _licence(card: Path) -> str:
+    """Read `license:` from the front matter of a model card; "" where there is none."""
+    try:
+        with card.open("rb") as file:
+            head = file.read(_CARD_BYTES).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    front = re.match(r"---\s*\n(.*?)\n---\s*\n", head, re.DOTALL)
+    line = re.search(r"^license:\s*(.+?)\s*$", front.group(1), re.MULTILINE) if front else None
+    return line.group(1).strip("\"'") if line else ""
+
+
+def _fingerprint(folder: Path) -> str:
+    """Hash the weight files of a folder, in the order of their names."""
+    files = [folder / name for name in _WEIGHTS if (folder / name).is_file()][:1]
+    if not files:
+        files = sorted(path for pattern in _INDEXED for path in folder.glob(pattern))
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()[:12] if files else ""

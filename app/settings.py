@@ -1,0 +1,57 @@
+"""Limits, paths and the few environment variables of the explorer.
+
+BERT_EXPLORER_MODEL    a bundled name or a folder; the model every page starts with
+BERT_EXPLORER_THREADS  processor threads of one forward pass
+BERT_EXPLORER_RUNS     forward passes that may run at the same time
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The checkout: `pages/` and `assets/` stand here."""
+
+ASSETS = ROOT / "assets"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator may choose, and the limits that keep one visitor from starving the rest.
+
+    Attributes:
+        model: bundled name or folder of the model that is loaded first.
+        threads: processor threads of one forward pass.
+        runs: forward passes that may run at the same time.
+        models: loaded models kept in memory at once.
+        text_chars: longest text a box takes, in characters.
+        address_chars: longest text, percent-encoded, that is put into the page's address.
+        shown_pieces: pieces drawn in colour at once; more are paged.
+    """
+
+    model: str = "explorer-mini-uncased"
+    threads: int = 2
+    runs: int = 1
+    models: int = 2
+    text_chars: int = 100_000
+    address_chars: int = 2_000  # longer addresses are cut by chat programs and some proxies
+    shown_pieces: int = 600
+
+
+def _positive(name: str, default: int) -> int:
+    """Read a positive whole number from the environment; anything else is the default."""
+    value = os.environ.get(name, "")
+    return int(value) if value.isdecimal() and int(value) > 0 else default
+
+
+def settings() -> Settings:
+    """Return the settings as the environment stands now."""
+    # Two threads halve the waiting time of a single visitor and still leave room on a
+    # four-core machine; one pass at a time then keeps both cores busy without contention.
+    cores = os.cpu_count() or 1
+    threads = _positive("BERT_EXPLORER_THREADS", min(2, cores))
+    return Settings(
+        model=os.environ.get("BERT_EXPLORER_MODEL") or Settings.model,
+        threads=threads,
+        runs=_positive("BERT_EXPLORER_RUNS", max(1, cores // threads)),
+    )

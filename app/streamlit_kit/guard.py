@@ -1,0 +1,40 @@
+"""What a visitor sees when something goes wrong, and what the log keeps of it."""
+
+import logging
+import secrets
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from app.views.html import plain
+from bert_core.errors import BertError, InputError
+
+_LOG = logging.getLogger("app")
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn errors of the block into a message; the page goes on below it.
+
+    An `InputError` is the visitor's to solve and shows as a warning, any other `BertError` as an
+    error box. Everything else is a bug of ours: the visitor gets an apology with a number, and
+    the log the same number with the traceback. Messages of unknown errors are not logged,
+    because they may quote what the visitor typed.
+    """
+    try:
+        yield
+    except InputError as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+    except BertError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+    except Exception as error:  # noqa: BLE001 - the last line of defence of a page
+        number = secrets.token_hex(4)
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        _LOG.error("error %s: %s\n%s", number, type(error).__name__, frames)
+        st.error(
+            f"Sorry, something broke on our side. It is noted as **{number}**; what you typed "
+            "was not kept. Try another text or reload the page.",
+            icon=":material/bug_report:",
+        )

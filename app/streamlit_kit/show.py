@@ -1,0 +1,45 @@
+"""How results reach the screen: markup, charts with their words and numbers, tables."""
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.settings import ASSETS
+from app.views.html import Html, stylesheet
+
+# Only the button that saves the picture: panning and zooming by accident lose a class.
+_CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
+
+
+def show_html(markup: Html) -> None:
+    """Show markup of `app.views.html`; nothing else may reach the page as markup."""
+    st.html(markup.markup)
+
+
+def show_style() -> None:
+    """Load the site's style sheet into the page; takes no room."""
+    show_html(stylesheet((ASSETS / "site.css").read_text(encoding="utf-8")))
+
+
+def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:
+    """Show a figure with its text alternative, and its numbers as a table below.
+
+    Args:
+        fig: the figure.
+        alt: what the figure says, for those who do not see it.
+        table: the same numbers; can be sorted, copied and saved as CSV.
+        key: name of the chart on its page.
+    """
+    st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
+    show_table(table, alt=alt, key=f"{key}_table", title="The same as a table")
+
+
+def show_table(
+    table: pd.DataFrame, *, alt: str, key: str, title: str = "", expanded: bool = False
+) -> None:
+    """Show a table, folded away under a title where one is given."""
+    if title:
+        with st.expander(title, expanded=expanded):
+            st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
+    else:
+        st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)

@@ -1,0 +1,20 @@
+"""The whole site: its menu, and the page the address asks for."""
+
+import streamlit as st
+
+from app.catalog import FEATURES
+from app.settings import ROOT
+from app.streamlit_kit.home import home
+from app.streamlit_kit.state import ON_SITE
+
+
+def show_site() -> None:
+    """Draw the menu and run the current page; to be called once per run of the entry script."""
+    st.session_state[ON_SITE] = True
+    pages = [st.Page(home, title="Home", icon=":material/home:", default=True)]
+    pages += [
+        st.Page(ROOT / row.page, title=row.title, icon=row.icon, url_path=row.slug)
+        for row in FEATURES
+        if (ROOT / row.page).is_file()
+    ]
+    st.navigation(pages, position="top").run()

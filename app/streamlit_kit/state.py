@@ -1,0 +1,137 @@
+"""What a page remembers: its texts, its place in the address, its examples, its way onward.
+
+Every widget of a page is bound to the address under its own key, so that a link opens the same
+page in the same state. Text boxes use the keys `text` and `text_pair` on all pages, which makes
+addresses predictable (`/fill_mask?text=...`); here they are kept apart per page.
+"""
+
+from urllib.parse import quote
+
+import streamlit as st
+
+from app.catalog import Feature, examples, feature
+from app.settings import settings
+from app.views.html import plain
+from bert_core.errors import InputError
+
+TEXT_KEYS = ("text", "text_pair")
+_PAGE = "_page"
+_TEXTS = "_texts"
+
+
+def enter(slug: str) -> None:
+    """Bring back the texts of a page when the visitor comes to it from another one.
+
+    A text in the address wins over a remembered one: Streamlit reads it when the box is drawn.
+    """
+    if st.session_state.get(_PAGE) == slug:
+        return
+    arrived_by_menu = _PAGE in st.session_state
+    st.session_state[_PAGE] = slug
+    if arrived_by_menu:
+        for key in TEXT_KEYS:
+            st.session_state[key] = _texts().get((slug, key), _first_text(slug, key))
+
+
+def text_box(
+    slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
+) -> str:
+    """Draw a text box that starts with the page's first example and lives in the address.
+
+    A text too long for an address stays out of it, and the page says so.
+
+    Raises:
+        InputError: the text is longer than the site takes.
+    """
+    if key not in st.session_state and key not in st.query_params:
+        st.session_state[key] = _first_text(slug, key)
+    before = str(st.session_state.get(key, st.query_params.get(key, "")))
+    fits = fits_address(before)
+    text: str = st.text_area(
+        label,
+        key=key,
+        height=height or "content",
+        placeholder=placeholder or None,
+        bind="query-params" if fits else None,
+        persist_state="session",
+    )
+    _texts()[slug, key] = text
+    if not fits:
+        st.caption("This text is too long for the address: a link to this page will not carry it.")
+    limit = settings().text_chars
+    if len(text) > limit:
+        raise InputError(
+            f"The text has {len(text):,} characters; this site takes at most {limit:,}. Shorten it."
+        )
+    return text
+
+
+def set_text(slug: str, text: str, *, key: str = "text") -> None:
+    """Put a text into a box; to be called from a widget's callback, before the box is drawn."""
+    st.session_state[key] = text
+    _texts()[slug, key] = text
+
+
+def fits_address(text: str) -> bool:
+    """Say whether a text is short enough, percent-encoded, to be part of an address."""
+    limit = settings().address_chars
+    return len(text) <= limit and len(quote(text)) <= limit
+
+
+def examples_row(slug: str) -> None:
+    """Draw the page's own examples as buttons, and the note of the one that is in the box."""
+    rows = examples(slug)
+    with st.container(horizontal=True, gap="small", key="bx-examples"):
+        for number, row in enumerate(rows):
+            st.button(
+                row.label,
+                key=f"_example_{number}",
+                on_click=_use_example,
+                args=(slug, number),
+                help=row.note or None,
+            )
+
+
+def _use_example(slug: str, number: int) -> None:
+    """Fill every box and setting that an example names; empty the boxes it does not."""
+    row = examples(slug)[number]
+    for key in TEXT_KEYS:
+        set_text(slug, str(row.values.get(key, "")), key=key)
+    for key, value in row.values.items():
+        if key not in TEXT_KEYS:
+            st.session_state[key] = value
+
+
+def send_row(slug: str, text: str, to: tuple[str, ...]) -> None:
+    """Offer to open a text on other pages; drawn only where those pages are part of the site."""
+    if not st.session_state.get(ON_SITE) or not text.strip():
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-send"):
+        st.caption("Take this text to", width="content")
+        for target in to:
+            if target == slug:
+                continue
+            row = feature(target)
+            if st.button(plain(row.title), key=f"_send_{target}", icon=row.icon, type="tertiary"):
+                _leave_for(row, text)
+
+
+def _leave_for(row: Feature, text: str) -> None:
+    """Put a text into another page's box and go there."""
+    _texts()[row.slug, "text"] = text
+    st.switch_page(row.page)
+
+
+ON_SITE = "_on_site"
+"""Session key: the page runs inside the whole site, so other pages can be reached."""
+
+
+def _first_text(slug: str, key: str) -> str:
+    rows = examples(slug)
+    return str(rows[0].values.get(key, "")) if rows else ""
+
+
+def _texts() -> dict[tuple[str, str], str]:
+    """Return this session's texts by page and box."""
+    kept: dict[tuple[str, str], str] = st.session_state.setdefault(_TEXTS, {})
+    return kept

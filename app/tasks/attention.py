@@ -1,0 +1,270 @@
+"""Where every head of the model looks: one forward pass, then cheap cuts through its result.
+
+`attention` runs the model. Everything after it is arithmetic on the numpy arrays it returned:
+`head_view` (one head, or a layer's mean), `attention_grid` (a small picture of every head),
+`group_shares` (sentence to sentence) and `strongest_links` (lines between words).
+"""
+
+from collections.abc import Sequence
+from math import isqrt, log
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from app.engine import Engine
+from app.results.attention import (
+    AttentionGrid,
+    AttentionResult,
+    Floats,
+    GroupShares,
+    HeadPatterns,
+    HeadView,
+    LayerLinks,
+    Part,
+    Selection,
+)
+from app.results.cut import Cut
+from bert_core import BertModel
+from bert_core.errors import InputError
+
+GRID_BYTES = 96 * 1024
+"""Pixels in the pictures of all heads together; what a page sends stays below 150 kB."""
+
+GRID_SIDE = (8, 32)
+"""Least and greatest side of one head's picture, in pixels."""
+
+LINK_BUDGET = 4_000
+"""Lines worth drawing at once; a browser moves that many without a pause."""
+
+_PART_SIDES: dict[Part, tuple[int, int]] = {
+    "aa": (0, 0),
+    "ab": (0, 1),
+    "ba": (1, 0),
+    "bb": (1, 1),
+}
+
+
+def attention(engine: Engine, text: str, text_pair: str = "") -> AttentionResult:
+    """Run the encoder once and keep the attention of every layer and head.
+
+    Args:
+        engine: the loaded model.
+        text: the first text; it must hold at least one piece.
+        text_pair: a second text, or "" for none.
+
+    Raises:
+        InputError: there is nothing to read in the first text.
+    """
+    tokenizer = engine.tokenizer
+    whole = tokenizer.encode(text, text_pair if text_pair.strip() else None)
+    if 0 not in whole.sequence_ids:
+        raise InputError(
+            "The first text holds no piece that the model reads; at least one is needed. "
+            "Write a word or pick an example."
+        )
+    encoding = whole
+    if len(whole.input_ids) > engine.max_length:
+        encoding = tokenizer.encode(
+            text, text_pair if text_pair.strip() else None, max_length=engine.max_length
+        )
+    outputs = engine.run(BertModel, encoding, attentions=True)
+    assert outputs.attentions is not None  # asked for in the line above
+    layers = [layer[0] for layer in outputs.attentions]  # L times (H, T, T)
+    sides = tuple(encoding.sequence_ids)
+    return AttentionResult(
+        tokens=tuple(encoding.tokens),
+        sides=sides,
+        attentions=tuple(layer.numpy() for layer in layers),
+        patterns=_patterns(layers, sides),
+        cut=Cut.between(whole.tokens, whole.sequence_ids, sides, limit=engine.max_length),
+    )
+
+
+def _patterns(layers: Sequence[Tensor], sides: Sequence[int | None]) -> HeadPatterns:
+    """Summarise every head; `layers` holds L tensors (H, T, T)."""
+    special = torch.tensor([side is None for side in sides])
+
+    def over_layers(rows: Sequence[Tensor]) -> Floats:
+        return torch.stack(list(rows)).numpy()  # (L, H)
+
+    def diagonal(offset: int) -> Floats:
+        return over_layers([layer.diagonal(offset, -2, -1).mean(-1) for layer in layers])
+
+    return HeadPatterns(
+        to_itself=diagonal(0),
+        to_previous=diagonal(-1),
+        to_next=diagonal(1),
+        to_special=over_layers([layer[:, :, special].sum(-1).mean(-1) for layer in layers]),
+        # entr(p) = -p ln p, and 0 at p = 0.
+        entropy=over_layers(
+            [torch.special.entr(layer).sum(-1).mean(-1) / log(2) for layer in layers]
+        ),
+    )
+
+
+def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int], list[int]]:
+    """Return the positions of the rows and of the columns that a selection shows."""
+    sides = result.sides
+    if selection.part == "all":
+        shown = [i for i, side in enumerate(sides) if selection.special or side is not None]
+        return shown, shown
+    if not result.is_pair:
+        raise InputError(
+            f"The part {selection.part!r} needs a second text and there is none. "
+            "Write one, or show all of the matrix."
+        )
+    looks, looked_at = _PART_SIDES[selection.part]
+    return (
+        [i for i, side in enumerate(sides) if side == looks],
+        [i for i, side in enumerate(sides) if side == looked_at],
+    )
+
+
+def _layer(result: AttentionResult, layer: int, head: int | None = None) -> Floats:
+    """Return one layer's (H, T, T) after checking the numbers a visitor may have typed."""
+    if not 0 <= layer < result.layers:
+        raise InputError(
+            f"There is no layer {layer}; this model has layers 0 to {result.layers - 1}."
+        )
+    if head is not None and not 0 <= head < result.heads:
+        raise InputError(f"There is no head {head}; every layer has heads 0 to {result.heads - 1}.")
+    return result.attentions[layer]
+
+
+def _rows_to_one(weights: Floats) -> Floats:
+    """Divide every row (last axis) by its sum; a row of zeros stays as it is."""
+    sums = weights.sum(axis=-1, keepdims=True)
+    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+
+
+def head_view(
+    result: AttentionResult, layer: int, head: int | None, selection: Selection
+) -> HeadView:
+    """Cut one head, or the mean over the heads of its layer (None), out of a result.
+
+    Raises:
+        InputError: no such layer, head or part.
+    """
+    every = _layer(result, layer, head)
+    rows, columns = _positions(result, selection)
+    matrix = every.mean(axis=0) if head is None else every[head]  # (T, T)
+    weights = matrix[np.ix_(rows, columns)]
+    shown = weights.sum(axis=-1)
+    return HeadView(
+        layer=layer,
+        head=head,
+        rows=tuple(rows),
+        columns=tuple(columns),
+        row_tokens=tuple(result.tokens[i] for i in rows),
+        column_tokens=tuple(result.tokens[i] for i in columns),
+        weights=_rows_to_one(weights) if selection.renormalise else weights,
+        shown=shown,
+        selection=selection,
+    )
+
+
+def group_shares(result: AttentionResult, layer: int, head: int | None) -> GroupShares:
+    """Divide the attention of one head, as the model gave it, between the sentences.
+
+    Raises:
+        InputError: no such layer or head.
+    """
+    every = _layer(result, layer, head)
+    matrix = every.mean(axis=0) if head is None else every[head]  # (T, T)
+    members = {
+        name: np.array([side == which for side in result.sides])
+        for name, which in (("A", 0), ("B", 1), ("special", None))
+    }
+    groups = tuple(name for name, mask in members.items() if mask.any())
+    shares = [
+        [float(matrix[members[a]][:, members[b]].sum(axis=-1).mean()) for b in groups]
+        for a in groups
+    ]
+    return GroupShares(groups=groups, shares=np.array(shares, dtype=np.float32))
+
+
+def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGrid:
+    """Draw every head small.
+
+    A long matrix is pooled so that it stays an attention matrix: summed over the columns of a
+    block, averaged over its rows, which keeps the sum of every row.
+
+    Raises:
+        InputError: no such part.
+    """
+    rows, columns = _positions(result, selection)
+    least, most = GRID_SIDE
+    side = min(most, max(least, isqrt(GRID_BYTES // (result.layers * result.heads))))
+    gather = _blocks(columns, side, len(result.tokens))  # (T, c)
+    average = _blocks(rows, side, len(result.tokens)).T  # (r, T)
+    average = average / average.sum(axis=-1, keepdims=True)
+    small = []
+    for layer in result.attentions:
+        pooled = layer @ gather  # (H, T, c)
+        small.append(average @ (_rows_to_one(pooled) if selection.renormalise else pooled))
+    pictures = np.stack(small)  # (L, H, r, c)
+    peaks = pictures.max(axis=(-2, -1))
+    scale = np.divide(255.0, peaks, out=np.zeros_like(peaks), where=peaks > 0)
+    return AttentionGrid(
+        pictures=np.rint(pictures * scale[..., None, None]).astype(np.uint8),
+        peaks=peaks,
+        averaged=max(len(rows), len(columns)) > side,
+    )
+
+
+def _blocks(positions: Sequence[int], side: int, length: int) -> Floats:
+    """Build the (T, n) matrix that sends every shown position to one of n <= side blocks."""
+    count = min(side, len(positions))
+    members = np.zeros((length, count), dtype=np.float32)
+    members[positions, np.arange(len(positions)) * count // len(positions)] = 1.0
+    return members
+
+
+def strongest_links(
+    result: AttentionResult,
+    layer: int,
+    heads: Sequence[int],
+    selection: Selection,
+    *,
+    floor: float = 0.0,
+    budget: int = LINK_BUDGET,
+) -> LayerLinks:
+    """Choose the lines worth drawing: for each head and word, its strongest links.
+
+    Args:
+        result: what `attention` returned.
+        layer: counted from 0.
+        heads: the heads to draw, counted from 0; at least one.
+        selection: which tokens are shown.
+        floor: links weaker than this are left out.
+        budget: about how many links to keep; every word keeps at least one in each head.
+
+    Raises:
+        InputError: no such layer, head or part.
+    """
+    for head in heads:
+        _layer(result, layer, head)
+    view = head_view(result, layer, heads[0], selection)
+    ordered: NDArray[np.intp] = np.array(sorted(set(heads)), dtype=np.intp)
+    weights = result.attentions[layer][np.ix_(ordered, view.rows, view.columns)]  # (h, R, C)
+    if selection.renormalise:
+        weights = _rows_to_one(weights)
+    each = max(1, min(weights.shape[-1], budget // (weights.shape[0] * weights.shape[1])))
+    best = np.argpartition(weights, -each, axis=-1)[..., -each:]  # (h, R, each)
+    values = np.take_along_axis(weights, best, axis=-1)
+    head_index, row, place = np.nonzero((values >= floor) & (values > 0))
+    strength = values[head_index, row, place]
+    order = np.argsort(strength, kind="stable")  # the strongest are drawn last, on top
+    return LayerLinks(
+        layer=layer,
+        heads=tuple(int(head) for head in ordered),
+        view=view,
+        row=row[order],
+        column=best[head_index, row, place][order],
+        head=ordered[head_index][order],
+        weight=strength[order],
+        floor=floor,
+        over=int(((weights >= floor) & (weights > 0)).sum()),
+    )

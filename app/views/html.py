@@ -1,0 +1,140 @@
+"""The one module that writes markup.
+
+Everything else builds pages from `tag`, which escapes every text and every attribute it is
+given; nobody else may write an angle bracket or construct `Html`. What a visitor typed can
+therefore not become markup, whatever it is. `plain` and `chart_text` do the same for the two
+other languages a text could be read as: Markdown, and the markup of plotly labels.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+
+_TAGS = frozenset(
+    {"a", "b", "bdi", "br", "caption", "code", "details", "div", "em", "figcaption", "figure"}
+    | {"h2", "h3", "hr", "i", "li", "mark", "ol", "p", "section", "small", "span", "strong"}
+    | {"sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"}
+)
+_VOID = frozenset({"br", "hr"})
+_ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
+_SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-]*)")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories without a shape
+_JOINERS = "\u200c\u200d"  # they hold emoji and Persian words together
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
+
+
+@dataclass(frozen=True, slots=True)
+class Html:
+    """Markup that is safe to show. Only this module makes it."""
+
+    markup: str
+
+    def __str__(self) -> str:
+        return self.markup
+
+
+def tag(name: str, *children: "Html | str", **attributes: str | int | float | None) -> Html:
+    """Build one element; texts and attribute values are escaped, None leaves one out.
+
+    A trailing underscore keeps clear of Python's own words, other underscores become hyphens.
+
+    Raises:
+        ValueError: an element or attribute that this site does not use, or a link elsewhere
+            than to this site or to an https address.
+
+    >>> str(tag("span", "a < b", class_="piece", data_id=7))
+    '<span class="piece" data-id="7">a &lt; b</span>'
+    """
+    if name not in _TAGS:
+        raise ValueError(f"<{name}> is not an element this site uses")
+    parts = [name]
+    for key, value in attributes.items():
+        attribute = key.rstrip("_").replace("_", "-")
+        if not _ATTRIBUTE.fullmatch(attribute) or attribute.startswith("on"):
+            raise ValueError(f"{attribute!r} is not an attribute this site uses")
+        if attribute == "href" and not _SAFE_LINK.fullmatch(str(value)):
+            raise ValueError("a link leads neither into this site nor to an https address")
+        if value is not None:
+            parts.append(f'{attribute}="{escape(str(value))}"')
+    opening = f"<{' '.join(parts)}>"
+    return Html(opening if name in _VOID else f"{opening}{join(*children).markup}</{name}>")
+
+
+def join(*children: "Html | str", by: str = "") -> Html:
+    """Put elements and texts one after another; texts are escaped.
+
+    >>> str(join("x", tag("b", "y"), by=" & "))
+    'x &amp; <b>y</b>'
+    """
+    separator = escape(by)
+    return Html(
+        separator.join(
+            child.markup if isinstance(child, Html) else escape(child) for child in children
+        )
+    )
+
+
+def visible(text: str) -> str:
+    """Give every character that has no shape of its own a sign, so that it can be seen.
+
+    Line breaks stay, so that a text keeps its lines.
+
+    >>> visible("a\\x00b\\u202e\\tc")
+    'a␀b[U+202E]→c'
+    """
+    return "".join(_sign(character) for character in text)
+
+
+@lru_cache(4096)
+def _sign(character: str) -> str:
+    """Return the sign of one character, itself where it can be seen."""
+    code = ord(character)
+    if character == "\n":
+        return character
+    if character == "\t":
+        return "→"
+    if code < 0x20:
+        return chr(0x2400 + code)  # the block of control pictures
+    if character not in _JOINERS and unicodedata.category(character) in {
+        "Cc",
+        "Cf",
+        "Cs",
+        "Zl",
+        "Zp",
+    }:
+        return f"[U+{code:04X}]"
+    return character
+
+
+def plain(text: str) -> str:
+    r"""Escape a text for Streamlit's Markdown, so that it shows as it was typed.
+
+    Without this a text could draw a picture, and the picture's address would be fetched.
+
+    >>> plain("![x](http://a.b) *c*")
+    '\\!\\[x\\](http\\://a.b) \\*c\\*'
+    """
+    one_line = " ".join(visible(text).split("\n"))
+    return _MARKDOWN.sub(r"\\\1", one_line)
+
+
+def chart_text(text: str) -> str:
+    """Escape a text for a label of plotly, which reads a little markup of its own.
+
+    >>> chart_text("<b>")
+    '&lt;b&gt;'
+    """
+    return escape(visible(text), quote=False)
+
+
+def stylesheet(css: str) -> Html:
+    """Wrap a style sheet of ours; it must not close its own element.
+
+    Raises:
+        ValueError: the sheet contains markup.
+    """
+    if "<" in css:
+        raise ValueError("a style sheet may not contain markup")
+    return Html(f"<style>{css}</style>")
