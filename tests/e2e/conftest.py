@@ -1,0 +1,160 @@
+"""The stage for the journey: the real server, a real browser, and a record of what both do."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The browser's own errands (updates, field trials) are switched off, so that every request
+# seen is one that a page made.
+FLAGS = [
+    "--no-sandbox",  # the only way Chromium starts as root, as in a container
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_SECONDS = 120
+
+
+@dataclass
+class Record:
+    """What the pages of one journey asked for and complained about."""
+
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> None:
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("websocket", lambda socket: self.requests.append(socket.url))
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on(
+            "console",
+            lambda message: (
+                # A page at /x first probes /x/_stcore/…, gets 404 and goes on to /_stcore/….
+                self.complaints.append(f"{message.type}: {message.text}")
+                if message.type == "error" and "404" not in message.text
+                else None
+            ),
+        )
+
+    def outside(self) -> list[str]:
+        """Requests that left this machine."""
+        hosts = {url: urlsplit(url) for url in self.requests}
+        return [
+            url
+            for url, parts in hosts.items()
+            if parts.scheme not in {"data", "blob"} and parts.hostname != "127.0.0.1"
+        ]
+
+
+@dataclass(frozen=True)
+class Site:
+    """The running server, and the trap that catches whatever it tries to fetch."""
+
+    address: str
+    trap: socket.socket
+
+    def fetches(self) -> int:
+        """How many connections the server tried to make to the world, through its proxy."""
+        count = 0
+        while True:
+            try:
+                self.trap.accept()[0].close()
+            except BlockingIOError:
+                return count
+            count += 1
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_up(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail(f"The site did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Serve the site as `make run` does, on a free port of the loopback."""
+    port = free_port()
+    log = tmp_path_factory.mktemp("site") / "server.log"
+    with socket.socket() as trap, log.open("wb") as out:
+        trap.bind(("127.0.0.1", 0))
+        trap.listen(64)
+        trap.setblocking(False)
+        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+        proxies = {n: proxy for name in names for n in (name, name.lower())}
+        environment = {
+            **{k: v for k, v in os.environ.items() if k not in {"NO_PROXY", "no_proxy"}},
+            **proxies,
+            "STREAMLIT_SERVER_PORT": str(port),
+        }
+        server = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=out, stderr=out
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            wait_until_up(address, server, log)
+            yield Site(address, trap)
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start the system's Chromium or Chrome, without a window."""
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip(f"no browser is installed (looked for {', '.join(BROWSERS)})")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def record() -> Record:
+    return Record()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    opened.set_default_timeout(30_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, record: Record) -> Page:
+    opened = context.new_page()
+    record.watch(opened)
+    return opened
