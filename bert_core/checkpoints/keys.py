@@ -1,0 +1,101 @@
+"""Parameter names: what years of published checkpoints call the same thing.
+
+Everything is compared by its *bare* name, without the `bert.` in front that tells the encoder
+inside a task model from an encoder alone.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bert_core.checkpoints.weights import StoredTensor
+from bert_core.errors import CheckpointError
+
+# Buffers that older versions of transformers saved; their contents are known (0, 1, 2, ...).
+_BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
+# TensorFlow's names, kept by the first conversions. Only inside LayerNorm: a parameter of
+# another module may rightly be called gamma.
+_OLD_ENDINGS = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+_TIED = {
+    "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
+}
+_LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.")
+_ENCODER = ("embeddings.", "encoder.", "pooler.")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A tensor of a checkpoint, and what the file calls it."""
+
+    file_name: str
+    tensor: StoredTensor
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A tensor that a tied model holds once and the file holds twice."""
+
+    original: str  # bare name
+    copy: Found
+
+
+def bare_name(name: str) -> str:
+    """Return today's name of a parameter, without the prefix of its encoder.
+
+    >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma")
+    'encoder.layer.0.output.LayerNorm.weight'
+    >>> bare_name("classifier.gamma")
+    'classifier.gamma'
+    """
+    name = name.removeprefix("bert.")
+    for old, new in _OLD_ENDINGS.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def by_bare_name(
+    tensors: Mapping[str, StoredTensor],
+) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
+    """Bring a checkpoint's names to bare names; leave out buffers and tied copies.
+
+    Returns:
+        bare name -> tensor, and the tied copies whose originals are there as well.
+
+    Raises:
+        CheckpointError: two tensors of the file stand for the same parameter.
+    """
+    found: dict[str, Found] = {}
+    for name, tensor in tensors.items():
+        bare = bare_name(name)
+        if bare in _BUFFERS:
+            continue
+        if bare in found:
+            raise CheckpointError(
+                f"The checkpoint holds {bare} twice, as {found[bare].file_name} and as {name}. "
+                "Which one is meant cannot be told."
+            )
+        found[bare] = Found(name, tensor)
+    repeats = []
+    for copy, original in _TIED.items():
+        if copy in found and original in found:
+            repeats.append(Repeat(original, found.pop(copy)))
+        elif copy in found:
+            found[original] = found.pop(copy)
+    return found, tuple(repeats)
+
+
+def count_layers(bare_names: Iterable[str]) -> int:
+    """Return one more than the highest layer number among bare names.
+
+    >>> count_layers(["encoder.layer.0.output.dense.bias", "encoder.layer.11.output.dense.bias"])
+    12
+    """
+    matches = (_LAYER.match(name) for name in bare_names)
+    return max((int(match[1]) + 1 for match in matches if match), default=0)
+
+
+def has_encoder(bare_names: Iterable[str]) -> bool:
+    """Tell whether any name belongs to BERT's encoder."""
+    return any(name.startswith(_ENCODER) for name in bare_names)

@@ -1,0 +1,127 @@
+"""From a name to a model in evaluation mode, and an honest report of what was filled.
+
+The model is built without memory first, so that every name and shape of the checkpoint can be
+compared before anything is reserved; then each parameter is reserved and filled, one by one.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+from torch import nn
+
+from bert_core.checkpoints.keys import Found, Repeat, by_bare_name
+from bert_core.checkpoints.matching import Match, check_layers, check_memory, check_repeats, match
+from bert_core.checkpoints.pickle_file import from_state_dict
+from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
+from bert_core.checkpoints.weights import has_weights, open_weights
+from bert_core.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from bert_core.model import BertPreTrainedModel
+
+M = TypeVar("M", bound="BertPreTrainedModel")
+
+
+def load_pretrained(
+    cls: type[M],
+    name_or_path: str | os.PathLike[str],
+    *inputs: Any,
+    cache_dir: str | os.PathLike[str] | None = None,
+    state_dict: Mapping[str, Any] | None = None,
+    from_tf: bool = False,
+    revision: str | None = None,
+    **options: Any,
+) -> M:
+    """Build `cls` and fill it from a checkpoint.
+
+    Args:
+        cls: one of the eight model classes.
+        name_or_path: what `resolve` takes: a folder, or the name of a bundled model.
+        *inputs: more positional arguments of the class (num_labels, num_choices).
+        cache_dir: where downloads are kept.
+        state_dict: weights to use instead of those of the folder.
+        from_tf: read the folder's TensorFlow checkpoint.
+        revision: the version to load, where the source has versions.
+        **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
+            of the config to override; `config`, a BertConfig to use instead of the file;
+            `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
+            (default float32); `ignore_mismatched_sizes=True` to start a head afresh where the
+            checkpoint's has another shape.
+
+    Returns:
+        The model, in evaluation mode, with its `load_report`.
+
+    Raises:
+        InputError: an option that is not known.
+        ConfigError: a configuration no model can be built from, or of another architecture.
+        CheckpointError: weights that are damaged, hostile or do not fit. MissingFileError where
+            something is not there at all.
+    """
+    folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision)
+    if from_tf:
+        raise CheckpointError(
+            "from_tf=True: TensorFlow checkpoints are not read by this version. Convert the "
+            "checkpoint to model.safetensors first."
+        )
+    arguments, overrides, load = split_options(cls, options)
+    head = _head_folder(folder, cls)
+    config = load.config or read_config(head or folder, overrides)
+    with ExitStack() as stack:
+        if state_dict is None:
+            found, repeats = _open(folder, head, stack)
+            check_layers(config.num_hidden_layers, found, os.fspath(name_or_path))
+        else:
+            found, repeats = by_bare_name(from_state_dict(dict(state_dict), "state_dict"))
+        with torch.device("meta"):
+            model = cls(config, *inputs, **arguments)
+        plan = match(model, found, ignore_mismatched_sizes=load.ignore_mismatched_sizes)
+        if state_dict is None:
+            check_memory(model, plan)
+        dtype = wanted_dtype(load.dtype, (entry.tensor for entry in plan.stored.values()))
+        _fill(model, plan, dtype)
+        check_repeats(model, plan, repeats)
+    model.load_report = LoadReport(
+        plan.missing, plan.unexpected, plan.mismatched, os.fspath(name_or_path)
+    )
+    return model.eval()
+
+
+def _head_folder(folder: Path, cls: type[Any]) -> Path | None:
+    """Return `heads/<ClassName>`, which holds what this class changes of the root."""
+    head = folder / "heads" / cls.__name__
+    return head if (head / "config.json").is_file() else None
+
+
+def _open(
+    folder: Path, head: Path | None, stack: ExitStack
+) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
+    """Open a folder's weights, and over them those of a head."""
+    found, repeats = by_bare_name(stack.enter_context(open_weights(folder)))
+    if head is not None and has_weights(head):
+        found |= by_bare_name(stack.enter_context(open_weights(head)))[0]
+    return found, repeats
+
+
+def _fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
+    """Give every parameter its memory and its values: stored ones, or fresh ones."""
+    from bert_core.model import init_weights  # that module imports this package
+
+    fresh = set(plan.missing)
+    tied = set(model.tied_keys())
+    for name, parameter in list(model.named_parameters(remove_duplicate=False)):
+        if name not in tied:
+            make = torch.zeros if name in fresh else torch.empty
+            values = make(parameter.shape, dtype=dtype, device="cpu")
+            owner, _, leaf = name.rpartition(".")
+            setattr(model.get_submodule(owner), leaf, nn.Parameter(values))
+    model.tie_weights()
+    for owner in {name.rpartition(".")[0] for name in fresh}:
+        init_weights(model.get_submodule(owner), model.config.initializer_range)
+    for name, entry in plan.stored.items():
+        entry.tensor.copy_to(model.get_parameter(name))

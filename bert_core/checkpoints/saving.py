@@ -1,0 +1,62 @@
+"""From a model to a folder that this package and `transformers` both open."""
+
+import copy
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from bert_core.checkpoints.safetensors_file import write_safetensors
+from bert_core.checkpoints.weights import SAFETENSORS
+from bert_core.config import BertConfig
+from bert_core.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from bert_core.model import BertPreTrainedModel
+
+
+def save_model(model: "BertPreTrainedModel", folder: Path) -> None:
+    """Write `config.json` and `model.safetensors` into `folder`, which is made if needed.
+
+    Each file is written under another name and then renamed, so a reader never sees half of
+    one. Tied parameters are written once, under the name of the original.
+
+    Raises:
+        CheckpointError: the folder cannot be written.
+    """
+    tied = set(model.tied_keys())
+    tensors: dict[str, Tensor] = {
+        name: tensor for name, tensor in model.state_dict().items() if name not in tied
+    }
+    config = _config_to_save(model)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(folder / SAFETENSORS, lambda path: write_safetensors(path, tensors))
+        _replace(folder / "config.json", config.to_json_file)
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be written: {error.strerror}.") from None
+
+
+def _config_to_save(model: "BertPreTrainedModel") -> BertConfig:
+    """Return the config with what `transformers` wants to know to pick class and type."""
+    config = copy.deepcopy(model.config)
+    config.extra["model_type"] = "bert"
+    config.extra["architectures"] = [type(model).__name__]
+    config.extra["dtype"] = str(model.dtype).removeprefix("torch.")
+    config.extra.pop("torch_dtype", None)  # its old name
+    if config.num_labels != 2 and hasattr(model, "qa_outputs"):
+        config.num_labels = 2  # transformers reads the width of this head from here
+    return config
+
+
+def _replace(path: Path, write: Callable[[Path], None]) -> None:
+    """Write next to `path`, then take its place."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        write(draft)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,132 @@
+"""What a caller and a folder say about the model to build: config, options, number type."""
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bert_core.checkpoints.weights import StoredTensor, list_names
+from bert_core.config import BertConfig
+from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
+
+CONFIG_NAMES = ("config.json", "bert_config.json")  # the second is the original release's
+_DTYPES = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float64": torch.float64,
+}
+_LABELS = ("id2label", "label2id", "num_labels")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """Options of loading itself, told apart from those of the class and the config."""
+
+    config: BertConfig | None = None
+    dtype: Any = None
+    ignore_mismatched_sizes: bool = False
+
+
+def split_options(
+    cls: type[Any], options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], LoadOptions]:
+    """Sort keyword arguments into those of the class, of the config, and of loading.
+
+    Raises:
+        InputError: an option nobody knows, or two that contradict each other.
+    """
+    of_class = set(inspect.signature(cls.__init__).parameters) - {"self", "config"}
+    of_config = {name for name in vars(BertConfig(1)) if not name.startswith("_")} - {"extra"}
+    of_config.update(_LABELS)
+    arguments: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
+    load: dict[str, Any] = {}
+    for name, value in options.items():
+        if name in ("config", "ignore_mismatched_sizes"):
+            load[name] = value
+        elif name in ("dtype", "torch_dtype"):
+            load["dtype"] = value
+        elif name in of_class:
+            arguments[name] = value
+        elif name in of_config:
+            overrides[name] = value
+        else:
+            raise InputError(
+                f"{cls.__name__}.from_pretrained does not know the option {name!r}. Its own are "
+                f"{', '.join(sorted(of_class))}, config, dtype and ignore_mismatched_sizes; "
+                "fields of the config can be given too."
+            )
+    if load.get("config") is not None and overrides:
+        raise InputError(
+            f"config= was given together with {', '.join(sorted(overrides))}. Set these on the "
+            "config itself."
+        )
+    return arguments, overrides, LoadOptions(**load)
+
+
+def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
+    """Read the configuration of a folder and apply the caller's overrides.
+
+    Raises:
+        MissingFileError: the folder has none.
+        ConfigError: it is no configuration, or one of another architecture.
+    """
+    for name in CONFIG_NAMES:
+        path = folder / name
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"{name} in {folder} is not a regular file.")
+        if path.is_file():
+            break
+    else:
+        raise MissingFileError(
+            f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}."
+        )
+    config = BertConfig.from_json_file(path)
+    _check_architecture(config, path)
+    if not overrides:
+        return config
+    overrides = dict(overrides)
+    number = None if "id2label" in overrides else overrides.pop("num_labels", None)
+    config = BertConfig.from_dict({**config.to_dict(), **overrides})
+    if number is not None:
+        config.num_labels = number
+    return config
+
+
+def _check_architecture(config: BertConfig, path: Path) -> None:
+    """Refuse other architectures; old BERT files name neither type nor class."""
+    kind = config.extra.get("model_type")
+    classes = config.extra.get("architectures")
+    listed = classes if isinstance(classes, list | tuple) else ()
+    names = [name for name in listed if isinstance(name, str)]
+    if kind is None and names and not any(name.startswith("Bert") for name in names):
+        kind = ", ".join(names)
+    if kind not in (None, "bert"):
+        raise ConfigError(
+            f"{path.name} describes a model of type {kind!r}; this package implements 'bert'. "
+            "Models with other names for the same parts cannot be loaded."
+        )
+
+
+def wanted_dtype(choice: Any, tensors: Iterable[StoredTensor]) -> torch.dtype:
+    """Return the number type to load as: float32 unless the caller asked otherwise.
+
+    Raises:
+        InputError: the choice is not a floating-point type.
+        CheckpointError: "auto", and the file has no floating-point tensor.
+    """
+    if choice is None:
+        return torch.float32
+    if choice == "auto":
+        for tensor in tensors:
+            if tensor.dtype.is_floating_point:
+                return tensor.dtype
+        raise CheckpointError("The checkpoint has no floating-point tensor to take dtype from.")
+    found = _DTYPES.get(choice.removeprefix("torch.")) if isinstance(choice, str) else choice
+    if not isinstance(found, torch.dtype) or not found.is_floating_point:
+        raise InputError(f"dtype is {choice!r}; expected 'auto' or one of {', '.join(_DTYPES)}.")
+    return found

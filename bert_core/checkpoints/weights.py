@@ -1,0 +1,149 @@
+"""Which files of a folder hold the weights, and a common view of them.
+
+Looked for in this order: `model.safetensors`, `model.safetensors.index.json` with its shards,
+`pytorch_model.bin`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from bert_core.checkpoints.pickle_file import read_pickle
+from bert_core.checkpoints.safetensors_file import SafetensorsFile
+from bert_core.errors import CheckpointError, MissingFileError
+
+SAFETENSORS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLE = "pytorch_model.bin"
+_MAX_INDEX_BYTES = 16 * 1024 * 1024
+_MAX_SHARDS = 1_000
+
+
+class StoredTensor(Protocol):
+    """A tensor of a checkpoint, before it is read."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number type in the file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape in the file."""
+
+    def copy_to(self, target: Tensor) -> None:
+        """Fill `target`, of the same shape, converting to its dtype and device."""
+
+
+@contextmanager
+def open_weights(folder: Path) -> Iterator[Mapping[str, StoredTensor]]:
+    """Open the weights of a folder: name -> tensor, readable until the context ends.
+
+    Raises:
+        MissingFileError: the folder has no weights.
+        CheckpointError: the weights are damaged or hostile.
+    """
+    with ExitStack() as stack:
+        if _is_file(folder / SAFETENSORS):
+            yield stack.enter_context(_open(folder / SAFETENSORS)).tensors
+        elif _is_file(folder / INDEX):
+            yield _open_shards(folder, stack)
+        elif _is_file(folder / PICKLE):
+            yield read_pickle(folder / PICKLE)
+        else:
+            raise MissingFileError(_no_weights(folder))
+
+
+def has_weights(folder: Path) -> bool:
+    """Tell whether `open_weights` would find a file."""
+    return any(_is_file(folder / name) for name in (SAFETENSORS, INDEX, PICKLE))
+
+
+def list_names(folder: Path) -> str:
+    """Return the names in a folder, for an error message."""
+    names = sorted(entry.name for entry in folder.iterdir())
+    shown = ", ".join(names[:12]) or "nothing"
+    return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
+
+
+def _open(path: Path) -> SafetensorsFile:
+    try:
+        return SafetensorsFile(path)
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}.") from None
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a regular file is there; anything else of that name is refused."""
+    if path.exists() and not path.is_file():
+        raise CheckpointError(f"{path.name} is not a regular file; expected weights.")
+    return path.is_file()
+
+
+def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
+    """Open every shard an index names; each tensor must be where the index says."""
+    places = _read_index(folder / INDEX)
+    shards: dict[str, SafetensorsFile] = {}
+    found: dict[str, StoredTensor] = {}
+    for name, shard in places.items():
+        if shard not in shards:
+            if not _is_file(folder / shard):
+                raise MissingFileError(
+                    f"{INDEX} names the shard {shard}, which is not in the folder. Found: "
+                    f"{list_names(folder)}."
+                )
+            shards[shard] = stack.enter_context(_open(folder / shard))
+        tensor = shards[shard].tensors.get(name)
+        if tensor is None:
+            raise CheckpointError(
+                f"{INDEX} says that {name} lies in {shard}; it does not. The files do not "
+                "belong together, get them again."
+            )
+        found[name] = tensor
+    return found
+
+
+def _read_index(path: Path) -> dict[str, str]:
+    """Return tensor name -> shard's file name, all of them plain names."""
+    try:
+        if path.stat().st_size > _MAX_INDEX_BYTES:
+            raise CheckpointError(f"{path.name} has {path.stat().st_size:,} bytes; far too many.")
+        index = json.loads(path.read_text(encoding="utf-8"))
+        places = index["weight_map"]
+        pairs = list(places.items())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise CheckpointError(
+            f'{path.name} is not an index: expected {{"weight_map": {{tensor: file}}}}.'
+        ) from None
+    for name, shard in pairs:
+        if not isinstance(shard, str) or not _is_plain_name(shard):
+            raise CheckpointError(
+                f"{path.name} puts {name} into {shard!r}; expected the plain name of a "
+                ".safetensors file in the same folder. Nothing outside it is opened."
+            )
+    if not 0 < len(set(places.values())) <= _MAX_SHARDS:
+        raise CheckpointError(f"{path.name} names {len(set(places.values())):,} shards.")
+    return dict(pairs)
+
+
+def _is_plain_name(name: str) -> bool:
+    """Tell whether a name stays in its folder on every system.
+
+    >>> [_is_plain_name(name) for name in ("a-1.safetensors", "../a.safetensors", "C:a", "a.bin")]
+    [True, False, False, False]
+    """
+    return name.endswith(".safetensors") and not any(sign in name for sign in "/\\:\0")
+
+
+def _no_weights(folder: Path) -> str:
+    found = f"Found: {list_names(folder)}."
+    if any(folder.glob("*.ckpt.index")) or any(folder.glob("*.ckpt.data-*")):
+        found += " TensorFlow checkpoints are not read by this version; convert it first."
+    return (
+        f"The folder {folder} has no weights. Expected {SAFETENSORS}, {INDEX} with its shards, "
+        f"or {PICKLE}. {found}"
+    )
