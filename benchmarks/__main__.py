@@ -1,0 +1,40 @@
+"""Command line of the benchmarks: `python -m benchmarks [--quick] [--only NAME]`."""
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from benchmarks.report import section, write_section
+
+# Each module has TITLE, NOTES and rows(quick) -> Iterator[Row].
+_MODULES = ("forward", "tokenizer")
+_RESULTS = Path(__file__).with_name("RESULTS.md")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benchmarks; a full run writes `RESULTS.md`, a quick one prints only."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few rounds, nothing is written")
+    parser.add_argument("--only", choices=_MODULES, help="run one benchmark alone")
+    parser.add_argument("--threads", type=int, default=2, help="threads of both sides")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    for name in _MODULES if options.only is None else (options.only,):
+        module = importlib.import_module(f"benchmarks.{name}")
+        rows = []
+        for row in module.rows(quick=options.quick):
+            rows.append(row)
+            print(f"{row.ratio():6.2f}  ({row.goal})  {row.work}  beside {row.peer}", flush=True)
+        notes = (*module.NOTES, f"{options.threads} threads on both sides where threads are used.")
+        text = section(module.TITLE, rows, notes)
+        if options.quick:
+            print(f"\n{text}")
+        else:
+            write_section(_RESULTS, module.TITLE, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Timing two implementations against each other.
+
+Absolute times drift with everything else a machine does. So both are run alternately in one
+process, each round gives one ratio, and the median of these ratios is what is reported.
+"""
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Seconds per call of each round; entry i of both was measured in the same round."""
+
+    ours: tuple[float, ...]
+    peer: tuple[float, ...]
+
+    def time_ratios(self) -> list[float]:
+        """Our time over the peer's, round by round; below 1 is faster."""
+        return [ours / peer for ours, peer in zip(self.ours, self.peer, strict=True)]
+
+    def speed_ratios(self) -> list[float]:
+        """Our throughput over the peer's, round by round; above 1 is faster."""
+        return [peer / ours for ours, peer in zip(self.ours, self.peer, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a ratio should reach: a time ratio of at most, or a speed ratio of at least."""
+
+    kind: Literal["time", "speed"]
+    limit: float
+
+    def __str__(self) -> str:
+        """Write the goal as it stands in the table."""
+        sign = "≤" if self.kind == "time" else "≥"
+        return f"{sign} {self.limit:g} × its {'time' if self.kind == 'time' else 'throughput'}"
+
+    def is_reached(self, ratio: float) -> bool:
+        """Tell whether a ratio reaches the goal."""
+        return ratio <= self.limit if self.kind == "time" else ratio >= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        work: what was done.
+        peer: who did the same.
+        goal: what was to reach.
+        comparison: the measured rounds.
+        items: work items in one call (lines, forward passes); the table shows time per item.
+    """
+
+    work: str
+    peer: str
+    goal: Goal
+    comparison: Comparison
+    items: int = 1
+
+    def ratios(self) -> list[float]:
+        """Return the ratios of the rounds, of the goal's kind."""
+        found = self.comparison
+        return found.time_ratios() if self.goal.kind == "time" else found.speed_ratios()
+
+    def ratio(self) -> float:
+        """Return the median ratio."""
+        return statistics.median(self.ratios())
+
+
+def alternate(
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    *,
+    rounds: int,
+    seconds: float = 0.2,
+) -> Comparison:
+    """Time two functions alternately.
+
+    Args:
+        ours: one call of our work.
+        peer: one call of the same work by the peer.
+        rounds: how many ratios to take; who goes first changes every round.
+        seconds: how long one side of a round lasts, about; short calls are repeated.
+    """
+    for function in (ours, peer, ours, peer):
+        function()  # warm: caches, lazy initialisation, the allocator
+    once = max(_time(ours, 1), _time(peer, 1))
+    calls = max(1, round(seconds / once))
+    times: dict[str, list[float]] = {"ours": [], "peer": []}
+    gc.collect()
+    gc.disable()
+    try:
+        for index in range(rounds):
+            order = [("ours", ours), ("peer", peer)]
+            for name, function in order if index % 2 == 0 else reversed(order):
+                times[name].append(_time(function, calls))
+    finally:
+        gc.enable()
+    return Comparison(tuple(times["ours"]), tuple(times["peer"]))
+
+
+def _time(function: Callable[[], object], calls: int) -> float:
+    """Return seconds per call."""
+    begin = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return (time.perf_counter() - begin) / calls
