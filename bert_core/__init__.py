@@ -1,1 +1,46 @@
-"""BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training."""
+"""BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training.
+
+This package knows nothing of any user interface and never imports the application. The public
+names are those below; errors live in `bert_core.errors`.
+"""
+
+from bert_core.config import BertConfig
+from bert_core.encoding import Encoding
+from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
+from bert_core.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model import BertModel
+from bert_core.outputs import ModelOutputs
+from bert_core.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BasicTokenizer",
+    "BertConfig",
+    "BertError",
+    "BertForMaskedLM",
+    "BertForMultipleChoice",
+    "BertForNextSentencePrediction",
+    "BertForPreTraining",
+    "BertForQuestionAnswering",
+    "BertForSequenceClassification",
+    "BertForTokenClassification",
+    "BertModel",
+    "BertTokenizer",
+    "CheckpointError",
+    "ConfigError",
+    "DownloadError",
+    "Encoding",
+    "InputError",
+    "ModelOutputs",
+    "WordpieceTokenizer",
+    "__version__",
+]
