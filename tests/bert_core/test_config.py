@@ -1,0 +1,211 @@
+import json
+from pathlib import Path
+
+import pytest
+import transformers
+
+from bert_core.config import BertConfig
+from bert_core.errors import BertError, ConfigError, MissingFileError
+from bert_core.model import BertModel
+
+
+def test_the_defaults_are_those_of_bert_base():
+    config = BertConfig(30522)
+    assert (config.hidden_size, config.num_hidden_layers, config.num_attention_heads) == (
+        768,
+        12,
+        12,
+    )
+    assert (config.intermediate_size, config.hidden_act) == (3072, "gelu")
+    assert (config.hidden_dropout_prob, config.attention_probs_dropout_prob) == (0.1, 0.1)
+    assert (config.max_position_embeddings, config.type_vocab_size) == (512, 2)
+    assert (config.initializer_range, config.layer_norm_eps) == (0.02, 1e-12)
+    assert config.num_labels == 2
+
+
+def test_arguments_may_be_given_by_position():
+    config = BertConfig(99, 32, 5, 4, 37, "relu", 0.2, 0.3, 19, 3, 0.01)
+    assert config.vocab_size == 99
+    assert config.hidden_size == 32
+    assert config.num_hidden_layers == 5
+    assert config.num_attention_heads == 4
+    assert config.intermediate_size == 37
+    assert config.hidden_act == "relu"
+    assert config.hidden_dropout_prob == 0.2
+    assert config.attention_probs_dropout_prob == 0.3
+    assert config.max_position_embeddings == 19
+    assert config.type_vocab_size == 3
+    assert config.initializer_range == 0.01
+
+
+def test_the_keyword_vocab_size_is_another_name_for_the_first_argument():
+    assert BertConfig(vocab_size=7).vocab_size == 7
+    with pytest.raises(ConfigError, match="twice"):
+        BertConfig(7, vocab_size=7)
+
+
+@pytest.mark.parametrize("first", [None, 1.5, ["config.json"], True, {"vocab_size": 3}])
+def test_another_kind_of_first_argument_is_a_value_error(first):
+    with pytest.raises(ValueError, match="expected a vocabulary size"):
+        BertConfig(first)
+
+
+def test_the_first_argument_may_be_the_path_of_a_json_file(tmp_path):
+    path = tmp_path / "bert_config.json"
+    path.write_text('{"vocab_size": 99, "hidden_size": 32, "type_vocab_size": 3}')
+    for config in (BertConfig(str(path)), BertConfig(path), BertConfig.from_json_file(str(path))):
+        assert config.vocab_size == 99
+        assert config.hidden_size == 32
+        assert config.type_vocab_size == 3
+        assert config.num_hidden_layers == 12
+
+
+def test_a_missing_file_is_a_file_not_found_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"absent\.json"):
+        BertConfig(str(tmp_path / "absent.json"))
+    with pytest.raises(MissingFileError):
+        BertConfig.from_json_file(tmp_path / "absent.json")
+
+
+def test_unknown_keys_survive_a_round_trip_and_do_nothing(tmp_path):
+    values = {"vocab_size": 99, "language": "english", "task": {"a": [1, 2]}, "use_cache": True}
+    config = BertConfig.from_dict(values)
+    config.to_json_file(tmp_path / "config.json")
+    again = BertConfig.from_json_file(tmp_path / "config.json")
+    assert again.to_dict()["language"] == "english"
+    assert again.to_dict()["task"] == {"a": [1, 2]}
+    assert again == config
+    values["task"]["a"].append(3)
+    assert config.to_dict()["task"] == {"a": [1, 2]}
+
+
+def test_from_dict_and_to_dict_are_inverse():
+    config = BertConfig(99, hidden_size=32, num_attention_heads=4, layer_norm_eps=1e-7)
+    assert BertConfig.from_dict(config.to_dict()) == config
+    assert config != BertConfig(98, hidden_size=32, num_attention_heads=4, layer_norm_eps=1e-7)
+    assert config != "a text"
+
+
+def test_the_json_text_ends_in_a_newline_and_shows_in_repr():
+    config = BertConfig(99)
+    assert config.to_json_string().endswith("}\n")
+    assert json.loads(config.to_json_string())["vocab_size"] == 99
+    assert '"vocab_size": 99' in repr(config)
+
+
+def test_labels_with_string_keys_are_read_and_counted(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text('{"vocab_size": 9, "id2label": {"0": "O", "1": "B-PER", "2": "I-PER"}}')
+    config = BertConfig.from_json_file(path)
+    assert config.id2label == {0: "O", 1: "B-PER", 2: "I-PER"}
+    assert config.label2id == {"O": 0, "B-PER": 1, "I-PER": 2}
+    assert config.num_labels == 3
+    config.to_json_file(path)
+    assert BertConfig.from_json_file(path).id2label == config.id2label
+
+
+def test_labels_are_found_from_their_inverse_alone():
+    assert BertConfig.from_dict({"vocab_size": 9, "label2id": {"no": 0, "yes": 1}}).id2label == {
+        0: "no",
+        1: "yes",
+    }
+
+
+@pytest.mark.parametrize("key", ["num_labels", "_num_labels"])
+def test_a_declared_number_of_labels_counts(key, tmp_path):
+    config = BertConfig.from_dict({"vocab_size": 9, key: 5})
+    assert config.num_labels == 5
+    config.to_json_file(tmp_path / "config.json")
+    assert BertConfig.from_json_file(tmp_path / "config.json").num_labels == 5
+
+
+def test_setting_another_number_of_labels_drops_names_that_no_longer_fit():
+    config = BertConfig.from_dict({"vocab_size": 9, "id2label": {"0": "O", "1": "B"}})
+    config.num_labels = 2
+    assert config.id2label == {0: "O", 1: "B"}
+    config.num_labels = 3
+    assert config.num_labels == 3
+    assert config.label_name(2) == "LABEL_2"
+
+
+def test_position_embeddings_other_than_absolute_are_refused():
+    assert BertConfig.from_dict({"vocab_size": 9, "position_embedding_type": "absolute"})
+    with pytest.raises(ConfigError, match="relative_key"):
+        BertConfig.from_dict({"vocab_size": 9, "position_embedding_type": "relative_key"})
+
+
+@pytest.mark.parametrize("key", ["is_decoder", "add_cross_attention"])
+def test_a_decoder_is_refused(key):
+    with pytest.raises(ConfigError, match=key):
+        BertConfig.from_dict({"vocab_size": 9, key: True})
+    assert BertConfig.from_dict({"vocab_size": 9, key: False})
+
+
+def test_a_hidden_size_the_heads_do_not_divide_is_refused_when_a_model_is_built():
+    config = BertConfig(99, hidden_size=30, num_attention_heads=4)
+    with pytest.raises(ConfigError, match=r"30.*4"):
+        BertModel(config)
+
+
+def test_an_unknown_activation_is_refused_when_a_model_is_built(make_config):
+    with pytest.raises(ConfigError, match="gelu"):
+        BertModel(make_config(hidden_act="sine"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("vocab_size", 0),
+        ("hidden_size", -1),
+        ("hidden_size", "many"),
+        ("hidden_size", 2.5),
+        ("num_attention_heads", None),
+        ("num_hidden_layers", 10**12),
+        ("intermediate_size", 10**30),
+        ("hidden_dropout_prob", 2),
+        ("hidden_dropout_prob", float("nan")),
+        ("layer_norm_eps", "small"),
+        ("hidden_act", 3),
+        ("id2label", [1, 2]),
+        ("id2label", {"0": "a", "5": "b"}),
+        ("id2label", {"zero": "a"}),
+        ("num_labels", -3),
+    ],
+)
+def test_a_value_that_cannot_be_is_a_config_error_that_names_the_key(key, value):
+    with pytest.raises(ConfigError, match=key):
+        BertConfig.from_dict({"vocab_size": 99, key: value})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[1, 2]", "null", '"text"', "[" * 100_000, '{"hidden_size": 32}', "\udcff"],
+)
+def test_a_file_that_is_no_configuration_ends_in_a_config_error(text, tmp_path):
+    path = tmp_path / "config.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ConfigError):
+        BertConfig.from_json_file(path)
+
+
+def test_errors_are_both_ours_and_value_errors():
+    with pytest.raises(BertError):
+        BertConfig(0)
+    with pytest.raises(ValueError, match="vocab_size"):
+        BertConfig(0)
+
+
+def test_transformers_reads_the_json_we_write(tmp_path, make_config):
+    config = make_config(id2label={0: "no", 1: "yes", 2: "perhaps"}, layer_norm_eps=1e-6)
+    config.to_json_file(tmp_path / "config.json")
+    peer = transformers.BertConfig.from_json_file(str(tmp_path / "config.json"))
+    assert (peer.vocab_size, peer.hidden_size, peer.num_hidden_layers) == (99, 32, 2)
+    assert peer.layer_norm_eps == 1e-6
+    assert peer.id2label == config.id2label
+
+
+def test_we_read_the_json_transformers_writes(tmp_path, make_config):
+    peer = transformers.BertConfig(vocab_size=99, hidden_size=32, num_labels=3)
+    peer.save_pretrained(str(tmp_path))
+    config = BertConfig.from_json_file(Path(tmp_path) / "config.json")
+    assert (config.vocab_size, config.hidden_size, config.num_labels) == (99, 32, 3)
