@@ -12,8 +12,9 @@ _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": F
 
 
 def show_html(markup: Html) -> None:
-    """Show markup of `app.views.html`; nothing else may reach the page as markup."""
-    st.html(markup.markup)
+    """Show markup of `app.views.html`, if there is any; nothing else may be shown as markup."""
+    if markup.markup:
+        st.html(markup.markup)
 
 
 def show_style() -> None:

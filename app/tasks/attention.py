@@ -10,10 +10,10 @@ from math import isqrt, log
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from app.engine import Engine
+from app.engine.recent import RECENT
 from app.results.attention import (
     AttentionGrid,
     AttentionResult,
@@ -38,6 +38,9 @@ GRID_SIDE = (8, 32)
 LINK_BUDGET = 4_000
 """Lines worth drawing at once; a browser moves that many without a pause."""
 
+LINK_TOKENS = 64
+"""Longest text for which the lines of all heads of a layer are prepared at once."""
+
 _PART_SIDES: dict[Part, tuple[int, int]] = {
     "aa": (0, 0),
     "ab": (0, 1),
@@ -57,8 +60,18 @@ def attention(engine: Engine, text: str, text_pair: str = "") -> AttentionResult
     Raises:
         InputError: there is nothing to read in the first text.
     """
-    tokenizer = engine.tokenizer
-    whole = tokenizer.encode(text, text_pair if text_pair.strip() else None)
+    pair = text_pair if text_pair.strip() else None
+    model = (engine.provenance.name, engine.provenance.fingerprint)
+    return RECENT.get(
+        ("attention", *model, text, pair),
+        make=lambda: _run(engine, text, pair),
+        size=lambda made: sum(layer.nbytes for layer in made.attentions),
+    )
+
+
+def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
+    """Encode, cut where it must be, and compute."""
+    whole = engine.tokenizer.encode(text, pair)
     if 0 not in whole.sequence_ids:
         raise InputError(
             "The first text holds no piece that the model reads; at least one is needed. "
@@ -66,9 +79,7 @@ def attention(engine: Engine, text: str, text_pair: str = "") -> AttentionResult
         )
     encoding = whole
     if len(whole.input_ids) > engine.max_length:
-        encoding = tokenizer.encode(
-            text, text_pair if text_pair.strip() else None, max_length=engine.max_length
-        )
+        encoding = engine.tokenizer.encode(text, pair, max_length=engine.max_length)
     outputs = engine.run(BertModel, encoding, attentions=True)
     assert outputs.attentions is not None  # asked for in the line above
     layers = [layer[0] for layer in outputs.attentions]  # L times (H, T, T)
@@ -225,7 +236,7 @@ def _blocks(positions: Sequence[int], side: int, length: int) -> Floats:
 def strongest_links(
     result: AttentionResult,
     layer: int,
-    heads: Sequence[int],
+    head: int | None,
     selection: Selection,
     *,
     floor: float = 0.0,
@@ -233,10 +244,13 @@ def strongest_links(
 ) -> LayerLinks:
     """Choose the lines worth drawing: for each head and word, its strongest links.
 
+    A short text gets the lines of all heads of the layer, so that a page can switch between
+    them without asking again; a long one gets those of the chosen head alone.
+
     Args:
         result: what `attention` returned.
         layer: counted from 0.
-        heads: the heads to draw, counted from 0; at least one.
+        head: the chosen head, counted from 0; None means all of them.
         selection: which tokens are shown.
         floor: links weaker than this are left out.
         budget: about how many links to keep; every word keeps at least one in each head.
@@ -244,11 +258,10 @@ def strongest_links(
     Raises:
         InputError: no such layer, head or part.
     """
-    for head in heads:
-        _layer(result, layer, head)
-    view = head_view(result, layer, heads[0], selection)
-    ordered: NDArray[np.intp] = np.array(sorted(set(heads)), dtype=np.intp)
-    weights = result.attentions[layer][np.ix_(ordered, view.rows, view.columns)]  # (h, R, C)
+    view = head_view(result, layer, head, selection)
+    every = head is None or len(view.rows) <= LINK_TOKENS
+    heads = np.arange(result.heads) if every else np.array([head])
+    weights = result.attentions[layer][np.ix_(heads, view.rows, view.columns)]  # (h, R, C)
     if selection.renormalise:
         weights = _rows_to_one(weights)
     each = max(1, min(weights.shape[-1], budget // (weights.shape[0] * weights.shape[1])))
@@ -259,11 +272,11 @@ def strongest_links(
     order = np.argsort(strength, kind="stable")  # the strongest are drawn last, on top
     return LayerLinks(
         layer=layer,
-        heads=tuple(int(head) for head in ordered),
+        heads=tuple(int(number) for number in heads),
         view=view,
         row=row[order],
         column=best[head_index, row, place][order],
-        head=ordered[head_index][order],
+        head=heads[head_index][order],
         weight=strength[order],
         floor=floor,
         over=int(((weights >= floor) & (weights > 0)).sum()),

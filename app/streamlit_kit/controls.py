@@ -1,0 +1,81 @@
+"""Widgets whose value lives in the address, under the widget's own key."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import streamlit as st
+
+from app.streamlit_kit.state import text_box
+
+V = TypeVar("V", bound=str | int)
+
+
+def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> tuple[str, str]:
+    """Draw a page's two text boxes side by side, one under the other on a phone.
+
+    Args:
+        slug: the page.
+        first: label of the first box.
+        second: label of the second box.
+        hints: what an empty box suggests.
+
+    Raises:
+        InputError: a text is longer than the site takes.
+    """
+    left, right = st.columns(2)
+    with left:
+        text = text_box(slug, first, placeholder=hints[0])
+    with right:
+        text_pair = text_box(slug, second, key="text_pair", placeholder=hints[1])
+    return text, text_pair
+
+
+def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
+    """Let the visitor choose exactly one of a few options.
+
+    Args:
+        label: what is chosen.
+        options: value -> its name on the screen and in the address.
+        key: name in the address.
+        default: the option of an address that names none; the first one where None.
+    """
+    values = list(options)
+    # Another model may have fewer options than the one that the session remembers.
+    if key in st.session_state and st.session_state[key] not in options:
+        del st.session_state[key]
+    chosen: V = st.segmented_control(
+        label,
+        values,
+        format_func=lambda value: options[value],
+        default=values[0] if default is None else default,
+        required=True,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+    return chosen
+
+
+def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:
+    """Let the visitor switch something on or off."""
+    return st.toggle(
+        label, value=default, key=key, help=hint, bind="query-params", persist_state="session"
+    )
+
+
+def level(label: str, ends: tuple[float, float], *, key: str, default: float) -> float:
+    """Let the visitor set a share, in steps of a hundredth."""
+    return st.slider(
+        label,
+        *ends,
+        value=default,
+        step=0.01,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def save_csv(label: str, make: Callable[[], bytes], name: str) -> None:
+    """Offer a file that is written only when somebody asks for it."""
+    st.download_button(label, make, name, "text/csv", icon=":material/download:", on_click="ignore")

@@ -1,0 +1,179 @@
+"""The next-sentence page: verdict, bars, labels, warning, the input, and what was cut."""
+
+import pandas as pd
+
+from app.results.next_sentence import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.settings import settings
+from app.views.html import Html, join, tag, visible
+
+HINTS = ("She opened the window.", "Cold air came in.")
+"""What the empty boxes suggest."""
+
+MEANINGS = {
+    IS_NEXT: "the second sentence follows the first",
+    IS_RANDOM: "the second sentence was picked at random",
+}
+"""What the two labels mean, in the order of every published checkpoint."""
+
+OVERSURE = 0.95
+"""From here on the page warns that the number is a poor measure of being right."""
+
+
+def percent(share: float) -> str:
+    """Print a probability so that neither end claims certainty.
+
+    >>> percent(0.5), percent(0.99996), percent(0.00001)
+    ('50.0 %', '> 99.9 %', '< 0.1 %')
+    """
+    if share > 0.999:
+        return "> 99.9 %"
+    if share < 0.001:
+        return "< 0.1 %"
+    return f"{share:.1%}".replace("%", " %")
+
+
+def verdict(result: NextSentenceResult) -> Html:
+    """Draw the answer in words, with a sign so that no colour has to tell it."""
+    label = IS_NEXT if result.follows else IS_RANDOM
+    sign, word = ("✓", "Yes") if result.follows else ("✗", "No")
+    return tag(
+        "div",
+        tag("span", sign, class_="bx-nsp-sign", aria_hidden="true"),
+        tag(
+            "p",
+            tag("strong", f"{word}: "),
+            f"the model believes that {MEANINGS[label]}.",
+            tag("br"),
+            tag(
+                "span",
+                f"Probability {percent(result.confidence)} · difference of the logits "
+                f"{result.margin:+.2f}",
+                class_="bx-line",
+            ),
+        ),
+        class_=f"bx-nsp-verdict {'bx-yes' if result.follows else 'bx-no'}",
+        role="status",
+    )
+
+
+def score_bars(result: NextSentenceResult) -> Html:
+    """Draw both probabilities as bars with their logits; the text in it is the alternative."""
+    rows = [
+        tag(
+            "li",
+            tag(
+                "span",
+                tag("code", f"label {label}"),
+                tag("span", f" {MEANINGS[label]}"),
+                class_="bx-nsp-name",
+            ),
+            tag(
+                "span",
+                tag("span", class_="bx-nsp-fill", style=f"width:{result.probabilities[label]:.2%}"),
+                class_="bx-nsp-track",
+                aria_hidden="true",
+            ),
+            tag("strong", percent(result.probabilities[label]), class_="bx-nsp-share"),
+            tag("span", f"logit {result.logits[label]:+.3f}", class_="bx-nsp-logit"),
+        )
+        for label in (IS_NEXT, IS_RANDOM)
+    ]
+    return tag("ul", *rows, class_="bx-nsp-bars")
+
+
+def score_table(result: NextSentenceResult) -> pd.DataFrame:
+    """Put both scores into a table."""
+    labels = (IS_NEXT, IS_RANDOM)
+    return pd.DataFrame(
+        {
+            "label": list(labels),
+            "meaning": [MEANINGS[label] for label in labels],
+            "probability": [result.probabilities[label] for label in labels],
+            "logit": [result.logits[label] for label in labels],
+        }
+    )
+
+
+def describe_scores(result: NextSentenceResult) -> str:
+    """Say in one sentence what the bars show."""
+    return (
+        f"Probability {percent(result.probabilities[IS_NEXT])} that the second sentence follows "
+        f"the first, {percent(result.probabilities[IS_RANDOM])} that it was picked at random."
+    )
+
+
+def label_key() -> Html:
+    """Explain the two labels, which are easily taken for their opposites."""
+    return tag(
+        "p",
+        tag("strong", "Mind the order of the labels. "),
+        "In training, half of the pairs were true neighbours: ",
+        tag("code", "label 0"),
+        ". In the other half the second sentence came from elsewhere: ",
+        tag("code", "label 1"),
+        ". So 0 is the yes. A probability is the softmax of the two logits.",
+        class_="bx-note",
+    )
+
+
+def oversure(result: NextSentenceResult) -> Html:
+    """Warn where the number is higher than the model's judgement deserves; else nothing."""
+    if result.confidence < OVERSURE:
+        return join()
+    return tag(
+        "p",
+        tag("strong", "Very sure is not very right. "),
+        f"{percent(result.confidence)} does not mean that such answers are right that often: "
+        "wrong pairs were easy to spot in training, so this head hardly ever doubts. Swap the "
+        "sentences or pick an unrelated one on the same topic, and watch how little it moves.",
+        class_="bx-note bx-caution",
+    )
+
+
+def model_input(result: NextSentenceResult) -> Html:
+    """Draw the one row of tokens that the model reads, with the segment id of each."""
+    limit = settings().shown_pieces
+    shown = [_input_token(token) for token in result.tokens[:limit]]
+    rest = len(result.tokens) - limit
+    if rest > 0:
+        shown.append(tag("li", f"… and {rest:,} more", class_="bx-nsp-more"))
+    return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model sees it")
+
+
+def _input_token(token: InputToken) -> Html:
+    kind = "bx-special" if token.side is None else ""
+    return tag(
+        "li",
+        tag("bdi", visible(token.token), class_="bx-nsp-token"),
+        tag("span", str(token.segment), class_="bx-nsp-segment"),
+        class_=f"bx-seg{min(token.segment, 1)} {kind}".strip(),
+        title=f"id {token.input_id}, segment {token.segment}",
+    )
+
+
+def input_table(result: NextSentenceResult) -> pd.DataFrame:
+    """Put the input into a table: position, token, id, segment, where it came from."""
+    origin = {0: "first sentence", 1: "second sentence", None: "added"}
+    return pd.DataFrame(
+        {
+            "position": range(len(result.tokens)),
+            "token": [visible(token.token) for token in result.tokens],
+            "id": [token.input_id for token in result.tokens],
+            "segment": [token.segment for token in result.tokens],
+            "from": [origin[token.side] for token in result.tokens],
+        }
+    )
+
+
+def input_note(result: NextSentenceResult) -> Html:
+    """Say what the row of tokens is, and how long."""
+    return tag(
+        "p",
+        f"{len(result.tokens):,} of at most {result.cut.limit:,} tokens. ",
+        tag("code", "[CLS]"),
+        " opens the input, and the answer is read off its vector alone; ",
+        tag("code", "[SEP]"),
+        " closes each sentence. The small number under a token is its segment: 0 for the first "
+        "sentence, 1 for the second.",
+        class_="bx-line",
+    )

@@ -1,0 +1,62 @@
+"""Next sentence: may the second text follow the first?"""
+
+import streamlit as st
+
+from app.streamlit_kit import (
+    Page,
+    examples_row,
+    page_shell,
+    send_row,
+    set_text,
+    show_html,
+    show_table,
+)
+from app.streamlit_kit.controls import two_texts
+from app.tasks.next_sentence import next_sentence
+from app.views import next_sentence as view
+from app.views.cut import cut_note
+from app.views.html import join
+
+SLUG = "next_sentence"
+
+
+def swap() -> None:
+    """Exchange the two boxes."""
+    first, second = st.session_state["text"], st.session_state["text_pair"]
+    set_text(SLUG, second)
+    set_text(SLUG, first, key="text_pair")
+
+
+def draw(page: Page) -> None:
+    """Draw the page inside its frame."""
+    examples_row(SLUG)
+    first, second = two_texts(SLUG, "First sentence", "Second sentence", hints=view.HINTS)
+    st.button("Swap the sentences", icon=":material/swap_horiz:", on_click=swap)
+    if not (first.strip() and second.strip()):
+        st.info(
+            "Write one sentence into each box, or pick an example above.",
+            icon=":material/edit_note:",
+        )
+        return
+    result = next_sentence(page.engine, first, second)
+    show_html(join(view.verdict(result), view.score_bars(result)))
+    show_table(
+        view.score_table(result),
+        alt=view.describe_scores(result),
+        key="scores",
+        title="The same as a table",
+    )
+    show_html(join(view.label_key(), view.oversure(result), cut_note(result.cut)))
+    st.subheader("The input as the model sees it", anchor=False)
+    show_html(join(view.input_note(result), view.model_input(result)))
+    show_table(
+        view.input_table(result),
+        alt=f"The {len(result.tokens)} tokens of the input with their ids and segments.",
+        key="input",
+        title="The same as a table",
+    )
+    send_row(SLUG, first, to=("tokenizer", "attention"))
+
+
+with page_shell(SLUG) as shell:
+    draw(shell)
