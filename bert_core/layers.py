@@ -86,6 +86,11 @@ def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     return bias.masked_fill_(~keep, torch.finfo(dtype).min / 2)
 
 
+def _indices(ids: Tensor) -> Tensor:
+    """Return ids in a type that tables can be indexed with; 8 and 16 bits cannot."""
+    return ids if ids.dtype in (torch.int64, torch.int32) else ids.long()
+
+
 def linear(x: Tensor, layer: nn.Linear) -> Tensor:
     """Apply a linear layer without the cost of a module call."""
     return F.linear(x, layer.weight, layer.bias)
@@ -113,9 +118,11 @@ class BertEmbeddings(nn.Module):
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
         """Embed token ids; absent token types are all 0."""
         words, types = self.word_embeddings, self.token_type_embeddings.weight
-        embedded = F.embedding(input_ids, words.weight, words.padding_idx)  # (B, T, D)
+        embedded = F.embedding(_indices(input_ids), words.weight, words.padding_idx)  # (B, T, D)
         embedded += self.position_embeddings.weight[: input_ids.shape[1]]
-        embedded += types[0] if token_type_ids is None else F.embedding(token_type_ids, types)
+        embedded += (
+            types[0] if token_type_ids is None else F.embedding(_indices(token_type_ids), types)
+        )
         return F.dropout(layer_norm(embedded, self.LayerNorm), self.dropout_rate, self.training)
 
 
