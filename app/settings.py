@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 ASSETS = ROOT / "assets"
 
+BUNDLED_MODEL = "explorer-mini-uncased"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -29,7 +31,7 @@ class Settings:
         shown_pieces: pieces drawn in colour at once; more are paged.
     """
 
-    model: str = "explorer-mini-uncased"
+    model: str = BUNDLED_MODEL
     threads: int = 2
     runs: int = 1
     models: int = 2
@@ -51,7 +53,7 @@ def settings() -> Settings:
     cores = os.cpu_count() or 1
     threads = _positive("BERT_EXPLORER_THREADS", min(2, cores))
     return Settings(
-        model=os.environ.get("BERT_EXPLORER_MODEL") or Settings.model,
+        model=os.environ.get("BERT_EXPLORER_MODEL") or BUNDLED_MODEL,
         threads=threads,
         runs=_positive("BERT_EXPLORER_RUNS", max(1, cores // threads)),
     )

@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from bert_core import BertConfig, BertTokenizer
+from bert_core.config import BertConfig
+from bert_core.tokenizer import BertTokenizer
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _INDEXED = ("*.safetensors", "*.bin")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.catalog import Feature, feature
 from app.engine import Engine, Provenance, open_engine
+from app.settings import ASSETS
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter
@@ -58,7 +59,7 @@ def page_shell(slug: str) -> Iterator[Page]:
 def configure(title: str) -> None:
     """Set the browser's title and the site's style."""
     st.set_page_config(
-        page_title=f"{title} · {SITE}", page_icon=":material/psychology:", layout="wide"
+        page_title=f"{title} · {SITE}", page_icon=str(ASSETS / "icon.svg"), layout="wide"
     )
     show_style()
 

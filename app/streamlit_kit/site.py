@@ -9,11 +9,15 @@ from app.streamlit_kit.state import ON_SITE
 
 
 def show_site() -> None:
-    """Draw the menu and run the current page; to be called once per run of the entry script."""
+    """Draw the menu and run the current page; to be called once per run of the entry script.
+
+    The menu has no symbols: a page's symbol would also become the browser tab's, and that one is
+    fetched from outside.
+    """
     st.session_state[ON_SITE] = True
-    pages = [st.Page(home, title="Home", icon=":material/home:", default=True)]
+    pages = [st.Page(home, title="Home", default=True)]
     pages += [
-        st.Page(ROOT / row.page, title=row.title, icon=row.icon, url_path=row.slug)
+        st.Page(ROOT / row.page, title=row.title, url_path=row.slug)
         for row in FEATURES
         if (ROOT / row.page).is_file()
     ]

@@ -1,0 +1,37 @@
+"""Words of a text that can be picked, by mouse, finger or keyboard."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app.views.html import plain
+
+
+def pick_word(
+    label: str, words: Sequence[str], *, key: str, on_pick: Callable[[int], None]
+) -> None:
+    """Draw every word as a button of its own; a pick calls back with the word's number.
+
+    Picks leave no trace in the widget: what they change is the text.
+
+    Args:
+        label: what picking does.
+        words: the words, in order; the same word may come twice.
+        key: name of the widget on its page.
+        on_pick: called with the number of the word, counted from 0.
+    """
+
+    def picked() -> None:
+        number = st.session_state.get(key)
+        st.session_state[key] = None
+        if isinstance(number, int) and 0 <= number < len(words):
+            on_pick(number)
+
+    st.pills(
+        label,
+        options=range(len(words)),
+        format_func=lambda number: plain(words[number]),
+        selection_mode="single",
+        key=key,
+        on_change=picked,
+    )

@@ -1,0 +1,156 @@
+"""Tokenizer inspector: a text as the model reads it, and the story of every word.
+
+`tokenizer` is the task, quick for any length; `replay` shows the steps for the beginning of a
+text, with every look into the vocabulary.
+"""
+
+import unicodedata
+
+from app.engine import Engine
+from app.results.cut import Cut
+from app.results.tokenizer import Attempt, Piece, Replay, TokenizerResult, WordStory
+from bert_core.encoding import Encoding
+from bert_core.errors import InputError
+from bert_core.tokenizer import BertTokenizer
+from bert_core.trace import WordTrace
+
+
+def tokenizer(
+    engine: Engine, text: str, text_pair: str | None = None, *, lower_case: bool | None = None
+) -> TokenizerResult:
+    """Cut a text, or a pair, into the pieces that the model reads.
+
+    Args:
+        engine: the model whose vocabulary and length count.
+        text: any text.
+        text_pair: a second text, or None.
+        lower_case: the casing to use; None means the model's own.
+
+    Raises:
+        InputError: there is no text at all.
+    """
+    if not text.strip() and not (text_pair or "").strip():
+        raise InputError("The text is empty. Type something to see it cut into pieces.")
+    casing = engine.provenance.lower_case if lower_case is None else lower_case
+    cutter = engine.tokenizer_for(lower_case=casing)
+    whole = cutter.encode(text, text_pair)
+    fitting = cutter.encode(text, text_pair, max_length=engine.max_length)
+    cut = Cut.between(
+        whole.tokens, whole.sequence_ids, fitting.sequence_ids, limit=engine.max_length
+    )
+    texts = (text,) if text_pair is None else (text, text_pair)
+    decoded = tuple(_decoded(cutter, whole, number) for number in range(len(texts)))
+    return TokenizerResult(
+        texts=texts,
+        pieces=_pieces(cutter, whole, cut),
+        max_length=engine.max_length,
+        cut=cut,
+        lower_case=casing,
+        model_lower_case=engine.provenance.lower_case,
+        decoded=decoded,
+        losses=_losses(" ".join(texts), " ".join(decoded), cutter.unk_token),
+    )
+
+
+def replay(
+    engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
+) -> Replay:
+    """Replay how the beginning of a text is cleaned, cut and looked up.
+
+    Args:
+        engine: the model whose vocabulary counts.
+        text: any text.
+        lower_case: the casing to use; None means the model's own.
+        limit: characters replayed; a longer text ends at the last blank before.
+    """
+    casing = engine.provenance.lower_case if lower_case is None else lower_case
+    stretch = text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
+    trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
+    return Replay(
+        typed=trace.text,
+        cleaned=trace.cleaned,
+        stripped=trace.stripped,
+        lowered=trace.normalized,
+        words=tuple(_story(word) for word in trace.words),
+        whole=len(stretch) == len(text),
+    )
+
+
+def _story(word: WordTrace) -> WordStory:
+    """Keep of a traced word what a page shows."""
+    return WordStory(
+        text=word.text,
+        start=word.start,
+        normalized=word.normalized,
+        attempts=tuple(Attempt(attempt.piece, attempt.found) for attempt in word.attempts),
+        pieces=word.pieces,
+        ids=word.ids,
+        reason=word.unknown_reason or "",
+        special=word.special,
+    )
+
+
+def _pieces(cutter: BertTokenizer, whole: Encoding, cut: Cut) -> tuple[Piece, ...]:
+    """Lay every token beside the characters it came from."""
+    texts = (whole.text, whole.text_pair or "")
+    seen = [0, 0]
+    pieces = []
+    for position, (token, id_, (start, end), word, segment, side) in enumerate(
+        zip(
+            whole.tokens,
+            whole.input_ids,
+            whole.offsets,
+            whole.word_ids,
+            whole.token_type_ids,
+            whole.sequence_ids,
+            strict=True,
+        )
+    ):
+        if side is not None:
+            seen[side] += 1
+        pieces.append(
+            Piece(
+                position=position,
+                token=token,
+                id=id_,
+                start=start,
+                end=end,
+                source="" if side is None else texts[side][start:end],
+                word=word,
+                segment=segment,
+                added=side is None,
+                unknown=side is not None and token == cutter.unk_token,
+                cut=side is not None and seen[side] > cut.kept[side],
+            )
+        )
+    return tuple(pieces)
+
+
+def _decoded(cutter: BertTokenizer, whole: Encoding, side: int) -> str:
+    """Put one text together again from its ids alone."""
+    rows = zip(whole.input_ids, whole.sequence_ids, strict=True)
+    return cutter.decode([id_ for id_, belongs in rows if belongs == side])
+
+
+def _losses(text: str, decoded: str, unknown: str) -> tuple[str, ...]:
+    """Say in words what cannot be read back from the ids."""
+    found = []
+    if words := decoded.split().count(unknown) - text.split().count(unknown):
+        found.append(f"{words} {'word' if words == 1 else 'words'} that became {unknown}")
+    if any(c.isupper() for c in text) and not any(
+        c.isupper() for c in decoded.replace(unknown, "")
+    ):
+        found.append("capital letters")
+    if _marks(text) > _marks(decoded):
+        found.append("accents and other marks")
+    if any(unicodedata.category(c) in {"Cc", "Cf"} and c not in "\t\n\r" for c in text):
+        found.append("invisible characters")
+    squeezed = " ".join(text.split())
+    if text != squeezed or (not found and squeezed != decoded):
+        found.append("the exact spacing")
+    return tuple(found)
+
+
+def _marks(text: str) -> int:
+    """Count the marks that stand on or under letters."""
+    return sum(unicodedata.category(c) == "Mn" for c in unicodedata.normalize("NFD", text))

@@ -1,0 +1,215 @@
+"""Drawings and tables of the tokenizer inspector."""
+
+import pandas as pd
+
+from app.results.tokenizer import Attempt, Piece, Replay, TokenizerResult, WordStory
+from app.views.html import Html, join, tag, visible
+from app.views.tokens import over_text, token_row
+
+_TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
+
+
+def coloured(result: TokenizerResult, *, limit: int) -> Html:
+    """Draw every text with its pieces coloured; at most `limit` pieces of each."""
+    blocks = []
+    for side, text in enumerate(result.texts):
+        pieces = side_pieces(result, side)
+        shown = pieces[:limit]
+        end = len(text) if len(shown) == len(pieces) else shown[-1].end
+        blocks.append(over_text(text[:end], shown))
+        if len(shown) < len(pieces):
+            rest = f"… and {len(pieces) - len(shown):,} more pieces; the table lists all of them."
+            blocks.append(tag("p", rest, class_="bx-line"))
+    return join(*blocks)
+
+
+def as_read(result: TokenizerResult, *, limit: int) -> Html:
+    """Draw the input as the model receives it, one card per token."""
+    row = token_row(result.pieces[:limit], pair=len(result.texts) > 1)
+    rest = len(result.pieces) - limit
+    if rest <= 0:
+        return row
+    return join(row, tag("p", f"… and {rest:,} more tokens.", class_="bx-line"))
+
+
+def side_pieces(result: TokenizerResult, side: int) -> list[Piece]:
+    """Return the pieces of one text, without the added ones."""
+    own = [piece for piece in result.pieces if not piece.added]
+    return own[: result.cut.lengths[0]] if side == 0 else own[result.cut.lengths[0] :]
+
+
+def summary(result: TokenizerResult) -> Html:
+    """Say in one line how many characters, words, pieces and tokens there are."""
+    pieces = sum(result.cut.lengths)
+    characters = sum(map(len, result.texts))
+    ratio = pieces / result.words if result.words else 0.0
+    unknown = f" · {result.unknown} unknown" if result.unknown else ""
+    return tag(
+        "p",
+        tag("strong", f"{pieces:,} pieces"),
+        f" from {result.words:,} words and {characters:,} characters · "
+        f"{ratio:.2f} pieces a word{unknown}",
+        class_="bx-line",
+    )
+
+
+def length_meter(result: TokenizerResult) -> Html:
+    """Draw how much of the model's length the input uses, and what would be lost."""
+    found, limit = result.cut.found, result.max_length
+    share = min(1.0, found / limit)
+    bar = tag(
+        "div",
+        tag("div", class_="bx-meter-fill", style=f"width:{share:.1%}"),
+        class_=f"bx-meter{' bx-meter-over' if found > limit else ''}",
+        role="meter",
+        aria_label="Length of the input in tokens",
+        aria_valuemin=0,
+        aria_valuemax=limit,
+        aria_valuenow=min(found, limit),
+        aria_valuetext=f"{found} of {limit} tokens",
+    )
+    words = f"{found:,} of {limit:,} tokens, [CLS] and [SEP] included."
+    return tag("div", bar, tag("p", words, class_="bx-line"), *_lost(result))
+
+
+def _lost(result: TokenizerResult) -> list[Html]:
+    """Say what a cut at the model's length takes away, and from where on."""
+    lines = []
+    for side, text in enumerate(result.texts):
+        lost = result.cut.lengths[side] - result.cut.kept[side]
+        if not lost:
+            continue
+        first = side_pieces(result, side)[result.cut.kept[side]]
+        name = "the text" if len(result.texts) == 1 else f"text {'AB'[side]}"
+        lines.append(
+            tag(
+                "p",
+                tag("strong", f"Too long by {lost:,} tokens: "),
+                f"a page that cuts would lose {name} from character {first.start:,} on: ",
+                tag("bdi", f"“{visible(text[first.start : first.start + 60])}…”"),
+                class_="bx-note bx-caution",
+            )
+        )
+    return lines
+
+
+def table(result: TokenizerResult) -> pd.DataFrame:
+    """List every token with all that is known about it."""
+    rows = [
+        (p.position, p.token, p.id, p.source, p.start, p.end, p.word, p.segment, int(p.added))
+        for p in result.pieces
+    ]
+    columns = ["position", "token", "id", "source", "start", "end", "word", "segment", "added"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.astype({"word": "Int64"})
+
+
+def stages(steps: Replay) -> Html:
+    """Draw what happens to the characters before anything is looked up."""
+    rows = [
+        ("As typed", steps.typed),
+        ("Cleaned", steps.cleaned),
+        ("Accents dropped", steps.stripped),
+        ("Lower-cased", steps.lowered),
+    ]
+    items = []
+    before: str | None = None
+    for name, text in rows:
+        shown = tag("span", "no change", class_="bx-line") if text == before else _quoted(text)
+        items.append(tag("li", tag("span", name, class_="bx-fact"), " ", shown))
+        before = text
+    return tag("ol", *items, class_="bx-steps")
+
+
+def word_choices(steps: Replay) -> list[str]:
+    """Name every replayed word so that the same word at two places has two names."""
+    return [f"{number}: {visible(word.text)}" for number, word in enumerate(steps.words)]
+
+
+def story(word: WordStory) -> Html:
+    """Draw how one word was looked up and cut, and why it is unknown if it is."""
+    outcome: list[Html | str] = []
+    for piece, id_ in zip(word.pieces, word.ids, strict=True):
+        outcome += [tag("code", tag("bdi", visible(piece))), f" = {id_}  "]
+    rows = [_step("typed", _quoted(word.text)), _step("to look up", _quoted(word.normalized))]
+    if word.special:
+        rows.append(_step("rule", "a special token, taken whole before anything else is done"))
+    if word.attempts:
+        rows.append(_step("looked up", _tries(word.attempts)))
+    rows.append(_step("pieces", join(*outcome)))
+    if word.reason:
+        rows.append(_step("why unknown", tag("strong", word.reason)))
+    return tag("ol", *rows, class_="bx-steps")
+
+
+def unknown_words(steps: Replay, *, limit: int = 12) -> Html:
+    """List the unknown words of a stretch, each with its reason; empty where all are known."""
+    found = list(dict.fromkeys((word.text, word.reason) for word in steps.words if word.reason))
+    items = [tag("li", _quoted(text), " ", reason) for text, reason in found[:limit]]
+    if len(found) > limit:
+        items.append(tag("li", f"… and {len(found) - limit} more"))
+    return tag("ul", *items, class_="bx-unknowns") if items else join()
+
+
+def _step(name: str, shown: Html | str) -> Html:
+    return tag("li", tag("span", name, class_="bx-fact"), " ", shown)
+
+
+def _tries(attempts: tuple[Attempt, ...]) -> Html:
+    """Draw the looks into the vocabulary, each with a word for hit or miss."""
+    shown = attempts[:_TRIES]
+    items = [
+        tag(
+            "span",
+            tag("bdi", visible(attempt.piece)),
+            " ✓" if attempt.found else " ✗",
+            class_=f"bx-try {'bx-hit' if attempt.found else 'bx-miss'}",
+        )
+        for attempt in shown
+    ]
+    rest = len(attempts) - len(shown)
+    more = [f" … {rest} more"] if rest else []
+    return tag("span", *items, *more, class_="bx-tries")
+
+
+def tries_table(word: WordStory) -> pd.DataFrame:
+    """List every look into the vocabulary for one word."""
+    rows = [
+        (number, attempt.piece, "found" if attempt.found else "not found")
+        for number, attempt in enumerate(word.attempts, 1)
+    ]
+    return pd.DataFrame(rows, columns=["try", "looked up", "outcome"])
+
+
+def decoded(result: TokenizerResult) -> Html:
+    """Draw the texts as they come back from the ids, and what got lost on the way."""
+    texts = [
+        tag("p", tag("bdi", visible(text[:2_000])), class_="bx-text") for text in result.decoded
+    ]
+    if result.losses:
+        told = f"The ids no longer say: {', '.join(result.losses)}."
+    else:
+        told = "Nothing was lost: the ids give the text back as typed."
+    return join(*texts, tag("p", told, class_="bx-line"))
+
+
+def _quoted(text: str) -> Html:
+    return tag("code", tag("bdi", visible(text) or "nothing"))
+
+
+def casing(result: TokenizerResult) -> Html:
+    """Warn where the casing in use is not the one the vocabulary was made for."""
+    if result.lower_case == result.model_lower_case:
+        return join()
+    if result.model_lower_case:
+        told = (
+            "This vocabulary was made from lower-cased text without accents. With capitals and "
+            "accents kept, words like “Paris” are not in it. The model never saw its input like "
+            "this: look, but do not expect sensible answers."
+        )
+    else:
+        told = (
+            "This vocabulary was made from text with its capitals and accents. Lower-cased, many "
+            "words are no longer found whole, and the model never saw its input like this."
+        )
+    return tag("p", tag("strong", "Not this model's casing. "), told, class_="bx-note bx-caution")
