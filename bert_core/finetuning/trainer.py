@@ -1,0 +1,253 @@
+"""`Trainer`: any model of this package, one step at a time, resumable after a kill.
+
+Order of reading: `TrainerSettings`, `StepReport`, `Trainer.step`, then saving and resuming in
+`bert_core.finetuning.state`. Nothing here loops over epochs: a command line, a page or a test
+calls `step()` as often as it likes and looks at what comes back.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import torch
+from torch import Tensor
+
+from bert_core.errors import InputError
+from bert_core.finetuning.schedule import Budget, linear_decay
+from bert_core.finetuning.state import read_state, write_state
+from bert_core.model import BertPreTrainedModel
+
+Device = Literal["cpu", "cuda", "mps"]
+
+
+class BatchSource(Protocol):
+    """What a training learns from, addressed by step so that it needs no position of its own."""
+
+    def __call__(self, step: int, progress: float) -> Sequence[Any]:
+        """Return the parts of one step; their losses are added up.
+
+        Args:
+            step: steps done so far.
+            progress: share of the training done, 0 to 1 (a masking rate may follow it).
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A loss with gradients, and named parts of it for the log."""
+
+    total: Tensor
+    parts: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+LossFunction = Callable[[Any, Any], Loss]
+
+
+def model_loss(model: BertPreTrainedModel, batch: Mapping[str, Tensor]) -> Loss:
+    """Call a model with a batch of keyword tensors, labels among them; its answer is the loss.
+
+    Raises:
+        InputError: the model did not answer with a scalar, so the batch has no labels.
+    """
+    answer = model(**{name: value.to(model.device) for name, value in batch.items()})
+    if not isinstance(answer, Tensor) or answer.dim():
+        raise InputError(
+            f"{type(model).__name__} gave no loss for a batch of {', '.join(batch)}. A batch for "
+            "training needs the labels of its task."
+        )
+    return Loss(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerSettings:
+    """How to train.
+
+    Attributes:
+        budget: steps or minutes.
+        learning_rate: the peak.
+        warmup_steps: steps until the peak.
+        weight_decay: of matrices; biases and normalisations have none.
+        max_grad_norm: gradients are scaled down to this norm.
+        bfloat16: compute matrix products in bfloat16; parameters stay float32.
+        seed: of dropout.
+    """
+
+    budget: Budget
+    learning_rate: float = 5e-5
+    warmup_steps: int = 0
+    weight_decay: float = 0.01
+    max_grad_norm: float = 1.0
+    bfloat16: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What one step did; also one line of the log.
+
+    Attributes:
+        step: steps done, this one included.
+        progress: share of the training done.
+        loss: sum over the parts of the step.
+        parts: named parts of the loss.
+        learning_rate: used in this step.
+        grad_norm: before it was clipped.
+        seconds: computing time since the training began, pauses left out.
+    """
+
+    step: int
+    progress: float
+    loss: float
+    parts: dict[str, float]
+    learning_rate: float
+    grad_norm: float
+    seconds: float
+
+
+class Trainer:
+    """Trains one model with AdamW, warm-up and linear decay.
+
+    Args:
+        model: any model of this package; switched to training mode.
+        batches: step and progress -> parts of that step.
+        settings: how to train.
+        loss: model and one part -> `Loss`; by default the model's own loss.
+        log: a file that gets one JSON line a step.
+
+    >>> trainer = Trainer(model, batches, TrainerSettings(Budget(steps=100)))  # doctest: +SKIP
+    >>> while not trainer.done:  # doctest: +SKIP
+    ...     report = trainer.step()
+    """
+
+    def __init__(
+        self,
+        model: BertPreTrainedModel,
+        batches: BatchSource,
+        settings: TrainerSettings,
+        *,
+        loss: LossFunction = model_loss,
+        log: str | Path | None = None,
+    ) -> None:
+        self.model = model.train()
+        self.batches, self.settings, self.loss = batches, settings, loss
+        self.log = None if log is None else Path(log)
+        self.steps_done = 0
+        self.seconds = 0.0
+        self.optimizer = _optimizer(model, settings)
+        torch.manual_seed(settings.seed)
+
+    @property
+    def progress(self) -> float:
+        """Share of the training done, 0 to 1."""
+        return self.settings.budget.progress(self.steps_done, self.seconds)
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is used up."""
+        return self.progress >= 1.0
+
+    def step(self) -> StepReport:
+        """Do one step and report it.
+
+        Raises:
+            InputError: the budget is used up, or the loss is not a finite number.
+        """
+        if self.done:
+            raise InputError(
+                f"The training of {self.steps_done} steps is over. Give a larger budget to go on."
+            )
+        began = time.perf_counter()
+        settings, progress = self.settings, self.progress
+        factor = linear_decay(self.steps_done, progress, settings.warmup_steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.learning_rate * factor
+        total, parts = self._backward(self.batches(self.steps_done, progress))
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.steps_done += 1
+        self.seconds += time.perf_counter() - began
+        report = StepReport(
+            step=self.steps_done,
+            progress=self.progress,
+            loss=total,
+            parts=parts,
+            learning_rate=settings.learning_rate * factor,
+            grad_norm=float(norm),
+            seconds=self.seconds,
+        )
+        self._write(report)
+        return report
+
+    def _backward(self, batches: Sequence[Any]) -> tuple[float, dict[str, float]]:
+        """Add up the gradients of all parts; return the loss and its named parts."""
+        total = 0.0
+        parts: dict[str, float] = {}
+        for batch in batches:
+            device = self.model.device.type
+            with torch.autocast(device, torch.bfloat16, enabled=self.settings.bfloat16):
+                loss = self.loss(self.model, batch)
+            value = float(loss.total.detach())
+            if value != value or value in (float("inf"), float("-inf")):
+                raise InputError(
+                    f"The loss of step {self.steps_done + 1} is {value}. Try a smaller learning "
+                    "rate, or look for labels outside the model's range."
+                )
+            loss.total.backward()  # type: ignore[no-untyped-call]
+            total += value
+            for name, part in loss.parts.items():
+                parts[name] = parts.get(name, 0.0) + float(part)
+        return total, parts
+
+    def _write(self, report: StepReport) -> None:
+        if self.log is not None:
+            with self.log.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(asdict(report)) + "\n")
+
+    # -- saving and resuming ---------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write everything a resumed training needs; a kill leaves the old file or the new."""
+        write_state(
+            Path(path),
+            self.model,
+            self.optimizer,
+            {"step": self.steps_done, "seconds": self.seconds, "settings": asdict(self.settings)},
+        )
+
+    def resume(self, path: str | Path) -> None:
+        """Go on where `save` was called; later lines of the log are cut off.
+
+        The settings are those given now, so a training may be prolonged.
+
+        Raises:
+            MissingFileError: there is no such file.
+            CheckpointError: the file is damaged or belongs to another model.
+        """
+        record = read_state(Path(path), self.model, self.optimizer)
+        self.steps_done, self.seconds = int(record["step"]), float(record["seconds"])
+        if self.log is not None and self.log.is_file():
+            lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = [line for line in lines if _step_of(line) <= self.steps_done]
+            self.log.write_text("".join(kept), encoding="utf-8")
+
+
+def _step_of(line: str) -> float:
+    """Step of a log line; infinity for a line that a kill cut short."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return float("inf")
+
+
+def _optimizer(model: BertPreTrainedModel, settings: TrainerSettings) -> torch.optim.AdamW:
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": settings.weight_decay},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    fused = model.device.type in ("cpu", "cuda")
+    return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=fused)

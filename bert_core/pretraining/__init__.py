@@ -1,0 +1,44 @@
+"""Pretraining: vocabulary, corruption, sentence pairs, rows and the joint loss.
+
+This package may import torch and `bert_core` only. It knows nothing of files, of the recipe of
+the bundled model (`training/` at the root of the repository) or of the application.
+"""
+
+from bert_core.pretraining.corruption import (
+    MaskedTokens,
+    MaskingVocabulary,
+    gather_positions,
+    mask_tokens,
+)
+from bert_core.pretraining.losses import PretrainingBatch, PretrainingLoss, joint_loss
+from bert_core.pretraining.pairs import SentencePair, sentence_pairs, split_sentences
+from bert_core.pretraining.rows import (
+    Rows,
+    RowTokens,
+    pack_blocks,
+    pair_rows,
+    sentence_rows,
+    truncate_pair,
+)
+from bert_core.pretraining.vocabulary import build_vocabulary, write_vocabulary
+
+__all__ = [
+    "MaskedTokens",
+    "MaskingVocabulary",
+    "PretrainingBatch",
+    "PretrainingLoss",
+    "RowTokens",
+    "Rows",
+    "SentencePair",
+    "build_vocabulary",
+    "gather_positions",
+    "joint_loss",
+    "mask_tokens",
+    "pack_blocks",
+    "pair_rows",
+    "sentence_pairs",
+    "sentence_rows",
+    "split_sentences",
+    "truncate_pair",
+    "write_vocabulary",
+]

@@ -1,0 +1,147 @@
+"""Sentence pairs for next-sentence prediction: half true neighbours, half not.
+
+Source: Devlin et al. 2019, section 3.1, task 2. Documents are sequences of sentences; a sentence
+may be a string or a list of token ids, since nothing here looks inside.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from bert_core.errors import InputError
+
+Sentence = TypeVar("Sentence")
+
+IS_NEXT = 0  # index 0 of seq_relationship_score: B follows A
+IS_RANDOM = 1
+# Sentences nearer than this in one document may well follow each other in meaning.
+MIN_DISTANCE = 4
+
+# Abbreviations after which a full stop seldom ends a sentence.
+_ABBREVIATIONS = frozenset(
+    re.findall(
+        r"\S+",
+        """mr mrs ms dr prof st jr sr vs etc e.g i.e cf al no vol pp fig ca approx inc ltd co corp
+        gen col lt sgt capt rev hon gov sen rep mt ft u.s u.k a.m p.m jan feb aug sept oct nov
+        dec""",
+    )
+)
+_END = re.compile(r"""[.!?]+["'”’)\]]*\s+(?=["'“‘(\[]?[A-Z0-9])""")
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair(Generic[Sentence]):
+    """Two sentences and whether the second follows the first (0) or not (1)."""
+
+    first: Sentence
+    second: Sentence
+    label: int
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """Split running English text into sentences by rule.
+
+    A sentence ends at ".", "!" or "?" before a space and a capital letter or digit, unless an
+    abbreviation or a single initial stands before the full stop.
+
+    >>> split_sentences("Dr. Ada left. She came back at 5 p.m. Why? Nobody knows.")
+    ['Dr. Ada left.', 'She came back at 5 p.m. Why?', 'Nobody knows.']
+    """
+    sentences, start = [], 0
+    for match in _END.finditer(paragraph):
+        words = paragraph[start : match.start()].split()
+        word = words[-1].lstrip("\"'“‘([") if words else ""
+        if match.group()[0] == "." and _is_abbreviation(word):
+            continue
+        sentences.append(paragraph[start : match.end()].strip())
+        start = match.end()
+    sentences.append(paragraph[start:].strip())
+    return [sentence for sentence in sentences if sentence]
+
+
+def _is_abbreviation(word: str) -> bool:
+    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "I")
+
+
+def sentence_pairs(
+    documents: Sequence[Sequence[Sentence]],
+    *,
+    count: int | None = None,
+    same_document: float = 0.0,
+    swapped: float = 0.0,
+    seed: int = 0,
+) -> list[SentencePair[Sentence]]:
+    """Make sentence pairs: half true neighbours, half not, in random order.
+
+    Args:
+        documents: sentences in reading order; at least two documents unless every negative
+            comes from the same document.
+        count: number of pairs; None for one pair for every two neighbours.
+        same_document: share of the negatives whose second sentence comes from the same
+            document, at least four sentences away (harder than another topic).
+        swapped: share of the negatives that are true neighbours in the wrong order.
+        seed: the same seed gives the same pairs.
+
+    Raises:
+        InputError: no document has two sentences, there is no other document to draw a random
+            sentence from, or the shares do not fit into 1.
+    """
+    if min(same_document, swapped) < 0 or same_document + swapped > 1:
+        raise InputError(
+            f"same_document is {same_document} and swapped is {swapped}; both are shares of the "
+            "negatives, not below 0 and together at most 1."
+        )
+    places = [(d, s) for d, document in enumerate(documents) for s in range(len(document) - 1)]
+    if not places:
+        raise InputError("No document has two sentences; give documents as lists of sentences.")
+    if same_document + swapped < 1 and sum(1 for document in documents if document) < 2:
+        raise InputError(
+            "There is one document only, so no sentence of another one can be drawn. Give more "
+            "documents, or same_document=1."
+        )
+    source = random.Random(seed)
+    source.shuffle(places)
+    total = len(places) if count is None else count
+    labels = [IS_NEXT] * ((total + 1) // 2) + [IS_RANDOM] * (total // 2)
+    source.shuffle(labels)
+    maker = _PairMaker(documents, same_document, swapped, source)
+    return [maker.pair(*places[i % len(places)], label) for i, label in enumerate(labels)]
+
+
+class _PairMaker(Generic[Sentence]):
+    """Draws the second sentence of a pair."""
+
+    def __init__(
+        self,
+        documents: Sequence[Sequence[Sentence]],
+        same_document: float,
+        swapped: float,
+        source: random.Random,
+    ) -> None:
+        self.documents = documents
+        self.filled = [index for index, document in enumerate(documents) if document]
+        self.same_document = same_document
+        self.swapped = swapped
+        self.source = source
+
+    def pair(self, document: int, sentence: int, label: int) -> SentencePair[Sentence]:
+        """Make one pair whose first sentence stands at the given place."""
+        sentences = self.documents[document]
+        first, following = sentences[sentence], sentences[sentence + 1]
+        if label == IS_NEXT:
+            return SentencePair(first, following, IS_NEXT)
+        lot = self.source.random()
+        if lot < self.swapped:
+            return SentencePair(following, first, IS_RANDOM)
+        if lot < self.swapped + self.same_document:
+            far = [i for i in range(len(sentences)) if abs(i - sentence) >= MIN_DISTANCE]
+            if far:
+                return SentencePair(first, sentences[self.source.choice(far)], IS_RANDOM)
+            if len(self.filled) < 2:  # a short lone document: the wrong order must do
+                return SentencePair(following, first, IS_RANDOM)
+        other = document
+        while other == document:
+            other = self.source.choice(self.filled)
+        return SentencePair(first, self.source.choice(self.documents[other]), IS_RANDOM)

@@ -1,0 +1,151 @@
+"""From token ids to rows a model reads: packed blocks, and sentence pairs.
+
+Rows are `[CLS] text [SEP]` or `[CLS] A [SEP] B [SEP]` with segments 0 and 1 (Devlin et al. 2019,
+section 3.1); short ones are padded, long ones truncated.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bert_core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class RowTokens:
+    """Ids of the special tokens that rows are built with."""
+
+    pad_id: int
+    cls_id: int
+    sep_id: int
+
+    @classmethod
+    def from_vocab(cls, vocab: Mapping[str, int]) -> "RowTokens":
+        """Look the ids up in a tokenizer's `vocab`.
+
+        Raises:
+            InputError: [PAD], [CLS] or [SEP] is missing.
+        """
+        names = ("[PAD]", "[CLS]", "[SEP]")
+        if missing := [name for name in names if name not in vocab]:
+            raise InputError(f"The vocabulary lacks {', '.join(missing)}, which rows need.")
+        return cls(*(vocab[name] for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Padded rows: input_ids, token_type_ids and attention_mask, each (B, T)."""
+
+    input_ids: Tensor
+    token_type_ids: Tensor
+    attention_mask: Tensor
+
+
+def pack_blocks(
+    documents: Iterable[Sequence[int]], length: int, tokens: RowTokens
+) -> list[list[int]]:
+    """Cut running token ids into full blocks `[CLS] ... [SEP]` of one length.
+
+    Documents follow each other with a [SEP] between them, so nothing is padded and nothing is
+    lost; only the last block may be shorter.
+
+    Args:
+        documents: token ids without special tokens.
+        length: tokens in a block, with [CLS] and the last [SEP]; at least 3.
+        tokens: ids of the special tokens.
+
+    >>> pack_blocks([[5, 6, 7], [8]], 5, RowTokens(0, 1, 2))
+    [[1, 5, 6, 7, 2], [1, 8, 2]]
+    """
+    if length < 3:
+        raise InputError(f"A block of {length} tokens has no room for text; give at least 3.")
+    room = length - 2
+    blocks: list[list[int]] = []
+    current: list[int] = []
+    for document in documents:
+        if current:
+            current.append(tokens.sep_id)
+        start = 0
+        while start < len(document):
+            taken = document[start : start + room - len(current)]
+            current.extend(taken)
+            start += len(taken)
+            if len(current) >= room:
+                blocks.append([tokens.cls_id, *current, tokens.sep_id])
+                current = []
+        if len(current) == room:  # filled by the separator alone
+            blocks.append([tokens.cls_id, *current, tokens.sep_id])
+            current = []
+    if current:
+        blocks.append([tokens.cls_id, *current, tokens.sep_id])
+    return blocks
+
+
+def truncate_pair(
+    first: Sequence[int], second: Sequence[int], room: int
+) -> tuple[list[int], list[int]]:
+    """Shorten two sequences to `room` tokens together, always at the end of the longer one.
+
+    >>> truncate_pair([1, 2, 3, 4, 5], [6, 7], 5)
+    ([1, 2, 3], [6, 7])
+    """
+    a, b = list(first), list(second)
+    while len(a) + len(b) > room:
+        (a if len(a) >= len(b) else b).pop()
+    return a, b
+
+
+def sentence_rows(sentences: Sequence[Sequence[int]], length: int, tokens: RowTokens) -> Rows:
+    """Build rows `[CLS] A [SEP]`, cut at `length` and padded to the longest.
+
+    Args:
+        sentences: token ids without special tokens.
+        length: the longest row allowed, with special tokens; at least 3.
+        tokens: ids of the special tokens.
+    """
+    room = _room(length, 2)
+    rows = [[tokens.cls_id, *sentence[:room], tokens.sep_id] for sentence in sentences]
+    return _pad(rows, [len(row) for row in rows], tokens.pad_id)
+
+
+def pair_rows(
+    pairs: Sequence[tuple[Sequence[int], Sequence[int]]], length: int, tokens: RowTokens
+) -> Rows:
+    """Build rows `[CLS] A [SEP] B [SEP]`, cut at `length` and padded to the longest.
+
+    Args:
+        pairs: two sequences of token ids each, without special tokens.
+        length: the longest row allowed, with special tokens; at least 4.
+        tokens: ids of the special tokens.
+    """
+    room = _room(length, 3)
+    rows, firsts = [], []
+    for first, second in pairs:
+        a, b = truncate_pair(first, second, room)
+        rows.append([tokens.cls_id, *a, tokens.sep_id, *b, tokens.sep_id])
+        firsts.append(len(a) + 2)
+    return _pad(rows, firsts, tokens.pad_id)
+
+
+def _room(length: int, specials: int) -> int:
+    if length <= specials:
+        raise InputError(
+            f"A row of {length} tokens has no room for text beside {specials} special tokens."
+        )
+    return length - specials
+
+
+def _pad(rows: list[list[int]], firsts: list[int], pad_id: int) -> Rows:
+    """Pad to the longest row; `firsts` counts the tokens of segment 0."""
+    if not rows:
+        raise InputError("There are no rows to build; give at least one sentence or pair.")
+    shape = (len(rows), max(map(len, rows)))
+    input_ids = torch.full(shape, pad_id, dtype=torch.long)
+    types, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+    for index, (row, first) in enumerate(zip(rows, firsts, strict=True)):
+        input_ids[index, : len(row)] = torch.tensor(row)
+        types[index, first : len(row)] = 1
+        mask[index, : len(row)] = 1
+    return Rows(input_ids, types, mask)

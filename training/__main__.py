@@ -1,0 +1,65 @@
+"""The command line: `python -m training pretrain | export | evaluate`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bert_core.errors import BertError
+from bert_core.finetuning import Budget
+from training.pretrain import PretrainSettings, pretrain
+from training.start import encoder_folder
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one stage; return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except BertError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
+    stages = parser.add_subparsers(required=True)
+    stage = stages.add_parser("pretrain", help="train the masked-word and next-sentence heads")
+    stage.add_argument("--data", type=Path, required=True, help="data folder")
+    stage.add_argument("--work", type=Path, required=True, help="folder for state, log and curve")
+    stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
+    length = stage.add_mutually_exclusive_group(required=True)
+    length.add_argument("--steps", type=int, help="length of the training in steps")
+    length.add_argument("--minutes", type=float, help="length of the training in minutes")
+    stage.add_argument("--learning-rate", type=float, default=6e-4)
+    stage.add_argument("--warmup-steps", type=int, default=100)
+    stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    stage.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
+    stage.add_argument("--threads", type=int, help="processor threads")
+    stage.add_argument("--save-minutes", type=float, default=5.0)
+    stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
+    stage.set_defaults(run=_pretrain)
+    return parser
+
+
+def _pretrain(options: argparse.Namespace) -> None:
+    bfloat16 = {"auto": None, "float32": False, "bfloat16": True}[options.precision]
+    settings = PretrainSettings(
+        data=options.data,
+        work=options.work,
+        init=options.init or str(encoder_folder()),
+        budget=Budget(steps=options.steps, minutes=options.minutes),
+        learning_rate=options.learning_rate,
+        warmup_steps=options.warmup_steps,
+        device=options.device,
+        bfloat16=bfloat16,
+        threads=options.threads,
+        save_minutes=options.save_minutes,
+        pause_file=options.pause_file,
+    )
+    pretrain(settings, say=lambda line: print(line, flush=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""Running text as token ids, encoded once and kept in the work folder.
+
+Text files hold one paragraph a line and a blank line between documents. Files for evaluation are
+never read here, and sentences that share a long run of tokens with evaluation text are dropped.
+"""
+
+import itertools
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_core.errors import InputError, MissingFileError
+from bert_core.pretraining import split_sentences
+from bert_core.tokenizer import BertTokenizer
+
+# Only ever evaluated on. Everything outside the folder text/ is not read for pretraining anyway.
+EVALUATION_TEXTS = ("wikitext2-valid-test",)
+# A run of this many equal word pieces is no coincidence; quotations and names are shorter.
+SHARED_RUN = 12
+
+Ids = NDArray[np.uint16]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedText:
+    """One text file as token ids.
+
+    Attributes:
+        name: the file's name without endings.
+        ids: (N,) token ids without special tokens.
+        sentences: (S + 1,) where each sentence starts in `ids`, and the end.
+        documents: (D + 1,) where each document starts in `sentences`, and the end.
+    """
+
+    name: str
+    ids: Ids
+    sentences: Index
+    documents: Index
+
+    def sentence(self, index: int) -> list[int]:
+        """Return the token ids of one sentence."""
+        found: list[int] = self.ids[self.sentences[index] : self.sentences[index + 1]].tolist()
+        return found
+
+    def document_ids(self) -> Iterator[list[int]]:
+        """Yield every document as one run of token ids."""
+        ends = self.sentences[self.documents]
+        for start, end in itertools.pairwise(ends):
+            yield self.ids[start:end].tolist()
+
+
+def read_documents(path: Path) -> Iterator[list[str]]:
+    """Yield the documents of a text file (plain or xz) as lists of paragraphs.
+
+    Raises:
+        MissingFileError: there is no such file.
+    """
+    if not path.is_file():
+        raise MissingFileError(
+            f"There is no text file at {path}. Check the folder given as --data."
+        )
+    opened = lzma.open if path.suffix == ".xz" else open
+    with opened(path, "rt", encoding="utf-8") as stream:
+        document: list[str] = []
+        for line in stream:
+            if line.strip():
+                document.append(line.strip())
+            elif document:
+                yield document
+                document = []
+        if document:
+            yield document
+
+
+def text_files(data: Path) -> dict[str, Path]:
+    """Return the training texts of a data folder by name, evaluation texts left out.
+
+    Raises:
+        MissingFileError: there is none.
+    """
+    found = {
+        path.name.split(".")[0]: path
+        for path in sorted((data / "text").glob("*.txt*"))
+        if path.name.split(".")[0] not in EVALUATION_TEXTS
+    }
+    if not found:
+        raise MissingFileError(
+            f"There are no training texts (text/*.txt or *.txt.xz) in {data}. Check --data."
+        )
+    return found
+
+
+def encode_text(path: Path, tokenizer: BertTokenizer, held_out: Sequence[Path] = ()) -> EncodedText:
+    """Encode one text file sentence by sentence.
+
+    Args:
+        path: the text file.
+        tokenizer: what turns text into ids.
+        held_out: evaluation texts; sentences sharing a run of tokens with them are dropped.
+    """
+    encoded = _encode(path, tokenizer)
+    forbidden = _window_hashes(held_out, tokenizer)
+    return _without(encoded, forbidden) if len(forbidden) else encoded
+
+
+def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
+    """Encode all training texts, or read them from the work folder where that is done already.
+
+    Args:
+        data: the data folder.
+        work: the work folder; `corpus/` in it is the cache, to be removed when data change.
+        tokenizer: what turns text into ids.
+    """
+    if len(tokenizer.vocab) > np.iinfo(np.uint16).max:
+        raise InputError(
+            f"The vocabulary has {len(tokenizer.vocab):,} entries; this recipe stores ids in 16 "
+            "bits and takes at most 65,535."
+        )
+    cache = work / "corpus"
+    cache.mkdir(parents=True, exist_ok=True)
+    forbidden: NDArray[np.uint64] | None = None
+    texts = []
+    for name, path in text_files(data).items():
+        stored = cache / f"{name}.npz"
+        if not stored.is_file():
+            if forbidden is None:
+                forbidden = _window_hashes(held_out_files(data), tokenizer)
+            text = _without(_encode(path, tokenizer), forbidden)
+            _store(text, stored)
+        with np.load(stored) as arrays:
+            texts.append(EncodedText(name, arrays["ids"], arrays["sentences"], arrays["documents"]))
+    return texts
+
+
+def held_out_files(data: Path) -> list[Path]:
+    """Return the texts of a data folder that are for evaluation only."""
+    found = [
+        path
+        for path in sorted((data / "text").glob("*.txt*"))
+        if path.name.split(".")[0] in EVALUATION_TEXTS
+    ]
+    return found + sorted((data / "nsp").glob("eval-documents.txt*"))
+
+
+def _store(text: EncodedText, path: Path) -> None:
+    beside = path.with_name(path.name + ".part.npz")
+    np.savez(beside, ids=text.ids, sentences=text.sentences, documents=text.documents)
+    beside.replace(path)
+
+
+def _encode(path: Path, tokenizer: BertTokenizer) -> EncodedText:
+    sentences: list[str] = []
+    documents = [0]
+    for document in read_documents(path):
+        for paragraph in document:
+            sentences.extend(split_sentences(paragraph))
+        documents.append(len(sentences))
+    ids: list[NDArray[np.uint16]] = []
+    starts = [0]
+    for first in range(0, len(sentences), 1000):
+        for row in plain_ids(tokenizer, sentences[first : first + 1000]):
+            ids.append(np.asarray(row, dtype=np.uint16))
+            starts.append(starts[-1] + len(row))
+    return EncodedText(
+        path.name.split(".")[0],
+        np.concatenate(ids) if ids else np.zeros(0, np.uint16),
+        np.asarray(starts, np.int64),
+        np.asarray(documents, np.int64),
+    )
+
+
+def plain_ids(tokenizer: BertTokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """Encode texts without the special tokens around them."""
+    return tokenizer.encode_ids(texts, add_special_tokens=False)
+
+
+def _window_hashes(paths: Sequence[Path], tokenizer: BertTokenizer) -> NDArray[np.uint64]:
+    """Return the sorted hashes of every run of SHARED_RUN tokens in these files."""
+    found = [_rolling(_encode(path, tokenizer).ids) for path in paths]
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
+
+
+def _rolling(ids: Ids) -> NDArray[np.uint64]:
+    """Hash every run of SHARED_RUN ids; (N - SHARED_RUN + 1,)."""
+    count = len(ids) - SHARED_RUN + 1
+    if count < 1:
+        return np.zeros(0, np.uint64)
+    wide = ids.astype(np.uint64)
+    hashes = np.zeros(count, np.uint64)
+    for offset in range(SHARED_RUN):  # polynomial modulo 2^64, an odd factor (64-bit FNV's prime)
+        hashes = hashes * np.uint64(1099511628211) + wide[offset : offset + count] + np.uint64(1)
+    return hashes
+
+
+def _without(text: EncodedText, forbidden: NDArray[np.uint64]) -> EncodedText:
+    """Drop the sentences that share a run of tokens with held-out text."""
+    hits = np.flatnonzero(np.isin(_rolling(text.ids), forbidden))
+    if not len(hits):
+        return text
+    bad = np.zeros(len(text.sentences) - 1, dtype=bool)
+    first = np.searchsorted(text.sentences, hits, side="right") - 1
+    last = np.searchsorted(text.sentences, hits + SHARED_RUN - 1, side="right") - 1
+    for start, end in zip(first, last, strict=True):
+        bad[start : end + 1] = True
+    lengths = np.diff(text.sentences)
+    kept_tokens = np.repeat(~bad, lengths)
+    starts = np.concatenate([[0], np.cumsum(lengths[~bad])])
+    kept_before = np.concatenate([[0], np.cumsum(~bad)])
+    return EncodedText(
+        text.name, text.ids[kept_tokens], starts.astype(np.int64), kept_before[text.documents]
+    )

@@ -1,0 +1,103 @@
+"""The learning curve as a picture, drawn by hand so that no plotting library is needed."""
+
+import json
+from pathlib import Path
+
+WIDTH, HEIGHT = 720, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 48
+# Okabe-Ito colours, told apart with any colour vision; the dash tells them apart without.
+_STYLES = (("#0072B2", ""), ("#D55E00", "6 4"), ("#009E73", "2 3"), ("#CC79A7", "8 3 2 3"))
+_NAMES = {
+    "masked_lm_blocks": "masked words, running text",
+    "masked_lm_sentences": "masked words, single sentences",
+    "masked_lm_pairs": "masked words, pairs",
+    "next_sentence": "next sentence",
+}
+
+
+def read_log(path: Path) -> list[dict[str, float]]:
+    """Return the parts of each logged step, with its number under "step"."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        rows.append({"step": float(entry["step"]), **entry["parts"]})
+    return rows
+
+
+def smooth(values: list[float], width: int) -> list[float]:
+    """Return running means over at most `width` values up to each.
+
+    >>> smooth([1.0, 3.0, 5.0], 2)
+    [1.0, 2.0, 4.0]
+    """
+    means, total = [], 0.0
+    for index, value in enumerate(values):
+        total += value - (values[index - width] if index >= width else 0.0)
+        means.append(total / min(index + 1, width))
+    return means
+
+
+def write_curve(log: Path, target: Path) -> None:
+    """Draw the smoothed losses of a log into an SVG file."""
+    rows = read_log(log)
+    series = {
+        name: [(row["step"], row[name]) for row in rows if name in row]
+        for name in _NAMES
+        if any(name in row for row in rows)
+    }
+    target.write_text(_svg(series), encoding="utf-8")
+
+
+def _svg(series: dict[str, list[tuple[float, float]]]) -> str:
+    last = max((points[-1][0] for points in series.values()), default=1.0)
+    smoothed = {}
+    for name, points in series.items():
+        means = smooth([value for _, value in points], max(1, len(points) // 40))
+        smoothed[name] = [(step, mean) for (step, _), mean in zip(points, means, strict=True)]
+    top = max((mean for points in smoothed.values() for _, mean in points), default=1.0)
+    top = max(1.0, float(int(top + 1)))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'role="img" font-family="sans-serif" font-size="13">',
+        f"<title>Training loss over {last:.0f} steps</title>",
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        *_axes(last, top),
+    ]
+    for index, (name, points) in enumerate(smoothed.items()):
+        colour, dash = _STYLES[index % len(_STYLES)]
+        thinned = points[:: max(1, len(points) // 400)]
+        path = " ".join(f"{_x(step, last):.1f},{_y(mean, top):.1f}" for step, mean in thinned)
+        stroke = f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+        y = _TOP + 18 * index
+        lines += [
+            f'<polyline points="{path}" {stroke}/>',
+            f'<line x1="440" y1="{y}" x2="472" y2="{y}" {stroke}/>',
+            f'<text x="480" y="{y + 4}">{_NAMES[name]}</text>',
+        ]
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _axes(last: float, top: float) -> list[str]:
+    bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
+    lines = [f'<path d="M{_LEFT} {_TOP - 16}V{bottom}H{right}" fill="none" stroke="#333"/>']
+    for tick in range(int(top) + 1):
+        y = _y(tick, top)
+        lines.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="#ddd"/>')
+        lines.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick}</text>')
+    for quarter in range(5):
+        step = last * quarter / 4
+        middle = f'x="{_x(step, last):.1f}" y="{bottom + 20}" text-anchor="middle"'
+        lines.append(f"<text {middle}>{step:.0f}</text>")
+    lines.append(
+        f'<text x="{(WIDTH + _LEFT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">step</text>'
+    )
+    lines.append(f'<text x="{_LEFT}" y="16">loss (nats)</text>')
+    return lines
+
+
+def _x(step: float, last: float) -> float:
+    return _LEFT + (WIDTH - _LEFT - _RIGHT) * step / max(last, 1.0)
+
+
+def _y(value: float, top: float) -> float:
+    return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / top

@@ -1,0 +1,318 @@
+"""What one pretraining step sees, as a function of its number: nothing to store, easy to resume.
+
+Every step has three parts. Packed blocks of running text carry most of the masked words; single
+sentences teach the short inputs visitors type; sentence pairs teach the next-sentence head, half
+of them masked too. Texts are repeated or thinned out by SHARES.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bert_core.finetuning import Loss
+from bert_core.heads import BertForPreTraining
+from bert_core.pretraining import (
+    MaskingVocabulary,
+    PretrainingBatch,
+    Rows,
+    RowTokens,
+    SentencePair,
+    joint_loss,
+    mask_tokens,
+    pack_blocks,
+    pair_rows,
+    sentence_pairs,
+    sentence_rows,
+)
+from training.corpus import EncodedText
+
+# How often a text is seen in one round: encyclopedia first, then plain and everyday language.
+SHARES = {
+    "wikipedia-articles-a": 1.0,
+    "wikipedia-articles-b": 1.0,
+    "wikipedia-intros": 1.0,
+    "wikipedia-people": 1.0,
+    "simple-wikipedia": 3.0,
+    "factbook-sentences": 3.0,
+    "factbook": 0.05,  # lists more than sentences
+    "masc-written": 1.5,
+    "us-presidential-speeches": 0.3,
+    "novels-public-domain": 0.3,
+}
+OTHER_SHARE = 0.35  # the textbooks
+# Sentences for the single rows, by tokens: neither fragments nor lists.
+SENTENCE_LENGTHS = (5, 48)
+NO_PAIRS = ("factbook", "factbook-sentences")  # neighbours there do not follow each other
+PAIRS_IN_A_ROUND = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureSettings:
+    """Sizes of the parts of one step.
+
+    Attributes:
+        blocks: packed blocks of `block_length` tokens.
+        long_every: every so many steps the blocks are joined four by four.
+        sentences: single sentences.
+        pairs: sentence pairs, cut at `pair_length` tokens.
+        rate: share of tokens masked in blocks, until `rate_falls` of the training is done;
+            from there it falls to `last_rate`.
+        word_weight: weight of the masked words of sentences and pairs beside those of blocks.
+        seed: of everything random here.
+    """
+
+    blocks: int = 28
+    block_length: int = 128
+    long_every: int = 8
+    sentences: int = 16
+    pairs: int = 16
+    pair_length: int = 112
+    rate: float = 0.30
+    last_rate: float = 0.15
+    rate_falls: float = 0.7
+    word_weight: float = 0.15
+    seed: int = 20
+
+    def rate_at(self, progress: float) -> float:
+        """Return the masking rate of blocks at a share of the training.
+
+        >>> [round(MixtureSettings().rate_at(p), 3) for p in (0.0, 0.7, 0.85, 1.0)]
+        [0.3, 0.3, 0.225, 0.15]
+        """
+        fallen = max(0.0, (progress - self.rate_falls) / (1.0 - self.rate_falls))
+        return self.rate + (self.last_rate - self.rate) * fallen
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a step: a batch, its name in the log, the weight of its masked words."""
+
+    name: str
+    batch: PretrainingBatch
+    word_weight: float
+
+
+def part_loss(model: BertForPreTraining, part: Part) -> Loss:
+    """Return the weighted joint loss of one part, for `Trainer`."""
+    loss = joint_loss(model, part.batch.to(model.device))
+    parts = {f"masked_lm_{part.name}": loss.masked_lm.detach()}
+    if part.batch.next_sentence_label is not None:
+        parts["next_sentence"] = loss.next_sentence.detach()
+    return Loss(part.word_weight * loss.masked_lm + loss.next_sentence, parts)
+
+
+class Mixture:
+    """Step and progress -> the parts of that step; see `bert_core.finetuning.BatchSource`."""
+
+    def __init__(
+        self, texts: Sequence[EncodedText], vocab: dict[str, int], settings: MixtureSettings
+    ) -> None:
+        self.texts, self.settings = list(texts), settings
+        self.tokens = RowTokens.from_vocab(vocab)
+        self.masking = MaskingVocabulary.from_vocab(vocab)
+        self.blocks, self.block_text = _pack_all(self.texts, settings.block_length, self.tokens)
+        self.sentence_places = _sentence_places(self.texts)
+        self.pair_documents = _pair_documents(self.texts)
+        self._block_round: tuple[int, NDArray[np.int64]] | None = None
+        self._pair_round: tuple[int, list[SentencePair[tuple[int, int]]]] | None = None
+
+    def __call__(self, step: int, progress: float) -> list[Part]:
+        """Return blocks, single sentences and pairs of a step."""
+        generator = torch.Generator().manual_seed(self.settings.seed * 1_000_003 + step)
+        parts = [self._block_part(step, progress, generator)]
+        if self.settings.sentences:
+            parts.append(self._sentence_part(step, generator))
+        if self.settings.pairs and self.pair_documents:
+            parts.append(self._pair_part(step, generator))
+        return parts
+
+    # -- packed blocks ---------------------------------------------------------------------------
+
+    def _block_part(self, step: int, progress: float, generator: torch.Generator) -> Part:
+        settings = self.settings
+        chosen = self._block_indices(step)
+        if settings.long_every and step % settings.long_every == settings.long_every - 1:
+            input_ids = self._joined(chosen[: max(1, len(chosen) // 4)])
+        else:
+            input_ids = torch.from_numpy(self.blocks[chosen].astype(np.int64))
+        return Part("blocks", self._masked(input_ids, settings.rate_at(progress), generator), 1.0)
+
+    def _block_indices(self, step: int) -> NDArray[np.int64]:
+        """Return the blocks of a step; a round shows each text as often as SHARES says."""
+        count = self.settings.blocks
+        steps = max(1, int(_expected_round(self.block_text, self.texts)) // count)
+        number, place = divmod(step, steps)
+        if self._block_round is None or self._block_round[0] != number:
+            source = np.random.default_rng((self.settings.seed, number))
+            self._block_round = (number, _draw_round(self.block_text, self.texts, source))
+        order = self._block_round[1]
+        return order[(np.arange(count) + place * count) % len(order)]
+
+    def _joined(self, first: NDArray[np.int64]) -> Tensor:
+        """Join four neighbouring blocks each into one long row, their inner specials removed."""
+        rows = []
+        for index in first:
+            start = min(int(index), len(self.blocks) - 4) if len(self.blocks) >= 4 else 0
+            four = self.blocks[start : start + 4, 1:-1].reshape(-1)[: 512 - 2]
+            row = np.concatenate([[self.tokens.cls_id], four, [self.tokens.sep_id]])
+            rows.append(torch.from_numpy(row.astype(np.int64)))
+        return torch.stack(rows)
+
+    # -- single sentences and pairs --------------------------------------------------------------
+
+    def _sentence_part(self, step: int, generator: torch.Generator) -> Part:
+        source = np.random.default_rng((self.settings.seed, 1, step))
+        texts, places, weights = self.sentence_places
+        chosen = source.choice(len(texts), size=self.settings.sentences, p=weights)
+        sentences = []
+        for index in chosen:
+            place = places[index][source.integers(len(places[index]))]
+            sentences.append(self.texts[texts[index]].sentence(int(place)))
+        rows = sentence_rows(sentences, SENTENCE_LENGTHS[1] + 2, self.tokens)
+        batch = self._masked(rows.input_ids, 0.2, generator, rows=rows, whole_words=True)
+        return Part("sentences", batch, self.settings.word_weight)
+
+    def _pair_part(self, step: int, generator: torch.Generator) -> Part:
+        pairs = self._pairs(step)
+        rows = pair_rows(
+            [(self._sentence(pair.first), self._sentence(pair.second)) for pair in pairs],
+            self.settings.pair_length,
+            self.tokens,
+        )
+        labels = torch.tensor([pair.label for pair in pairs])
+        if step % 2:  # whole sentences, as they are judged later
+            batch = PretrainingBatch(
+                rows.input_ids,
+                rows.token_type_ids,
+                rows.attention_mask,
+                next_sentence_label=labels,
+            )
+        else:
+            batch = self._masked(rows.input_ids, 0.15, generator, rows=rows, labels=labels)
+        return Part("pairs", batch, self.settings.word_weight)
+
+    def _pairs(self, step: int) -> list[SentencePair[tuple[int, int]]]:
+        """Return the pairs of a step; four steps share a pool that is sorted by length."""
+        count, pool = self.settings.pairs, 4 * self.settings.pairs
+        number, place = divmod(step // 4 * pool, PAIRS_IN_A_ROUND // pool * pool)
+        if self._pair_round is None or self._pair_round[0] != number:
+            seed = self.settings.seed * 1_000 + number
+            made = sentence_pairs(
+                self.pair_documents,
+                count=PAIRS_IN_A_ROUND,
+                same_document=0.4,
+                swapped=0.1,
+                seed=seed,
+            )
+            self._pair_round = (number, made)
+        drawn = self._pair_round[1][place : place + pool]
+        drawn = sorted(drawn, key=lambda pair: self._length(pair.first) + self._length(pair.second))
+        turn = (step + step // 4) % 4
+        return drawn[turn * count : (turn + 1) * count]
+
+    def _sentence(self, place: tuple[int, int]) -> list[int]:
+        return self.texts[place[0]].sentence(place[1])
+
+    def _length(self, place: tuple[int, int]) -> int:
+        starts = self.texts[place[0]].sentences
+        return int(starts[place[1] + 1] - starts[place[1]])
+
+    def _masked(
+        self,
+        input_ids: Tensor,
+        rate: float,
+        generator: torch.Generator,
+        *,
+        rows: Rows | None = None,
+        labels: Tensor | None = None,
+        whole_words: bool = False,
+    ) -> PretrainingBatch:
+        masked = mask_tokens(
+            input_ids, self.masking, rate=rate, whole_words=whole_words, generator=generator
+        )
+        return PretrainingBatch(
+            masked.input_ids,
+            None if rows is None else rows.token_type_ids,
+            None if rows is None else rows.attention_mask,
+            masked.positions,
+            masked.position_labels,
+            labels,
+        )
+
+
+def _share(text: EncodedText) -> float:
+    return SHARES.get(text.name, OTHER_SHARE)
+
+
+def _pack_all(
+    texts: Sequence[EncodedText], length: int, tokens: RowTokens
+) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """Pack every text into blocks; return them (N, length) and the text each came from (N,)."""
+    packed, origin = [], []
+    for index, text in enumerate(texts):
+        blocks = pack_blocks(text.document_ids(), length, tokens)
+        full = [block for block in blocks if len(block) == length]  # one remainder a text
+        if full:
+            packed.append(np.asarray(full, dtype=np.uint16))
+            origin.append(np.full(len(full), index, dtype=np.int64))
+    if not packed:
+        total = sum(len(text.ids) for text in texts)
+        from bert_core.errors import InputError
+
+        raise InputError(
+            f"The texts have {total} tokens together; a block takes {length}. Give more text."
+        )
+    return np.concatenate(packed), np.concatenate(origin)
+
+
+def _expected_round(origin: NDArray[np.int64], texts: Sequence[EncodedText]) -> float:
+    """Return how many blocks a round has."""
+    counts = np.bincount(origin, minlength=len(texts))
+    return float(sum(int(count * _share(text)) for count, text in zip(counts, texts, strict=True)))
+
+
+def _draw_round(
+    origin: NDArray[np.int64], texts: Sequence[EncodedText], source: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the block numbers of one round in random order."""
+    drawn = []
+    for index, text in enumerate(texts):
+        own = np.flatnonzero(origin == index)
+        wanted = int(len(own) * _share(text))
+        repeats = [source.permutation(own) for _ in range(wanted // max(1, len(own)) + 1)]
+        drawn.append(np.concatenate(repeats)[:wanted])
+    order = np.concatenate(drawn)
+    return source.permutation(order if len(order) else np.arange(len(origin)))
+
+
+def _sentence_places(
+    texts: Sequence[EncodedText],
+) -> tuple[list[int], list[NDArray[np.int64]], NDArray[np.float64]]:
+    """Return texts, their sentences of a fitting length, and how likely each text is drawn."""
+    chosen, places, weights = [], [], []
+    for index, text in enumerate(texts):
+        lengths = np.diff(text.sentences)
+        low, high = SENTENCE_LENGTHS
+        fitting = np.flatnonzero((lengths >= low) & (lengths <= high))
+        if len(fitting):
+            chosen.append(index)
+            places.append(fitting)
+            weights.append(len(fitting) * _share(text))
+    total = np.asarray(weights, dtype=np.float64)
+    return chosen, places, total / total.sum()
+
+
+def _pair_documents(texts: Sequence[EncodedText]) -> list[list[tuple[int, int]]]:
+    """Return documents as lists of places (text, sentence) for `sentence_pairs`."""
+    documents = []
+    for index, text in enumerate(texts):
+        if text.name in NO_PAIRS:
+            continue
+        for start, end in zip(text.documents[:-1], text.documents[1:], strict=True):
+            if end - start >= 2:
+                documents.append([(index, sentence) for sentence in range(start, end)])
+    return documents if len(documents) > 1 else []

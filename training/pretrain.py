@@ -1,0 +1,157 @@
+"""The pretraining stage: from an encoder to a model with both heads of pretraining."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from bert_core.finetuning import Budget, StepReport, Trainer, TrainerSettings
+from bert_core.tokenizer import BertTokenizer
+from training.corpus import load_corpus
+from training.curve import write_curve
+from training.mixture import Mixture, MixtureSettings, part_loss
+from training.start import keep_memory, prefers_bfloat16, start_model, warm_bias
+
+STATE = "state.pt"
+LOG = "log.jsonl"
+CURVE = "curve.svg"
+
+
+@dataclass(frozen=True, slots=True)
+class PretrainSettings:
+    """How the stage runs.
+
+    Attributes:
+        data: the data folder.
+        work: the work folder: encoded text, state, log, curve, settings.
+        init: folder or name of the model to start from.
+        budget: steps or minutes.
+        learning_rate: the peak.
+        warmup_steps: steps until the peak.
+        device: "cpu" or "cuda".
+        bfloat16: None chooses by the machine.
+        threads: of the processor; None leaves torch's choice.
+        save_minutes: time between two saved states.
+        pause_file: while it exists, the training waits; the wait counts for nothing.
+    """
+
+    data: Path
+    work: Path
+    init: str
+    budget: Budget
+    learning_rate: float = 6e-4
+    warmup_steps: int = 100
+    device: str = "cpu"
+    bfloat16: bool | None = None
+    threads: int | None = None
+    save_minutes: float = 5.0
+    pause_file: Path | None = None
+
+
+def pretrain(
+    settings: PretrainSettings,
+    mixture: MixtureSettings | None = None,
+    say: Callable[[str], None] = print,
+) -> Trainer:
+    """Run or resume the stage until its budget is used up.
+
+    Args:
+        settings: how the stage runs.
+        mixture: sizes of one step.
+        say: gets a line of text now and then.
+    """
+    trainer = build_trainer(settings, mixture or MixtureSettings(), say)
+    state = settings.work / STATE
+    saved = time.monotonic()
+    while not trainer.done:
+        wait_while_paused(settings.pause_file, say)
+        report = trainer.step()
+        if report.step % 25 == 1 or trainer.done:
+            say(describe(report))
+        if time.monotonic() - saved > 60 * settings.save_minutes or trainer.done:
+            trainer.save(state)
+            write_curve(settings.work / LOG, settings.work / CURVE)
+            saved = time.monotonic()
+    return trainer
+
+
+def build_trainer(
+    settings: PretrainSettings, mixture: MixtureSettings, say: Callable[[str], None]
+) -> Trainer:
+    """Load model and text and restore a saved state, ready for the next step."""
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    if settings.device == "cpu":
+        keep_memory()
+    settings.work.mkdir(parents=True, exist_ok=True)
+    tokenizer = BertTokenizer.from_pretrained(settings.init)
+    model = start_model(settings.init)
+    began = time.monotonic()
+    texts = load_corpus(settings.data, settings.work, tokenizer)
+    say(f"{sum(len(text.ids) for text in texts):,} tokens, {time.monotonic() - began:.0f} s")
+    warm_bias(model, texts)
+    bfloat16 = settings.bfloat16
+    if bfloat16 is None:
+        bfloat16 = prefers_bfloat16(settings.device)
+    trainer_settings = TrainerSettings(
+        settings.budget,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup_steps,
+        bfloat16=bfloat16,
+        seed=mixture.seed,
+    )
+    trainer = Trainer(
+        model.to(settings.device),
+        Mixture(texts, tokenizer.vocab, mixture),
+        trainer_settings,
+        loss=part_loss,
+        log=settings.work / LOG,
+    )
+    _write_settings(settings, mixture, trainer_settings)
+    state = settings.work / STATE
+    if state.is_file():
+        trainer.resume(state)
+        say(f"resumed after step {trainer.steps_done}")
+    elif (settings.work / LOG).is_file():
+        (settings.work / LOG).unlink()  # of a run that was killed before its first save
+    return trainer
+
+
+def wait_while_paused(pause_file: Path | None, say: Callable[[str], None]) -> None:
+    """Return at once, or as soon as the pause file is gone."""
+    if pause_file is None or not pause_file.exists():
+        return
+    say("paused")
+    while pause_file.exists():
+        time.sleep(0.5)
+    say("goes on")
+
+
+def describe(report: StepReport) -> str:
+    """Return one line for a person.
+
+    >>> describe(StepReport(3, 0.5, 4.25, {"next_sentence": 0.5}, 1e-4, 1.0, 90.0))
+    'step 3, 50.0 %, 1.5 min, loss 4.250, next_sentence 0.500, rate 1.0e-04'
+    """
+    parts = "".join(f", {name} {value:.3f}" for name, value in report.parts.items())
+    return (
+        f"step {report.step}, {100 * report.progress:.1f} %, {report.seconds / 60:.1f} min, "
+        f"loss {report.loss:.3f}{parts}, rate {report.learning_rate:.1e}"
+    )
+
+
+def _write_settings(
+    settings: PretrainSettings, mixture: MixtureSettings, trainer: TrainerSettings
+) -> None:
+    """Keep what the recipe was, for the model card."""
+    record = {
+        "encoder": Path(settings.init).name,
+        "device": settings.device,
+        "mixture": asdict(mixture),
+        "trainer": asdict(trainer),
+    }
+    target = settings.work / "settings.json"
+    target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
