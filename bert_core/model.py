@@ -274,9 +274,8 @@ class BertModel(BertPreTrainedModel):
         self.encoder = BertEncoder(config)
         self.pooler = BertPooler(config) if add_pooling_layer else None
         self._finish()
-        pruned = config.extra.get("pruned_heads")
-        if isinstance(pruned, Mapping) and pruned:
-            self.prune_heads({int(layer): heads for layer, heads in pruned.items()})
+        if pruned := _recorded_pruning(config):
+            self.prune_heads(pruned)
 
     def encode(
         self,
@@ -370,6 +369,24 @@ def _bare(name: str) -> str:
 def _set_parameter(model: nn.Module, name: str, value: nn.Parameter) -> None:
     owner, _, leaf = name.rpartition(".")
     setattr(model.get_submodule(owner), leaf, value)
+
+
+def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:
+    """Return layer -> heads that a pruned model's config names; JSON has its keys as strings."""
+    record = config.extra.get("pruned_heads") or {}
+    layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
+    try:
+        pruned = {int(layer): [int(head) for head in gone] for layer, gone in record.items()}
+    except (AttributeError, TypeError, ValueError):
+        pruned = {-1: []}
+    if any(layer not in layers for layer in pruned) or any(
+        head not in heads for gone in pruned.values() for head in gone
+    ):
+        raise ConfigError(
+            f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with a "
+            f"list of heads 0 to {heads[-1]}."
+        )
+    return pruned
 
 
 def _count_from_end(index: int, size: int, what: str) -> int:
