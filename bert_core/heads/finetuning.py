@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
-from bert_core.heads.losses import IGNORED, cross_entropy, position_loss
+from bert_core.heads.losses import IGNORED, cross_entropy, position_loss, whole_numbers
 from bert_core.heads.pretraining import pooled
 from bert_core.inputs import check_inputs
 from bert_core.layers import Encoded, linear
@@ -79,10 +79,9 @@ class BertForSequenceClassification(_Classifier):
             return self._answer(encoded, logits)
         if self.num_labels > 1:
             return cross_entropy(logits, labels)
-        if labels.numel() != logits.numel():
-            raise InputError(
-                f"labels has the shape {tuple(labels.shape)}; expected {(logits.shape[0],)}."
-            )
+        if not isinstance(labels, Tensor) or labels.numel() != logits.numel():
+            found = tuple(labels.shape) if isinstance(labels, Tensor) else type(labels).__name__
+            raise InputError(f"labels is {found}; expected a tensor {(logits.shape[0],)}.")
         return F.mse_loss(logits.flatten(), labels.flatten().to(logits))
 
 
@@ -184,6 +183,7 @@ class BertForTokenClassification(_Classifier):
         logits = self._logits(encoded)["logits"]
         if labels is None:
             return self._answer(encoded, logits)
+        labels = whole_numbers(labels, "labels")
         if attention_mask is not None and attention_mask.shape == labels.shape:
             labels = labels.masked_fill(attention_mask.to(labels.device) == 0, IGNORED[1])
         return cross_entropy(logits, labels)

@@ -19,8 +19,9 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     Raises:
         InputError: labels of another shape, not whole numbers, or (seen on CPU) outside 0..C-1.
     """
+    labels = whole_numbers(labels, name)
     _check_labels(logits, labels, name)
-    labels = labels.long().to(logits.device).flatten()
+    labels = labels.to(logits.device).flatten()
     counted = (labels != IGNORED[0]) & (labels != IGNORED[1])
     targets = labels.masked_fill(~counted, IGNORED[1])
     flat = logits.reshape(-1, logits.shape[-1])
@@ -28,14 +29,22 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     return total / counted.sum().clamp(min=1)
 
 
-def _check_labels(logits: Tensor, labels: Tensor, name: str) -> None:
-    classes = logits.shape[-1]
+def whole_numbers(labels: Tensor, name: str) -> Tensor:
+    """Return labels as int64, which alone holds every label and -100.
+
+    Raises:
+        InputError: they are no tensor of whole numbers.
+    """
     if not isinstance(labels, Tensor) or labels.is_floating_point() or labels.is_complex():
-        raise InputError(f"{name} must be a tensor of whole numbers.")
-    if labels.numel() * classes != logits.numel() or labels.dim() > logits.dim():
-        raise InputError(
-            f"{name} has the shape {tuple(labels.shape)}; expected {tuple(logits.shape[:-1])}."
-        )
+        found = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
+        raise InputError(f"{name} must be a tensor of whole numbers; got {found}.")
+    return labels.long()
+
+
+def _check_labels(logits: Tensor, labels: Tensor, name: str) -> None:
+    classes, shape = logits.shape[-1], logits.shape[:-1]
+    if labels.shape not in (shape, (*shape, 1)):  # a last axis of one is common in old scripts
+        raise InputError(f"{name} has the shape {tuple(labels.shape)}; expected {tuple(shape)}.")
     if labels.device.type == "cpu" and labels.numel():
         low, high = (int(value) for value in labels.aminmax())
         if high >= classes or (low < 0 and bool(((labels < 0) & ~is_ignored(labels)).any())):
@@ -52,7 +61,6 @@ def is_ignored(labels: Tensor) -> Tensor:
 
 def position_loss(logits: Tensor, positions: Tensor, name: str) -> Tensor:
     """Return the loss of one end of an answer; positions (B,) outside 0..T-1 do not count."""
-    if not isinstance(positions, Tensor) or positions.is_floating_point():
-        raise InputError(f"{name} must be a tensor of whole numbers.")
+    positions = whole_numbers(positions, name)
     outside = (positions < 0) | (positions >= logits.shape[-1])
     return cross_entropy(logits, positions.masked_fill(outside, IGNORED[1]), name=name)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
-from bert_core.heads.losses import cross_entropy, is_ignored
+from bert_core.heads.losses import cross_entropy, is_ignored, whole_numbers
 from bert_core.inputs import check_positions
 from bert_core.layers import Encoded, activation, layer_norm, linear
 from bert_core.model import BertModel, BertPreTrainedModel
@@ -111,6 +111,7 @@ class _MaskedWords(BertPreTrainedModel):
 
     def _word_loss(self, encoded: Encoded, labels: Tensor) -> Tensor:
         """Masked-word loss; the vocabulary is scored only where a label counts."""
+        labels = whole_numbers(labels, "masked_lm_labels")
         if labels.shape != encoded.last.shape[:2]:
             raise InputError(
                 f"masked_lm_labels has the shape {tuple(labels.shape)}; expected "
