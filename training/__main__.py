@@ -1,6 +1,7 @@
 """The command line: `python -m training pretrain | export | evaluate`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     stage.add_argument("--warmup-steps", type=int, default=100)
     stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     stage.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
-    stage.add_argument("--threads", type=int, help="processor threads")
+    stage.add_argument(
+        "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
+    )
     stage.add_argument("--save-minutes", type=float, default=5.0)
     stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
     stage.set_defaults(run=_pretrain)
@@ -54,7 +57,7 @@ def _pretrain(options: argparse.Namespace) -> None:
         warmup_steps=options.warmup_steps,
         device=options.device,
         bfloat16=bfloat16,
-        threads=options.threads,
+        workers=options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1),
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
     )

@@ -62,6 +62,7 @@ class MixtureSettings:
         rate: share of tokens masked in blocks, until `rate_falls` of the training is done;
             from there it falls to `last_rate`.
         word_weight: weight of the masked words of sentences and pairs beside those of blocks.
+        splits: parts the blocks are computed in, side by side or one after the other.
         seed: of everything random here.
     """
 
@@ -75,6 +76,7 @@ class MixtureSettings:
     last_rate: float = 0.15
     rate_falls: float = 0.7
     word_weight: float = 0.15
+    splits: int = 4
     seed: int = 20
 
     def rate_at(self, progress: float) -> float:
@@ -89,17 +91,25 @@ class MixtureSettings:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a step: a batch, its name in the log, the weight of its masked words."""
+    """One part of a step.
+
+    Attributes:
+        name: in the log.
+        batch: what the model sees.
+        word_weight: weight of the loss of its masked words.
+        share: how much of what is logged under the name this part is.
+    """
 
     name: str
     batch: PretrainingBatch
     word_weight: float
+    share: float = 1.0
 
 
 def part_loss(model: BertForPreTraining, part: Part) -> Loss:
     """Return the weighted joint loss of one part, for `Trainer`."""
     loss = joint_loss(model, part.batch.to(model.device))
-    parts = {f"masked_lm_{part.name}": loss.masked_lm.detach()}
+    parts = {f"masked_lm_{part.name}": part.share * loss.masked_lm.detach()}
     if part.batch.next_sentence_label is not None:
         parts["next_sentence"] = loss.next_sentence.detach()
     return Loss(part.word_weight * loss.masked_lm + loss.next_sentence, parts)
@@ -123,7 +133,7 @@ class Mixture:
     def __call__(self, step: int, progress: float) -> list[Part]:
         """Return blocks, single sentences and pairs of a step."""
         generator = torch.Generator().manual_seed(self.settings.seed * 1_000_003 + step)
-        parts = [self._block_part(step, progress, generator)]
+        parts = self._block_parts(step, progress, generator)
         if self.settings.sentences:
             parts.append(self._sentence_part(step, generator))
         if self.settings.pairs and self.pair_documents:
@@ -132,14 +142,18 @@ class Mixture:
 
     # -- packed blocks ---------------------------------------------------------------------------
 
-    def _block_part(self, step: int, progress: float, generator: torch.Generator) -> Part:
+    def _block_parts(self, step: int, progress: float, generator: torch.Generator) -> list[Part]:
         settings = self.settings
         chosen = self._block_indices(step)
         if settings.long_every and step % settings.long_every == settings.long_every - 1:
             input_ids = self._joined(chosen[: max(1, len(chosen) // 4)])
         else:
             input_ids = torch.from_numpy(self.blocks[chosen].astype(np.int64))
-        return Part("blocks", self._masked(input_ids, settings.rate_at(progress), generator), 1.0)
+        rate, parts = settings.rate_at(progress), []
+        for rows in input_ids.chunk(settings.splits):
+            share = len(rows) / len(input_ids)
+            parts.append(Part("blocks", self._masked(rows, rate, generator), share, share))
+        return parts
 
     def _block_indices(self, step: int) -> NDArray[np.int64]:
         """Return the blocks of a step; a round shows each text as often as SHARES says."""

@@ -33,7 +33,7 @@ class PretrainSettings:
         warmup_steps: steps until the peak.
         device: "cpu" or "cuda".
         bfloat16: None chooses by the machine.
-        threads: of the processor; None leaves torch's choice.
+        workers: threads that compute parts of a step side by side.
         save_minutes: time between two saved states.
         pause_file: while it exists, the training waits; the wait counts for nothing.
     """
@@ -46,7 +46,7 @@ class PretrainSettings:
     warmup_steps: int = 100
     device: str = "cpu"
     bfloat16: bool | None = None
-    threads: int | None = None
+    workers: int = 1
     save_minutes: float = 5.0
     pause_file: Path | None = None
 
@@ -82,9 +82,8 @@ def build_trainer(
     settings: PretrainSettings, mixture: MixtureSettings, say: Callable[[str], None]
 ) -> Trainer:
     """Load model and text and restore a saved state, ready for the next step."""
-    if settings.threads is not None:
-        torch.set_num_threads(settings.threads)
     if settings.device == "cpu":
+        torch.set_num_threads(1)
         keep_memory()
     settings.work.mkdir(parents=True, exist_ok=True)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
@@ -102,6 +101,7 @@ def build_trainer(
         warmup_steps=settings.warmup_steps,
         bfloat16=bfloat16,
         seed=mixture.seed,
+        workers=settings.workers,
     )
     trainer = Trainer(
         model.to(settings.device),

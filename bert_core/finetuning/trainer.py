@@ -6,6 +6,7 @@ calls `step()` as often as it likes and looks at what comes back.
 """
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
+from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
 from bert_core.model import BertPreTrainedModel
@@ -73,6 +75,8 @@ class TrainerSettings:
         max_grad_norm: gradients are scaled down to this norm.
         bfloat16: compute matrix products in bfloat16; parameters stay float32.
         seed: of dropout.
+        workers: threads that compute the parts of a step side by side. With more than one,
+            gradients are added in any order, so two runs differ in the last digits.
     """
 
     budget: Budget
@@ -82,6 +86,7 @@ class TrainerSettings:
     max_grad_norm: float = 1.0
     bfloat16: bool = False
     seed: int = 0
+    workers: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,7 @@ class Trainer:
         self.steps_done = 0
         self.seconds = 0.0
         self.optimizer = _optimizer(model, settings)
+        self.replicas = Replicas(model, settings.workers)
         torch.manual_seed(settings.seed)
 
     @property
@@ -184,23 +190,24 @@ class Trainer:
 
     def _backward(self, batches: Sequence[Any]) -> tuple[float, dict[str, float]]:
         """Add up the gradients of all parts; return the loss and its named parts."""
-        total = 0.0
-        parts: dict[str, float] = {}
-        for batch in batches:
-            device = self.model.device.type
-            with torch.autocast(device, torch.bfloat16, enabled=self.settings.bfloat16):
-                loss = self.loss(self.model, batch)
-            value = float(loss.total.detach())
-            if value != value or value in (float("inf"), float("-inf")):
-                raise InputError(
-                    f"The loss of step {self.steps_done + 1} is {value}. Try a smaller learning "
-                    "rate, or look for labels outside the model's range."
-                )
-            loss.total.backward()  # type: ignore[no-untyped-call]
-            total += value
-            for name, part in loss.parts.items():
-                parts[name] = parts.get(name, 0.0) + float(part)
-        return total, parts
+        totals: dict[str, float] = {}
+        for figures in self.replicas.run(self._backward_part, batches):
+            for name, value in figures.items():
+                totals[name] = totals.get(name, 0.0) + value
+        return totals.pop("", 0.0), totals
+
+    def _backward_part(self, model: BertPreTrainedModel, batch: Any) -> dict[str, float]:
+        """Run one part; return its loss under the name "" and its named parts."""
+        with torch.autocast(model.device.type, torch.bfloat16, enabled=self.settings.bfloat16):
+            loss = self.loss(model, batch)
+        value = float(loss.total.detach())
+        if not math.isfinite(value):
+            raise InputError(
+                f"The loss of step {self.steps_done + 1} is {value}. Try a smaller learning "
+                "rate, or look for labels outside the model's range."
+            )
+        loss.total.backward()  # type: ignore[no-untyped-call]
+        return {"": value, **{name: float(part) for name, part in loss.parts.items()}}
 
     def _write(self, report: StepReport) -> None:
         if self.log is not None:
