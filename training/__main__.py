@@ -8,6 +8,8 @@ from pathlib import Path
 
 from bert_core.errors import BertError
 from bert_core.finetuning import Budget
+from training.evaluation import evaluate, gap_answers, table
+from training.export import describe_bundle, export
 from training.pretrain import PretrainSettings, pretrain
 from training.start import encoder_folder
 
@@ -43,6 +45,19 @@ def _parser() -> argparse.ArgumentParser:
     stage.add_argument("--save-minutes", type=float, default=5.0)
     stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
     stage.set_defaults(run=_pretrain)
+
+    stage = stages.add_parser("export", help="write a bundle from a saved training")
+    stage.add_argument("--work", type=Path, required=True, help="work folder of the training")
+    stage.add_argument("--target", type=Path, required=True, help="folder of the bundle")
+    stage.add_argument("--data", type=Path, help="measure on this data folder, write the card")
+    stage.set_defaults(run=_export)
+
+    stage = stages.add_parser("evaluate", help="print the model card's table for any model")
+    stage.add_argument("--model", required=True, help="bundled name or folder")
+    stage.add_argument("--data", type=Path, required=True, help="data folder")
+    stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    stage.add_argument("--answers", action="store_true", help="show the words for each gap too")
+    stage.set_defaults(run=_evaluate)
     return parser
 
 
@@ -62,6 +77,22 @@ def _pretrain(options: argparse.Namespace) -> None:
         pause_file=options.pause_file,
     )
     pretrain(settings, say=lambda line: print(line, flush=True))
+
+
+def _export(options: argparse.Namespace) -> None:
+    bundle = export(options.work, options.target)
+    print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
+    if options.data is not None:
+        describe_bundle(options.work, options.target, evaluate(options.target, options.data))
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    print(table(evaluate(options.model, options.data, options.device)))
+    if options.answers:
+        print()
+        for gap, words in gap_answers(options.model):
+            mark = "good" if gap.good.intersection(words) else "----"
+            print(f"{mark}  {gap.sentence}  {', '.join(words)}")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def evaluate(name_or_folder: str | Path, data: Path, device: str = "cpu") -> lis
             f"There are no evaluation files in {data}; expected text/wikitext2-valid-test.txt.xz "
             "or nsp/eval_pairs.jsonl.xz."
         )
-    return [*figures, everyday_gaps(model, tokenizer)[0]]
+    return [*figures, everyday_gaps(model, tokenizer)]
 
 
 @torch.no_grad()
@@ -159,20 +159,31 @@ def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, path: Pa
 
 
 @torch.no_grad()
-def everyday_gaps(
+def gap_words(
     model: BertForPreTraining, tokenizer: BertTokenizer, gaps: Sequence[Gap] = GAPS
-) -> tuple[Figure, list[list[str]]]:
-    """Measure how often a good word is among the first five for a gap; return the words too."""
-    answers, right = [], 0
+) -> list[list[str]]:
+    """Return the first five words for each gap."""
+    answers = []
     for gap in gaps:
-        encoding = tokenizer.encode(gap.sentence)
-        ids = torch.tensor([encoding.input_ids], device=model.device)
+        ids = torch.tensor([tokenizer.encode(gap.sentence).input_ids], device=model.device)
         position = (ids == tokenizer.vocab["[MASK]"]).nonzero()[:1, 1:]
         scores = model.scores_at(ids, position)[0, 0]
-        words = tokenizer.convert_ids_to_tokens(scores.topk(5).indices.tolist())
-        answers.append(words)
-        right += bool(gap.good.intersection(words))
-    return Figure("everyday gap, among first five", "own sentences", right, len(gaps)), answers
+        answers.append(tokenizer.convert_ids_to_tokens(scores.topk(5).indices.tolist()))
+    return answers
+
+
+def everyday_gaps(model: BertForPreTraining, tokenizer: BertTokenizer) -> Figure:
+    """Measure how often a good word is among the first five for a gap."""
+    answers = gap_words(model, tokenizer)
+    right = sum(bool(g.good.intersection(words)) for g, words in zip(GAPS, answers, strict=True))
+    return Figure("everyday gap, among first five", "own sentences", right, len(GAPS))
+
+
+def gap_answers(name_or_folder: str | Path) -> list[tuple[Gap, list[str]]]:
+    """Return every gap with the first five words of a model."""
+    model = BertForPreTraining.from_pretrained(name_or_folder)
+    tokenizer = BertTokenizer.from_pretrained(name_or_folder)
+    return list(zip(GAPS, gap_words(model, tokenizer), strict=True))
 
 
 def table(figures: Iterable[Figure]) -> str:

