@@ -11,31 +11,27 @@ from app.streamlit_kit import (
     show_table,
     text_box,
 )
+from app.streamlit_kit.controls import switch
 from app.tasks.tokenizer import replay, tokenizer
 from app.views import tokenizer as view
 
+SLUG = "tokenizer"
 SHOWN = settings().shown_pieces
 
-with page_shell("tokenizer") as page:
-    examples_row("tokenizer")
-    text = text_box("tokenizer", "Text")
+with page_shell(SLUG) as page:
+    examples_row(SLUG)
+    text = text_box(SLUG, "Text")
     with st.container(horizontal=True, gap="medium"):
-        two = st.toggle("Two texts", key="two", bind="query-params", persist_state="session")
-        cased = st.toggle(
-            "Keep capitals and accents",
-            key="cased",
-            bind="query-params",
-            persist_state="session",
-        )
-    pair = text_box("tokenizer", "Second text", key="text_pair") if two else None
+        two = switch("Two texts", key="two")
+        cased = switch("Keep capitals and accents", key="cased")
+    pair = text_box(SLUG, "Second text", key="text_pair") if two else None
     result = tokenizer(page.engine, text, pair, lower_case=not cased)
-    steps = replay(page.engine, text, lower_case=not cased)
+    replays = [replay(page.engine, each, lower_case=not cased) for each in result.texts]
 
-    st.header("Pieces over your text", anchor=False)
-    show_html(view.summary(result))
     show_html(view.casing(result))
     show_html(view.coloured(result, limit=SHOWN))
-    show_html(view.unknown_words(steps))
+    show_html(view.summary(result))
+    show_html(view.unknown_words(replays))
 
     st.header("What the model receives", anchor=False)
     show_html(view.length_meter(result))
@@ -45,14 +41,18 @@ with page_shell("tokenizer") as page:
     )
 
     st.header("Step by step", anchor=False)
-    show_html(view.stages(steps))
-    if steps.words:
-        names = view.word_choices(steps)
+    show_html(view.stages(replays))
+    if words := view.word_choices(replays):
         word = st.selectbox(
-            "Watch one word", names, key="word_shown", bind="query-params", persist_state="session"
+            "Watch one word being looked up",
+            list(words),
+            index=view.most_telling(words),
+            key="watch",
+            bind="query-params",
+            persist_state="session",
         )
-        show_html(view.story(steps.words[names.index(word)]))
+        show_html(view.story(words[word]))
 
     st.header("Back from the ids", anchor=False)
     show_html(view.decoded(result))
-    send_row("tokenizer", text, to=("fill_mask", "next_sentence", "attention"))
+    send_row(SLUG, text, to=("fill_mask", "next_sentence", "attention"))

@@ -10,6 +10,7 @@ from app.streamlit_kit import (
     show_chart,
     show_html,
     text_box,
+    undo_button,
 )
 from app.streamlit_kit.words import pick_word
 from app.tasks.fill_mask import fill_mask, mask_at_end, mask_word
@@ -32,30 +33,31 @@ def append_mask() -> None:
 
 with page_shell(SLUG) as page:
     examples_row(SLUG)
-    text = text_box(SLUG, "Text with [MASK] where a word is hidden")
-    left, right = st.columns(2, gap="medium")
-    k = left.slider("Candidates", 1, 20, 5, key="k", bind="query-params", persist_state="session")
-    word = right.text_input(
-        "How likely is this word?", key="word", bind="query-params", persist_state="session"
-    )
+    left, right = st.columns([3, 1], gap="medium")
+    with left:
+        text = text_box(SLUG, "Text with [MASK] where a word is hidden", height=150)
+    with right:
+        word = st.text_input(
+            "How likely is this word?", key="word", bind="query-params", persist_state="session"
+        )
+        k = st.slider("Candidates", 1, 20, 5, key="k", bind="query-params", persist_state="session")
     result = fill_mask(page.engine, text, top_k=k, word=word)
-    words = [word.text for word in result.words[:PICKABLE]]
-    pick_word("Hide a word: choose it", words, key="_hide", on_pick=hide)
+    words = [each.text for each in result.words[:PICKABLE]]
+    pick_word("Choose a word to hide it", words, key="_hide", on_pick=hide)
     if len(result.words) > PICKABLE:
         st.caption(f"These are the first {PICKABLE} of {len(result.words):,} words.")
+    undo_button(SLUG, "Bring the last word back")
 
     if not result.slots:
-        st.info("Nothing is hidden yet: choose a word above, or", icon=":material/touch_app:")
+        st.info("Nothing is hidden yet. Choose a word above, or:", icon=":material/touch_app:")
         st.button("Put [MASK] at the end", on_click=append_mask)
     show_html(view.window(result))
     if result.note:
         st.warning(plain(result.note), icon=":material/spellcheck:")
-    if result.slots:
-        st.header("With its best guess", anchor=False)
-        show_html(view.sentence(result))
-        show_html(view.several(result))
+    show_html(view.sentence(result))
+    show_html(view.several(result))
     for slot in result.slots:
-        show_html(view.slot_title(slot))
+        show_html(view.slot_title(slot, alone=len(result.slots) == 1))
         show_html(view.named_word(slot, result.vocabulary))
         show_chart(
             view.probability_bars(slot),

@@ -8,18 +8,16 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+import bert_core
 from app.engine.provenance import Provenance, describe
 from app.settings import settings
-from bert_core import heads
+from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer, Encoding
 from bert_core.bundled import bundled_names
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve
-from bert_core.encoding import Encoding
 from bert_core.errors import InputError
-from bert_core.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model import BertPreTrainedModel
 from bert_core.outputs import ModelOutputs
-from bert_core.tokenizer import BertTokenizer
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 
@@ -102,11 +100,11 @@ class Engine:
         """Name the parameters of a class that no file supplied; () means all are trained.
 
         Raises:
-            InputError: `bert_core.heads` has no class of this name.
+            InputError: `bert_core` has no model class of this name.
         """
-        cls = getattr(heads, class_name, None)
+        cls = getattr(bert_core, class_name, None)
         if not (isinstance(cls, type) and issubclass(cls, BertPreTrainedModel)):
-            raise InputError(f"There is no head named {class_name!r}.")
+            raise InputError(f"There is no model class named {class_name!r}.")
         return _report(self.model(cls)).missing
 
     def check_length(self, encoding: Encoding) -> None:

@@ -5,8 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from bert_core.config import BertConfig
-from bert_core.tokenizer import BertTokenizer
+from bert_core import BertConfig, BertTokenizer
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _INDEXED = ("*.safetensors", "*.bin")

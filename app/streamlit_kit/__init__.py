@@ -8,7 +8,7 @@ first page, `server` starts the process. Pages import from here; `app.tasks` mus
 from app.streamlit_kit.frame import Page, page_shell
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.show import show_chart, show_html, show_table
-from app.streamlit_kit.state import examples_row, send_row, set_text, text_box
+from app.streamlit_kit.state import examples_row, send_row, set_text, text_box, undo_button
 
 __all__ = [
     "Page",
@@ -21,4 +21,5 @@ __all__ = [
     "show_html",
     "show_table",
     "text_box",
+    "undo_button",
 ]

@@ -2,20 +2,63 @@
 
 import streamlit as st
 
-from app.catalog import FEATURES
+from app.catalog import FEATURES, Feature
 from app.engine import open_engine
+from app.settings import ROOT
 from app.streamlit_kit.frame import SITE, configure, facts
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.show import show_html
-from app.views.frame import cards, footer, lead
+from app.streamlit_kit.state import enter
+from app.views.frame import footer, lead, points
+
+_LEAD = (
+    "Type a sentence and watch a small BERT read it: how it cuts the words, what it expects in a "
+    "gap, what it would put next, and where each of its heads looks."
+)
+_POINTS = (
+    (
+        "Attention is not an explanation.",
+        "It shows where a head looks, not why the model answers as it does. The pages say what "
+        "each picture means, and what it does not.",
+    ),
+    (
+        "The model is small, and it errs.",
+        "It was trained on an ordinary computer, to be looked into rather than relied on. Its "
+        "mistakes are part of the lesson; so are the prejudices of the texts it has read.",
+    ),
+    (
+        "Nothing is stored, nothing is sent.",
+        "Your text stays between your browser and the computer that runs this program, which "
+        "keeps it only while your page is open. No network is needed. A short text also stands "
+        "in the page's address, so that the link opens the same view again.",
+    ),
+    (
+        "Counting starts at 0.",
+        "Layers, heads, positions and words are numbered as in the program code.",
+    ),
+)
 
 
 def home() -> None:
     """Draw the home page."""
     configure("Home")
-    st.session_state["_page"] = "home"
+    enter("home")
     st.title(SITE, anchor=False)
-    show_html(lead("A look inside BERT, one sentence at a time."))
-    show_html(cards([(row.slug, row.title, row.summary) for row in FEATURES]))
+    show_html(lead(_LEAD))
+    pages = [row for row in FEATURES if (ROOT / row.page).is_file()]
+    for pair in zip(pages[::2], [*pages[1::2], None], strict=False):
+        for column, row in zip(st.columns(2, gap="medium"), pair, strict=True):
+            if row is not None:
+                with column:
+                    _card(row)
+    st.header("Before you start", anchor=False)
+    show_html(points(_POINTS))
     with guarded():
         show_html(footer(facts(open_engine().provenance)))
+
+
+def _card(row: Feature) -> None:
+    """Draw one page as a card whose title leads there."""
+    with st.container(border=True, height="stretch", key=f"bx-card-{row.slug}"):
+        st.page_link(row.page, label=row.title, icon=row.icon)
+        st.markdown(row.summary)

@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from app.engine import open_engine
 from bert_core.errors import BertError
@@ -26,6 +27,9 @@ def serve(script: Path) -> None:
     Args:
         script: the entry script, which Streamlit runs once per visit.
     """
+    # Until some session has called `st.navigation`, Streamlit makes a menu of its own out of
+    # pages/. Without this, a link to a page would show that menu to the first visitor.
+    PagesManager.uses_pages_directory = False
     threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
     st.App(script).run(config=_overrides())
 

@@ -31,6 +31,11 @@ def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> No
         table: the same numbers; can be sorted, copied and saved as CSV.
         key: name of the chart on its page.
     """
+    colour = _text_colour()
+    fig.update_layout(font={"color": colour})
+    fig.update_xaxes(tickfont={"color": colour}, title={"font": {"color": colour}})
+    fig.update_yaxes(tickfont={"color": colour}, title={"font": {"color": colour}})
+    fig.update_traces(textfont={"color": colour}, selector={"type": "bar"})
     st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
     show_table(table, alt=alt, key=f"{key}_table", title="The same as a table")
 
@@ -44,3 +49,9 @@ def show_table(
             st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
     else:
         st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
+
+
+def _text_colour() -> str:
+    """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    return str(st.get_option(f"theme.{theme}.textColor"))

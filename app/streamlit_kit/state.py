@@ -17,6 +17,9 @@ from bert_core.errors import InputError
 TEXT_KEYS = ("text", "text_pair")
 _PAGE = "_page"
 _TEXTS = "_texts"
+_UNDO = "_undo"
+ON_SITE = "_on_site"
+"""Session key: the page runs inside the whole site, so other pages can be reached."""
 
 
 def enter(slug: str) -> None:
@@ -67,9 +70,23 @@ def text_box(
 
 
 def set_text(slug: str, text: str, *, key: str = "text") -> None:
-    """Put a text into a box; to be called from a widget's callback, before the box is drawn."""
-    st.session_state[key] = text
-    _texts()[slug, key] = text
+    """Put a text into a box; to be called from a widget's callback, before the box is drawn.
+
+    The text it replaces can be brought back with `undo_button`.
+    """
+    before = str(st.session_state.get(key, ""))
+    st.session_state.setdefault(_UNDO, {})[slug, key] = (text, before)
+    _put(slug, key, text)
+
+
+def undo_button(slug: str, label: str = "Undo", *, key: str = "text") -> None:
+    """Offer to bring back the text that the last `set_text` replaced, while it still stands."""
+    after, before = st.session_state.get(_UNDO, {}).get((slug, key), (None, ""))
+    if after is not None and st.session_state.get(key) == after:
+        st.button(
+            label, key=f"_undo_{key}", icon=":material/undo:", on_click=set_text,
+            args=(slug, before), kwargs={"key": key},
+        )  # fmt: skip
 
 
 def fits_address(text: str) -> bool:
@@ -79,27 +96,43 @@ def fits_address(text: str) -> bool:
 
 
 def examples_row(slug: str) -> None:
-    """Draw the page's own examples as buttons, and the note of the one that is in the box."""
+    """Draw the page's own examples as a row, and the note of the one that is in the boxes."""
     rows = examples(slug)
     with st.container(horizontal=True, gap="small", key="bx-examples"):
+        st.caption("Try", width="content")
         for number, row in enumerate(rows):
             st.button(
                 row.label,
                 key=f"_example_{number}",
+                type="tertiary",
                 on_click=_use_example,
                 args=(slug, number),
-                help=row.note or None,
             )
+    texts = {key: st.session_state.get(key, st.query_params.get(key)) for key in TEXT_KEYS}
+    for number, row in enumerate(rows):
+        untouched = number == 0 and texts["text"] is None
+        same = texts["text"] == row.values.get("text")
+        if row.note and (untouched or same):
+            st.caption(f":material/visibility: {plain(row.note)}")
+            return
 
 
 def _use_example(slug: str, number: int) -> None:
-    """Fill every box and setting that an example names; empty the boxes it does not."""
-    row = examples(slug)[number]
-    for key in TEXT_KEYS:
-        set_text(slug, str(row.values.get(key, "")), key=key)
-    for key, value in row.values.items():
-        if key not in TEXT_KEYS:
-            st.session_state[key] = value
+    """Fill every box and setting that an example names; clear those that only others name."""
+    rows = examples(slug)
+    for row in rows:
+        for key, value in row.values.items():
+            if isinstance(value, (str, bool)):  # numbers have no empty value: they stay
+                _put(slug, key, type(value)())
+    for key, value in rows[number].values.items():
+        _put(slug, key, value)
+
+
+def _put(slug: str, key: str, value: str | float | bool) -> None:
+    """Set a widget by its key; texts are also remembered for their page."""
+    st.session_state[key] = value
+    if key in TEXT_KEYS:
+        _texts()[slug, key] = str(value)
 
 
 def send_row(slug: str, text: str, to: tuple[str, ...]) -> None:
@@ -120,10 +153,6 @@ def _leave_for(row: Feature, text: str) -> None:
     """Put a text into another page's box and go there."""
     _texts()[row.slug, "text"] = text
     st.switch_page(row.page)
-
-
-ON_SITE = "_on_site"
-"""Session key: the page runs inside the whole site, so other pages can be reached."""
 
 
 def _first_text(slug: str, key: str) -> str:

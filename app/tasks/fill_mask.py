@@ -15,7 +15,7 @@ from torch import Tensor
 
 from app.engine import Engine
 from app.results.fill_mask import Candidate, FillMaskResult, Slot, Word
-from bert_core.encoding import Encoding
+from bert_core import Encoding
 from bert_core.errors import InputError
 
 MASK = "[MASK]"

@@ -9,9 +9,8 @@ import unicodedata
 from app.engine import Engine
 from app.results.cut import Cut
 from app.results.tokenizer import Attempt, Piece, Replay, TokenizerResult, WordStory
-from bert_core.encoding import Encoding
+from bert_core import BertTokenizer, Encoding
 from bert_core.errors import InputError
-from bert_core.tokenizer import BertTokenizer
 from bert_core.trace import WordTrace
 
 
@@ -40,15 +39,16 @@ def tokenizer(
     )
     texts = (text,) if text_pair is None else (text, text_pair)
     decoded = tuple(_decoded(cutter, whole, number) for number in range(len(texts)))
+    pieces = _pieces(cutter, whole, cut)
     return TokenizerResult(
         texts=texts,
-        pieces=_pieces(cutter, whole, cut),
+        pieces=pieces,
         max_length=engine.max_length,
         cut=cut,
         lower_case=casing,
         model_lower_case=engine.provenance.lower_case,
         decoded=decoded,
-        losses=_losses(" ".join(texts), " ".join(decoded), cutter.unk_token),
+        losses=_losses(" ".join(texts), " ".join(decoded), sum(p.unknown for p in pieces)),
     )
 
 
@@ -129,17 +129,16 @@ def _pieces(cutter: BertTokenizer, whole: Encoding, cut: Cut) -> tuple[Piece, ..
 def _decoded(cutter: BertTokenizer, whole: Encoding, side: int) -> str:
     """Put one text together again from its ids alone."""
     rows = zip(whole.input_ids, whole.sequence_ids, strict=True)
-    return cutter.decode([id_ for id_, belongs in rows if belongs == side])
+    own = [id_ for id_, belongs in rows if belongs == side]
+    return cutter.decode(own, skip_special_tokens=False)
 
 
-def _losses(text: str, decoded: str, unknown: str) -> tuple[str, ...]:
+def _losses(text: str, decoded: str, unknown: int) -> tuple[str, ...]:
     """Say in words what cannot be read back from the ids."""
     found = []
-    if words := decoded.split().count(unknown) - text.split().count(unknown):
-        found.append(f"{words} {'word' if words == 1 else 'words'} that became {unknown}")
-    if any(c.isupper() for c in text) and not any(
-        c.isupper() for c in decoded.replace(unknown, "")
-    ):
+    if unknown:
+        found.append(f"{unknown} {'word' if unknown == 1 else 'words'} that became [UNK]")
+    if _capitals(text) > _capitals(decoded):
         found.append("capital letters")
     if _marks(text) > _marks(decoded):
         found.append("accents and other marks")
@@ -149,6 +148,11 @@ def _losses(text: str, decoded: str, unknown: str) -> tuple[str, ...]:
     if text != squeezed or (not found and squeezed != decoded):
         found.append("the exact spacing")
     return tuple(found)
+
+
+def _capitals(text: str) -> int:
+    """Count the capital letters of a text, those of special tokens aside."""
+    return sum(c.isupper() for word in text.split() if not word.startswith("[") for c in word)
 
 
 def _marks(text: str) -> int:

@@ -7,11 +7,14 @@ from app.results.fill_mask import Candidate, FillMaskResult, Slot
 from app.views.html import Html, chart_text, join, tag, visible
 
 _BAR, _NAMED = "#0072B2", "#E69F00"  # Okabe-Ito blue and orange; the named bar is hatched too
+_SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # ends of the axis, so that bars compare
 _ROW = 34  # pixels of one bar, enough for 16-pixel letters
 
 
 def sentence(result: FillMaskResult) -> Html:
     """Draw the text with the best candidate at every mask, marked and numbered."""
+    if not result.slots:
+        return join()
     many = len(result.slots) > 1
     parts: list[Html | str] = []
     for text, number in result.filled:
@@ -23,14 +26,14 @@ def sentence(result: FillMaskResult) -> Html:
     return tag("p", *parts, class_="bx-text bx-sentence", dir="auto")
 
 
-def slot_title(slot: Slot) -> Html:
-    """Name one mask by its number and the words around it."""
-    return tag(
-        "h3",
-        tag("span", f"Mask {slot.number} ", class_="bx-fact"),
-        tag("bdi", "…", visible(slot.before[-24:]), tag("b", "▁▁"), visible(slot.after[:24]), "…"),
-        class_="bx-slot",
+def slot_title(slot: Slot, *, alone: bool) -> Html:
+    """Name one of several masks by its number and the words around it."""
+    if alone:
+        return join()
+    around = tag(
+        "bdi", "… ", visible(slot.before[-24:]), tag("b", "▁▁"), visible(slot.after[:24]), " …"
     )
+    return tag("h2", f"Mask {slot.number} ", tag("small", around), class_="bx-slot")
 
 
 def probability_bars(slot: Slot) -> go.Figure:
@@ -62,10 +65,17 @@ def probability_bars(slot: Slot) -> go.Figure:
         tickfont={"size": 17},
         fixedrange=True,
     )
-    fig.update_xaxes(range=[0, 1.18 * max(values)], visible=False, fixedrange=True)
+    scale = next(step for step in _SCALES if max(values) <= step)
+    fig.update_xaxes(
+        range=[0, 1.12 * scale],  # room for the number behind the longest bar
+        tickvals=[scale * part / 4 for part in range(5)],
+        tickformat=".3~%",
+        tickfont={"size": 15},
+        fixedrange=True,
+    )
     fig.update_layout(
-        height=_ROW * len(rows) + 24,
-        margin={"l": 8, "r": 8, "t": 4, "b": 4},
+        height=_ROW * len(rows) + 50,
+        margin={"l": 8, "r": 8, "t": 4, "b": 32},
         bargap=0.28,
         showlegend=False,
     )
@@ -93,7 +103,7 @@ def certainty(slot: Slot) -> Html:
         "p",
         f"The words shown hold {percent(shown)} of all probability. ",
         f"As unsure as a fair draw among {choices:,} "
-        f"{'word' if choices == 1 else 'words'} ({slot.entropy:.1f} bits).",
+        f"{'word' if choices == 1 else 'words'} (entropy {slot.entropy:.1f} bits).",
         class_="bx-line",
     )
 

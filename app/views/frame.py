@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.views.html import Html, join, tag
+from app.views.html import Html, tag
 
 
 def lead(text: str) -> Html:
@@ -39,21 +39,7 @@ def footer(facts: Sequence[tuple[str, str]]) -> Html:
     return tag("ul", *items, class_="bx-facts", aria_label="The model behind this page")
 
 
-def cards(rows: Sequence[tuple[str, str, str]]) -> Html:
-    """Draw one card per page: its number, title and promise."""
-    items = [
-        tag(
-            "li",
-            tag("span", number, class_="bx-card-number", aria_hidden="true"),
-            tag("strong", title),
-            tag("p", summary),
-            class_="bx-card",
-        )
-        for number, title, summary in rows
-    ]
-    return tag("ul", *items, class_="bx-cards")
-
-
-def facts_line(*parts: str) -> Html:
-    """Draw short statements beside each other, parted by a middle dot."""
-    return tag("p", join(*parts, by=" · "), class_="bx-line")
+def points(rows: Sequence[tuple[str, str]]) -> Html:
+    """Draw short statements, each with the sentences that say more."""
+    items = [tag("li", tag("strong", head), " ", more) for head, more in rows]
+    return tag("ul", *items, class_="bx-points")

@@ -1,5 +1,7 @@
 """Drawings and tables of the tokenizer inspector."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from app.results.tokenizer import Attempt, Piece, Replay, TokenizerResult, WordStory
@@ -46,8 +48,8 @@ def summary(result: TokenizerResult) -> Html:
     unknown = f" · {result.unknown} unknown" if result.unknown else ""
     return tag(
         "p",
-        tag("strong", f"{pieces:,} pieces"),
-        f" from {result.words:,} words and {characters:,} characters · "
+        tag("strong", _count(pieces, "piece")),
+        f" from {_count(result.words, 'word')} and {_count(characters, 'character')} · "
         f"{ratio:.2f} pieces a word{unknown}",
         class_="bx-line",
     )
@@ -68,7 +70,10 @@ def length_meter(result: TokenizerResult) -> Html:
         aria_valuenow=min(found, limit),
         aria_valuetext=f"{found} of {limit} tokens",
     )
-    words = f"{found:,} of {limit:,} tokens, [CLS] and [SEP] included."
+    words = (
+        f"{found:,} of {limit:,} tokens, [CLS] and [SEP] included. "
+        "On each card: piece, id, position, word. All of them count from 0."
+    )
     return tag("div", bar, tag("p", words, class_="bx-line"), *_lost(result))
 
 
@@ -104,26 +109,44 @@ def table(result: TokenizerResult) -> pd.DataFrame:
     return frame.astype({"word": "Int64"})
 
 
-def stages(steps: Replay) -> Html:
-    """Draw what happens to the characters before anything is looked up."""
-    rows = [
-        ("As typed", steps.typed),
-        ("Cleaned", steps.cleaned),
-        ("Accents dropped", steps.stripped),
-        ("Lower-cased", steps.lowered),
-    ]
-    items = []
-    before: str | None = None
-    for name, text in rows:
-        shown = tag("span", "no change", class_="bx-line") if text == before else _quoted(text)
-        items.append(tag("li", tag("span", name, class_="bx-fact"), " ", shown))
-        before = text
-    return tag("ol", *items, class_="bx-steps")
+def stages(replays: Sequence[Replay]) -> Html:
+    """Draw what happens to the characters of each text before anything is looked up."""
+    blocks = []
+    for steps in replays:
+        items = []
+        before: str | None = None
+        for name, text in [
+            ("as typed", steps.typed),
+            ("cleaned", steps.cleaned),
+            ("accents dropped", steps.stripped),
+            ("lower-cased", steps.lowered),
+        ]:
+            unchanged = tag("span", "no change", class_="bx-line")
+            items.append(_step(name, unchanged if text == before else _quoted(text)))
+            before = text
+        blocks.append(tag("ol", *items, class_="bx-steps"))
+        if not steps.whole:
+            told = (
+                f"These are the first {len(steps.typed):,} characters; the rest goes the same way."
+            )
+            blocks.append(tag("p", told, class_="bx-line"))
+    return join(*blocks)
 
 
-def word_choices(steps: Replay) -> list[str]:
-    """Name every replayed word so that the same word at two places has two names."""
-    return [f"{number}: {visible(word.text)}" for number, word in enumerate(steps.words)]
+def word_choices(replays: Sequence[Replay]) -> dict[str, WordStory]:
+    """Name every replayed word, so that the same word at two places has two names."""
+    many = len(replays) > 1
+    return {
+        f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40]}": word
+        for side, steps in enumerate(replays)
+        for number, word in enumerate(steps.words)
+    }
+
+
+def most_telling(choices: dict[str, WordStory]) -> int:
+    """Return the number of the word whose story has the most to tell."""
+    stories = list(choices.values())
+    return max(range(len(stories)), key=lambda n: (bool(stories[n].reason), len(stories[n].pieces)))
 
 
 def story(word: WordStory) -> Html:
@@ -136,16 +159,23 @@ def story(word: WordStory) -> Html:
         rows.append(_step("rule", "a special token, taken whole before anything else is done"))
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
-    rows.append(_step("pieces", join(*outcome)))
+    rows.append(_step("pieces", tag("span", *outcome)))
     if word.reason:
         rows.append(_step("why unknown", tag("strong", word.reason)))
     return tag("ol", *rows, class_="bx-steps")
 
 
-def unknown_words(steps: Replay, *, limit: int = 12) -> Html:
-    """List the unknown words of a stretch, each with its reason; empty where all are known."""
-    found = list(dict.fromkeys((word.text, word.reason) for word in steps.words if word.reason))
-    items = [tag("li", _quoted(text), " ", reason) for text, reason in found[:limit]]
+def unknown_words(replays: Sequence[Replay], *, limit: int = 12) -> Html:
+    """List the unknown words, each with its reason; empty where all are known."""
+    found = list(
+        dict.fromkeys(
+            (word.text, word.reason) for steps in replays for word in steps.words if word.reason
+        )
+    )
+    items = [
+        tag("li", tag("b", "[UNK] "), _quoted(_short(text)), " ", reason)
+        for text, reason in found[:limit]
+    ]
     if len(found) > limit:
         items.append(tag("li", f"… and {len(found) - limit} more"))
     return tag("ul", *items, class_="bx-unknowns") if items else join()
@@ -191,6 +221,14 @@ def decoded(result: TokenizerResult) -> Html:
     else:
         told = "Nothing was lost: the ids give the text back as typed."
     return join(*texts, tag("p", told, class_="bx-line"))
+
+
+def _short(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def _quoted(text: str) -> Html:

@@ -1,0 +1,98 @@
+"""The engine: one shared encoder, honest reports, computing only through its doors."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.engine import Engine
+from bert_core import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
+from bert_core.errors import InputError, MissingFileError
+
+
+def test_all_classes_share_one_encoder(tiny_engine: Engine) -> None:
+    masked, pairs = (
+        tiny_engine.model(BertForMaskedLM),
+        tiny_engine.model(BertForNextSentencePrediction),
+    )
+    ours = masked.bert.embeddings.word_embeddings.weight
+    assert ours.data_ptr() == pairs.bert.embeddings.word_embeddings.weight.data_ptr()
+    assert tiny_engine.model(BertForMaskedLM) is masked
+
+
+def test_models_are_in_evaluation_mode(tiny_engine: Engine) -> None:
+    assert not tiny_engine.model(BertForMaskedLM).training
+    assert not tiny_engine.model(BertForPreTraining).training
+
+
+def test_a_head_in_the_file_is_not_missing(tiny_engine: Engine) -> None:
+    assert tiny_engine.missing("BertForMaskedLM") == ()
+    assert tiny_engine.missing("BertForNextSentencePrediction") == ()
+
+
+def test_a_head_that_the_file_lacks_is_named(headless_folder: Path) -> None:
+    engine = Engine(str(headless_folder))
+    assert engine.missing("BertForMaskedLM") == ()
+    missing = engine.missing("BertForNextSentencePrediction")
+    assert "cls.seq_relationship.weight" in missing
+    assert "bert.pooler.dense.weight" in missing
+
+
+def test_a_class_that_does_not_exist_is_refused(tiny_engine: Engine) -> None:
+    with pytest.raises(InputError, match="BertForPoetry"):
+        tiny_engine.missing("BertForPoetry")
+
+
+def test_a_model_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(MissingFileError, match="no-such-model"):
+        Engine("no-such-model")
+
+
+def test_results_have_no_gradient_and_padding_changes_nothing(tiny_engine: Engine) -> None:
+    short, long = tiny_engine.tokenizer.encode_batch(["the cat", "the dog sat on the river bank"])
+    alone = tiny_engine.run(BertForMaskedLM, short)
+    together = tiny_engine.run(BertForMaskedLM, [short, long])
+    assert alone.logits is not None and together.logits is not None
+    assert not alone.logits.requires_grad
+    torch.testing.assert_close(
+        together.logits[0, : len(short.input_ids)], alone.logits[0], atol=1e-5, rtol=0
+    )
+
+
+def test_scores_at_equals_the_rows_of_the_full_scores(tiny_engine: Engine) -> None:
+    encoding = tiny_engine.tokenizer.encode("the [MASK] sat on the [MASK]")
+    full = tiny_engine.run(BertForMaskedLM, encoding).logits
+    assert full is not None
+    torch.testing.assert_close(tiny_engine.scores_at(encoding, [2, 6]), full[0, [2, 6]])
+
+
+def test_a_text_longer_than_the_model_is_refused_with_both_numbers(tiny_engine: Engine) -> None:
+    encoding = tiny_engine.tokenizer.encode("cat " * 60)
+    with pytest.raises(InputError, match=r"62 tokens.*at most\s48"):
+        tiny_engine.run(BertForMaskedLM, encoding)
+
+
+def test_the_second_casing_keeps_capitals_and_the_vocabulary(tiny_engine: Engine) -> None:
+    kept = tiny_engine.tokenizer_for(lower_case=False)
+    assert tiny_engine.tokenizer_for(lower_case=True) is tiny_engine.tokenizer
+    assert kept is tiny_engine.tokenizer_for(lower_case=False)
+    assert kept.vocab == tiny_engine.tokenizer.vocab
+    assert kept.tokenize("Cat cat") == ["[UNK]", "cat"]
+
+
+def test_provenance_names_the_folder_but_not_its_path(
+    tiny_engine: Engine, tiny_folder: Path
+) -> None:
+    card = tiny_engine.provenance
+    assert card.name == tiny_folder.name
+    assert "/" not in card.name
+    assert (card.layers, card.heads, card.hidden, card.max_length) == (2, 4, 32, 48)
+    assert card.licence == "cc0-1.0"
+    assert len(card.fingerprint) == 12
+    assert card.lower_case
+
+
+def test_the_fingerprint_changes_with_the_weights(
+    tiny_engine: Engine, headless_folder: Path
+) -> None:
+    assert Engine(str(headless_folder)).provenance.fingerprint != tiny_engine.provenance.fingerprint

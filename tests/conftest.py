@@ -1,0 +1,80 @@
+"""What many tests need: a tiny model of unequal sizes, and the nasty strings."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.engine import Engine
+from bert_core import BertConfig, BertForMaskedLM, BertForPreTraining
+
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
+LETTERS = [c for letter in "abcdefghijklmnopqrstuvwxyz" for c in (letter, f"##{letter}")]
+MARKS = [".", ",", "!", "?", "<", ">", "/", "'", "-", "海", "[", "]"]
+VOCABULARY = SPECIALS + WORDS + LETTERS + MARKS
+
+NASTY = {
+    "script": "<script>alert('hi')</script> <img src=x onerror=alert(1)>",
+    "markdown": "![x](http://example.invalid/x.png) **bold** :material/home: $x$ `code`",
+    "controls": "a\x00b\x07c\x1b[31m d\u202etxt.exe\u200b e",
+    "right to left": "القطة تنام والכלב ישן the cat",
+    "accents": "Ünïcödé naïve Å",
+    "chinese": "我们明天去看海。",
+    "emoji": "👩‍🚀🍀 cat ☕️",
+    "long word": "a" * 300,
+    "masks in odd places": "[MASK][MASK]cat[MASK]. [mask] [ MASK ] [MASK",
+    "specials": "[CLS] cat [SEP] dog [PAD] [UNK]",
+    "line breaks": "the cat\n\n\tsat\r\non the mat",
+}
+
+
+def save_tiny(
+    folder: Path, cls: type[BertForMaskedLM] | type[BertForPreTraining], *, max_length: int = 48
+) -> Path:
+    """Write a tiny random model with its vocabulary; every size differs from the others."""
+    torch.manual_seed(7)
+    config = BertConfig(
+        len(VOCABULARY),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=37,
+        max_position_embeddings=max_length,
+        initializer_range=0.3,
+    )
+    cls(config).save_pretrained(folder)
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text("---\nlicense: cc0-1.0\n---\nTiny.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with trained (here: random, but stored) masked-word and next-sentence heads."""
+    return save_tiny(tmp_path_factory.mktemp("tiny-model"), BertForPreTraining)
+
+
+@pytest.fixture(scope="session")
+def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose file has no next-sentence head and no pooler."""
+    return save_tiny(tmp_path_factory.mktemp("headless-model"), BertForMaskedLM)
+
+
+@pytest.fixture
+def tiny_model(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the tiny model the one that the site starts with."""
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tiny_folder))
+    return tiny_folder
+
+
+@pytest.fixture(params=NASTY.values(), ids=NASTY.keys())
+def nasty(request: pytest.FixtureRequest) -> str:
+    """Every nasty string, one after another."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def tiny_engine(tiny_folder: Path) -> Engine:
+    """The tiny model, loaded."""
+    return Engine(str(tiny_folder))
