@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import overload
 
@@ -121,6 +122,11 @@ class Vocabulary:
     def vocab_size(self) -> int:
         """How many ids there are, V."""
         return len(self.ids_to_tokens)
+
+    @cached_property
+    def characters(self) -> frozenset[str]:
+        """Every character that some piece contains."""
+        return frozenset("".join(self.vocab))
 
     @property
     def unk_token_id(self) -> int:

@@ -187,7 +187,7 @@ def _reason(tokenizer: "BertTokenizer", word: str, tried: list[Try]) -> str:
         return f"The word has {len(word)} characters; words of more than {limit} are not looked up."
     char = word[tried[-1].start]
     name = f"“{char}” (U+{ord(char):04X})"
-    if not any(char in piece for piece in tokenizer.vocab):
+    if char not in tokenizer.characters:
         return f"No piece of the vocabulary contains {name}."
     if tried[-1].start == 0:
         return f"The vocabulary has {name} in some pieces, but none of them begins this word."
