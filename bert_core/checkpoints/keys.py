@@ -86,14 +86,14 @@ def by_bare_name(
     return found, tuple(repeats)
 
 
-def count_layers(bare_names: Iterable[str]) -> int:
-    """Return one more than the highest layer number among bare names.
+def layers_held(bare_names: Iterable[str]) -> set[int]:
+    """Return the numbers of the layers of which there is any tensor.
 
-    >>> count_layers(["encoder.layer.0.output.dense.bias", "encoder.layer.11.output.dense.bias"])
-    12
+    >>> layers_held(["encoder.layer.0.output.dense.bias", "encoder.layer.11.output.dense.bias"])
+    {0, 11}
     """
     matches = (_LAYER.match(name) for name in bare_names)
-    return max((int(match[1]) + 1 for match in matches if match), default=0)
+    return {int(match[1]) for match in matches if match}
 
 
 def has_encoder(bare_names: Iterable[str]) -> bool:

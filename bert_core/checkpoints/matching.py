@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bert_core.checkpoints.keys import Found, Repeat, bare_name, count_layers, has_encoder
+from bert_core.checkpoints.keys import Found, Repeat, bare_name, has_encoder, layers_held
 from bert_core.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
             f"The weights of {source} hold no part of BERT's encoder. Found: {some}. Expected "
             "names such as bert.encoder.layer.0.output.dense.weight."
         )
-    held = count_layers(found)
+    held = len(layers_held(found) & set(range(layers)))
     if held < layers:
         raise CheckpointError(
-            f"The config of {source} promises {layers} layers; the weights hold {held}. They do "
-            "not belong together."
+            f"The config of {source} promises {layers} layers; the weights hold {held} of them. "
+            "They do not belong together."
         )
 
 

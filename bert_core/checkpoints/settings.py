@@ -60,7 +60,10 @@ def split_options(
                 f"{', '.join(sorted(of_class))}, config, dtype and ignore_mismatched_sizes; "
                 "fields of the config can be given too."
             )
-    if load.get("config") is not None and overrides:
+    config = load.get("config")
+    if config is not None and not isinstance(config, BertConfig):
+        raise ConfigError(f"config= is a {type(config).__name__}; expected a BertConfig.")
+    if config is not None and overrides:
         raise InputError(
             f"config= was given together with {', '.join(sorted(overrides))}. Set these on the "
             "config itself."

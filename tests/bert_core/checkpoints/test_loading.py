@@ -1,0 +1,557 @@
+"""From a folder to a model: formats, key rules, labels, number types, the report."""
+
+import json
+
+import pytest
+import torch
+import transformers
+
+from bert_core.bundled import bundled_names
+from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
+from bert_core.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model import BertModel
+
+HEADS = [
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+]
+IDS = torch.tensor([[1, 5, 98, 0, 3]])
+
+
+def same(model, weights):
+    found = model.state_dict()
+    assert all(torch.equal(found[name], value) for name, value in weights.items())
+
+
+# -- formats ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pickle", [False, True])
+def test_a_folder_is_loaded(tiny, write_folder, pickle):
+    folder = write_folder(tiny.config, tiny.state_dict(), pickle=pickle)
+    model = BertModel.from_pretrained(folder)
+    assert type(model) is BertModel
+    assert not model.training
+    assert model.load_report.missing == ()
+    assert model.load_report.unexpected == ()
+    assert model.load_report.mismatched == ()
+    assert model.load_report.source == str(folder)
+    same(model, tiny.state_dict())
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    assert torch.equal(model(IDS)[1], tiny(IDS)[1])
+
+
+def test_a_pickle_of_the_time_before_zip_containers_is_loaded(tiny, write_folder):
+    folder = write_folder(tiny.config)
+    torch.save(
+        tiny.state_dict(), folder / "pytorch_model.bin", _use_new_zipfile_serialization=False
+    )
+    same(BertModel.from_pretrained(folder), tiny.state_dict())
+
+
+def test_a_loaded_pickle_does_not_depend_on_its_file_any_more(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict(), pickle=True)
+    model = BertModel.from_pretrained(folder)
+    with (folder / "pytorch_model.bin").open("r+b") as file:
+        file.write(b"\0" * 50_000)
+    same(model, tiny.state_dict())
+
+
+def test_parameters_of_a_pickle_may_be_wrapped(tiny, write_folder):
+    folder = write_folder(tiny.config)
+    torch.save(dict(tiny.named_parameters()), folder / "pytorch_model.bin")
+    same(BertModel.from_pretrained(folder), tiny.state_dict())
+
+
+def test_shards_are_put_together(tiny, make_peer, write_folder):
+    peer = make_peer("BertModel", tiny.config)
+    peer.load_state_dict(tiny.state_dict())
+    folder = write_folder(tiny.config, name="shards")
+    peer.save_pretrained(folder, max_shard_size="20KB")
+    assert len(list(folder.glob("*.safetensors"))) > 2
+    assert not (folder / "model.safetensors").exists()
+    model = BertModel.from_pretrained(folder)
+    assert model.load_report.missing == ()
+    same(model, tiny.state_dict())
+
+
+def test_safetensors_win_over_a_pickle(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    (folder / "pytorch_model.bin").write_bytes(b"never looked at")
+    same(BertModel.from_pretrained(folder), tiny.state_dict())
+
+
+def test_the_config_of_the_original_release_is_found_by_its_name(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict(), config_name="bert_config.json")
+    same(BertModel.from_pretrained(folder), tiny.state_dict())
+    (folder / "config.json").write_text(tiny.config.to_json_string())
+    (folder / "bert_config.json").write_text("{}")
+    same(BertModel.from_pretrained(folder), tiny.state_dict())
+
+
+@pytest.mark.parametrize("cls", HEADS)
+def test_what_transformers_saves_is_loaded(cls, make_pair, tmp_path):
+    _, peer = make_pair(cls)
+    peer.save_pretrained(tmp_path)
+    model = cls.from_pretrained(tmp_path)
+    assert model.load_report.missing == ()
+    assert model.load_report.unexpected == ()
+    same(model, peer.state_dict())
+
+
+@pytest.mark.parametrize("cls", HEADS)
+def test_what_we_save_transformers_loads(cls, make_pair, tmp_path):
+    ours, _ = make_pair(cls, num_labels=2 if cls is BertForQuestionAnswering else 5)
+    ours.save_pretrained(tmp_path)
+    peer_class = getattr(transformers, cls.__name__)
+    peer, info = peer_class.from_pretrained(str(tmp_path), output_loading_info=True)
+    assert not info["missing_keys"]
+    assert not info["unexpected_keys"]
+    assert not info["mismatched_keys"]
+    theirs = peer.state_dict()
+    assert all(torch.equal(theirs[name], value) for name, value in ours.state_dict().items())
+
+
+# -- key rules ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", HEADS)
+def test_an_encoder_alone_is_put_into_every_head(cls, tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    model = cls.from_pretrained(folder)
+    found = model.bert.state_dict()
+    assert all(torch.equal(value, tiny.state_dict()[name]) for name, value in found.items())
+    assert model.load_report.missing
+    assert not any(name.startswith("bert.") for name in model.load_report.missing)
+    for name, parameter in model.named_parameters():
+        assert torch.isfinite(parameter).all(), name
+    left = {name for name in tiny.state_dict() if name.startswith("pooler")}
+    assert set(model.load_report.unexpected) == (set() if model.bert.pooler else left)
+
+
+def test_an_encoder_is_taken_out_of_a_head(make_config, write_folder):
+    torch.manual_seed(0)
+    full = BertForPreTraining(make_config())
+    folder = write_folder(full.config, full.state_dict())
+    model = BertModel.from_pretrained(folder)
+    same(model, full.bert.state_dict())
+    assert model.load_report.missing == ()
+    assert set(model.load_report.unexpected) == {
+        name for name in full.state_dict() if name.startswith("cls.") and ".decoder" not in name
+    }
+
+
+def test_gamma_and_beta_are_old_names_inside_layer_norm_only(make_config, write_folder):
+    torch.manual_seed(0)
+    full = BertForPreTraining(make_config())
+    old = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): torch.rand_like(value)
+        for name, value in full.state_dict().items()
+        if ".decoder." not in name
+    }
+    old["bert.encoder.gamma"] = torch.zeros(3)
+    model = BertForPreTraining.from_pretrained(write_folder(full.config, old))
+    assert model.load_report.missing == ()
+    assert model.load_report.unexpected == ("bert.encoder.gamma",)
+    norm = model.bert.embeddings.LayerNorm
+    assert torch.equal(norm.weight, old["bert.embeddings.LayerNorm.gamma"])
+    assert torch.equal(norm.bias, old["bert.embeddings.LayerNorm.beta"])
+    norm = model.cls.predictions.transform.LayerNorm
+    assert torch.equal(norm.weight, old["cls.predictions.transform.LayerNorm.gamma"])
+
+
+def test_saved_buffers_are_ignored(tiny, write_folder):
+    weights = {f"bert.{name}": value for name, value in tiny.state_dict().items()}
+    weights["bert.embeddings.position_ids"] = torch.arange(19)[None]
+    weights["bert.embeddings.token_type_ids"] = torch.zeros(1, 19, dtype=torch.long)
+    report = BertModel.from_pretrained(write_folder(tiny.config, weights)).load_report
+    assert (report.missing, report.unexpected) == ((), ())
+
+
+def test_a_decoder_stored_twice_is_fine(make_config, write_folder):
+    torch.manual_seed(0)
+    full = BertForMaskedLM(make_config())
+    assert "cls.predictions.decoder.weight" in full.state_dict()
+    for pickle in (False, True):
+        folder = write_folder(full.config, full.state_dict(), pickle=pickle, name=f"twice{pickle}")
+        model = BertForMaskedLM.from_pretrained(folder)
+        assert (model.load_report.missing, model.load_report.unexpected) == ((), ())
+        same(model, full.state_dict())
+
+
+@pytest.mark.parametrize("name", ["cls.predictions.decoder.weight", "cls.predictions.decoder.bias"])
+def test_a_decoder_that_is_not_tied_is_refused(make_config, write_folder, name):
+    full = BertForMaskedLM(make_config())
+    weights = dict(full.state_dict())
+    weights[name] = weights[name] + 1
+    folder = write_folder(full.config, weights)
+    with pytest.raises(CheckpointError, match=rf"{name}.*differs.*tied"):
+        BertForMaskedLM.from_pretrained(folder)
+    assert BertModel.from_pretrained(folder).load_report.missing  # no pooler, but no decoder
+
+
+def test_a_decoder_alone_fills_the_word_embeddings(make_config, write_folder):
+    full = BertForMaskedLM(make_config())
+    weights = dict(full.state_dict())
+    del weights["bert.embeddings.word_embeddings.weight"], weights["cls.predictions.bias"]
+    weights["cls.predictions.decoder.bias"] = torch.rand(99)
+    model = BertForMaskedLM.from_pretrained(write_folder(full.config, weights))
+    assert model.load_report.missing == ()
+    assert torch.equal(model.cls.predictions.bias, weights["cls.predictions.decoder.bias"])
+    assert torch.equal(
+        model.bert.embeddings.word_embeddings.weight, weights["cls.predictions.decoder.weight"]
+    )
+
+
+def test_an_absent_decoder_bias_is_the_heads_bias(make_config, write_folder):
+    full = BertForMaskedLM(make_config())
+    weights = {name: value for name, value in full.state_dict().items() if ".decoder" not in name}
+    weights["cls.predictions.bias"] = torch.rand(99)
+    model = BertForMaskedLM.from_pretrained(write_folder(full.config, weights))
+    assert model.load_report.missing == ()
+    assert torch.equal(model.cls.predictions.decoder.bias, weights["cls.predictions.bias"])
+
+
+def test_two_names_for_one_parameter_are_refused(tiny, write_folder):
+    weights = dict(tiny.state_dict())
+    weights["bert.pooler.dense.bias"] = torch.zeros(32)
+    with pytest.raises(CheckpointError, match=r"twice, as pooler.dense.bias and as bert.pooler"):
+        BertModel.from_pretrained(write_folder(tiny.config, weights, pickle=True))
+
+
+# -- the report ---------------------------------------------------------------------------------
+
+
+def test_missing_and_unexpected_names_are_reported(tiny, write_folder):
+    weights = dict(tiny.state_dict())
+    del weights["encoder.layer.1.output.LayerNorm.weight"], weights["pooler.dense.weight"]
+    weights["classifier.weight"] = torch.zeros(2, 32)
+    model = BertModel.from_pretrained(write_folder(tiny.config, weights))
+    assert set(model.load_report.missing) == {
+        "encoder.layer.1.output.LayerNorm.weight",
+        "pooler.dense.weight",
+    }
+    assert model.load_report.unexpected == ("classifier.weight",)
+    assert torch.equal(model.encoder.layer[1].output.LayerNorm.weight, torch.ones(32))
+    assert torch.equal(model.pooler.dense.bias, tiny.pooler.dense.bias)
+    assert 0 < model.pooler.dense.weight.std() < 0.05
+
+
+def test_a_fresh_head_has_berts_fresh_values(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    torch.manual_seed(1)
+    first = BertForPreTraining.from_pretrained(folder)
+    torch.manual_seed(1)
+    again = BertForPreTraining.from_pretrained(folder)
+    same(first, again.state_dict())
+    assert first.cls.predictions.bias.abs().sum() == 0
+    assert torch.equal(first.cls.predictions.transform.LayerNorm.weight, torch.ones(32))
+    assert 0.01 < first.cls.predictions.transform.dense.weight.std() < 0.03
+    assert set(first.load_report.missing) == {
+        name for name, _ in first.named_parameters() if name.startswith("cls.")
+    }
+
+
+def test_more_layers_than_the_config_has_are_left_out(tiny, make_config, write_folder):
+    folder = write_folder(make_config(num_hidden_layers=1), tiny.state_dict())
+    model = BertModel.from_pretrained(folder)
+    assert len(model.encoder.layer) == 1
+    assert all(name.startswith("encoder.layer.1.") for name in model.load_report.unexpected)
+    assert len(BertModel.from_pretrained(folder, num_hidden_layers=2).encoder.layer) == 2
+
+
+# -- labels -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tagger(make_config, write_folder):
+    torch.manual_seed(0)
+    model = BertForTokenClassification(make_config(id2label={0: "O", 1: "PER", 2: "LOC"}))
+    return model, write_folder(model.config, model.state_dict(), name="tagger")
+
+
+def test_the_number_of_labels_comes_from_the_config(tagger):
+    model, folder = tagger
+    found = BertForTokenClassification.from_pretrained(folder)
+    assert found.num_labels == 3
+    assert found.config.id2label == {0: "O", 1: "PER", 2: "LOC"}
+    same(found, model.state_dict())
+    assert BertForTokenClassification.from_pretrained(folder, 3).num_labels == 3
+    assert BertForTokenClassification.from_pretrained(folder, num_labels=3).num_labels == 3
+
+
+@pytest.mark.parametrize("labels", [{"num_labels": 5}, {"id2label": {i: str(i) for i in range(5)}}])
+def test_a_number_of_labels_that_contradicts_the_weights_names_both_shapes(tagger, labels):
+    with pytest.raises(CheckpointError, match=r"classifier.weight.*\(3, 32\).*\(5, 32\)"):
+        BertForTokenClassification.from_pretrained(tagger[1], **labels)
+    if "num_labels" in labels:
+        with pytest.raises(CheckpointError, match=r"\(3, 32\).*\(5, 32\)"):
+            BertForTokenClassification.from_pretrained(tagger[1], 5)
+
+
+def test_a_default_of_two_that_contradicts_the_weights_names_both_shapes(make_config, write_folder):
+    model = BertForSequenceClassification(make_config(), 4)
+    folder = write_folder(make_config(), model.state_dict())
+    with pytest.raises(CheckpointError, match=r"\(4, 32\).*\(2, 32\).*number of labels"):
+        BertForSequenceClassification.from_pretrained(folder)
+    assert BertForSequenceClassification.from_pretrained(folder, num_labels=4).num_labels == 4
+
+
+def test_a_head_of_another_width_starts_afresh_where_asked(tagger):
+    model = BertForTokenClassification.from_pretrained(
+        tagger[1], num_labels=5, ignore_mismatched_sizes=True
+    )
+    assert model.classifier.weight.shape == (5, 32)
+    assert model.load_report.mismatched == ("classifier.weight", "classifier.bias")
+    assert model.load_report.missing == ("classifier.weight", "classifier.bias")
+    assert model.classifier.weight.std() > 0
+
+
+def test_a_new_head_may_have_any_number_of_labels(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    model = BertForSequenceClassification.from_pretrained(folder, num_labels=7)
+    assert model.classifier.weight.shape == (7, 32)
+    assert model.config.num_labels == 7
+    assert model.load_report.missing == ("classifier.weight", "classifier.bias")
+    assert BertForMultipleChoice.from_pretrained(folder, num_choices=4).num_choices == 4
+    assert BertForMultipleChoice.from_pretrained(folder, 4).num_choices == 4
+
+
+# -- options ------------------------------------------------------------------------------------
+
+
+def test_options_of_the_class_reach_it(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    model = BertModel.from_pretrained(folder, output_attentions=True, keep_multihead_output=True)
+    attentions, _, _ = model(IDS)
+    assert len(attentions) == 2
+    assert model.get_multihead_outputs()[1].shape == (1, 4, 5, 8)
+    assert BertModel.from_pretrained(folder, add_pooling_layer=False).pooler is None
+
+
+def test_fields_of_the_config_may_be_overridden(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    model = BertModel.from_pretrained(folder, hidden_dropout_prob=0.0, hidden_act="relu")
+    assert model.config.hidden_dropout_prob == 0.0
+    assert model.config.hidden_act == "relu"
+    with pytest.raises(ConfigError, match="hidden_dropout_prob"):
+        BertModel.from_pretrained(folder, hidden_dropout_prob=7)
+
+
+def test_a_config_may_be_given_instead_of_the_files(tiny, write_folder, make_config):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    config = make_config(layer_norm_eps=0.5)
+    assert BertModel.from_pretrained(folder, config=config).config.layer_norm_eps == 0.5
+    with pytest.raises(InputError, match="hidden_act"):
+        BertModel.from_pretrained(folder, config=config, hidden_act="relu")
+    with pytest.raises(ConfigError, match="BertConfig"):
+        BertModel.from_pretrained(folder, config={"vocab_size": 99})
+
+
+def test_an_unknown_option_is_refused_by_name(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    with pytest.raises(InputError, match="output_atentions"):
+        BertModel.from_pretrained(folder, output_atentions=True)
+    with pytest.raises(InputError, match="num_choices"):
+        BertForTokenClassification.from_pretrained(folder, num_choices=3)
+
+
+def test_options_of_downloads_are_taken_for_folders_too(tiny, write_folder, tmp_path):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    model = BertModel.from_pretrained(folder, cache_dir=tmp_path / "cache", revision="main")
+    same(model, tiny.state_dict())
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_state_dict_replaces_the_weights_of_the_folder(tiny, make_config, write_folder):
+    torch.manual_seed(99)
+    other = BertModel(make_config())
+    folder = write_folder(tiny.config, tiny.state_dict())
+    model = BertModel.from_pretrained(folder, state_dict=other.state_dict())
+    same(model, other.state_dict())
+    without = write_folder(tiny.config, name="no-weights")
+    same(BertModel.from_pretrained(without, state_dict=other.state_dict()), other.state_dict())
+    with torch.no_grad():
+        other.pooler.dense.bias.fill_(5)
+    assert model.pooler.dense.bias.abs().max() < 5
+    empty = BertModel.from_pretrained(without, state_dict={})
+    assert set(empty.load_report.missing) == set(tiny.state_dict())
+
+
+def test_tensorflow_checkpoints_are_refused_in_words(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    with pytest.raises(CheckpointError, match="TensorFlow"):
+        BertModel.from_pretrained(folder, from_tf=True)
+    bare = write_folder(tiny.config, name="tf")
+    (bare / "bert_model.ckpt.index").write_bytes(b"")
+    with pytest.raises(MissingFileError, match=r"bert_model.ckpt.index.*TensorFlow"):
+        BertModel.from_pretrained(bare)
+
+
+# -- number types -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pickle", [False, True])
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
+def test_other_number_types_are_read_as_float32(tiny, write_folder, kind, pickle):
+    stored = {name: value.to(kind) for name, value in tiny.state_dict().items()}
+    folder = write_folder(tiny.config, stored, pickle=pickle)
+    model = BertModel.from_pretrained(folder)
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+    same(model, {name: value.float() for name, value in stored.items()})
+
+
+@pytest.mark.parametrize("choice", [torch.float16, "float16", "torch.float16", "auto"])
+@pytest.mark.parametrize("option", ["dtype", "torch_dtype"])
+def test_another_number_type_is_given_where_asked(tiny, write_folder, choice, option):
+    stored = {name: value.half() for name, value in tiny.state_dict().items()}
+    folder = write_folder(tiny.config, stored)
+    model = BertForMaskedLM.from_pretrained(folder, **{option: choice})
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float16}
+    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
+    assert torch.equal(
+        model.bert.embeddings.word_embeddings.weight, stored["embeddings.word_embeddings.weight"]
+    )
+
+
+@pytest.mark.parametrize("choice", ["float8", torch.int64, 16, "int8", None])
+def test_a_number_type_that_cannot_be_is_refused(tiny, write_folder, choice):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    if choice is None:
+        assert BertModel.from_pretrained(folder, dtype=None).dtype == torch.float32
+    else:
+        with pytest.raises(InputError, match="dtype"):
+            BertModel.from_pretrained(folder, dtype=choice)
+
+
+def test_large_tensors_are_converted_piece_by_piece(make_config, write_folder, monkeypatch):
+    monkeypatch.setattr("bert_core.checkpoints.safetensors_file._CHUNK_BYTES", 70)
+    torch.manual_seed(0)
+    model = BertModel(make_config()).half()
+    found = BertModel.from_pretrained(write_folder(model.config, model.state_dict()))
+    same(found, {name: value.float() for name, value in model.state_dict().items()})
+
+
+# -- layered folders: one encoder, several heads ------------------------------------------------
+
+
+@pytest.fixture
+def layered(make_config, write_folder):
+    """A root for pre-training with a tagger's head and a classifier that moved the last layer."""
+    torch.manual_seed(0)
+    root = BertForPreTraining(make_config()).eval()
+    folder = write_folder(root.config, root.state_dict())
+    tagger = BertForTokenClassification.from_model(root, 3)
+    config = make_config(id2label={0: "O", 1: "PER", 2: "LOC"})
+    (folder / "heads").mkdir()
+    head = {f"classifier.{name}": value for name, value in tagger.classifier.state_dict().items()}
+    write_folder(config, head, name="model/heads/BertForTokenClassification")
+    moved = {
+        "classifier.weight": torch.rand(2, 32),
+        "classifier.bias": torch.rand(2),
+        "bert.encoder.layer.1.output.dense.bias": torch.rand(32),
+    }
+    config = make_config(id2label={0: "negative", 1: "positive"})
+    write_folder(config, moved, name="model/heads/BertForSequenceClassification", pickle=True)
+    return folder, root, tagger, moved
+
+
+def test_root_and_head_are_put_together(layered):
+    folder, root, tagger, moved = layered
+    found = BertForTokenClassification.from_pretrained(folder)
+    assert found.load_report.missing == ()
+    assert found.config.id2label == {0: "O", 1: "PER", 2: "LOC"}
+    same(found, tagger.state_dict())
+    found = BertForSequenceClassification.from_pretrained(folder)
+    assert found.load_report.missing == ()
+    assert found.config.id2label[1] == "positive"
+    expected = {**root.bert.state_dict(prefix="bert."), **moved}
+    same(found, expected)
+
+
+def test_classes_without_a_head_folder_use_the_root(layered):
+    folder, root, _, _ = layered
+    same(BertForPreTraining.from_pretrained(folder), root.state_dict())
+    same(BertModel.from_pretrained(folder), root.bert.state_dict())
+    answers = BertForQuestionAnswering.from_pretrained(folder)
+    assert answers.load_report.missing == ("qa_outputs.weight", "qa_outputs.bias")
+
+
+def test_a_head_folder_without_weights_changes_the_config_alone(layered, write_folder, make_config):
+    folder = layered[0]
+    config = make_config(hidden_dropout_prob=0.25)
+    write_folder(config, name="model/heads/BertForQuestionAnswering")
+    model = BertForQuestionAnswering.from_pretrained(folder)
+    assert model.config.hidden_dropout_prob == 0.25
+    assert model.load_report.missing
+
+
+def test_a_bundled_name_is_loaded_like_its_folder(layered, monkeypatch):
+    folder, root, tagger, _ = layered
+    monkeypatch.setattr("bert_core.bundled._ROOT", folder.parent)
+    assert bundled_names() == ("model",)
+    found = BertForTokenClassification.from_pretrained("model")
+    assert found.load_report.source == "model"
+    same(found, tagger.state_dict())
+    same(BertModel.from_pretrained("model"), root.bert.state_dict())
+
+
+# -- other architectures, folders that lack something -------------------------------------------
+
+
+def test_a_model_type_may_be_absent(tiny, write_folder):
+    values = {key: value for key, value in tiny.config.to_dict().items() if key != "model_type"}
+    for extra in ({}, {"architectures": ["BertForMaskedLM"]}, {"model_type": "bert"}):
+        folder = write_folder({**values, **extra}, tiny.state_dict())
+        assert BertModel.from_pretrained(folder).load_report.missing == ()
+
+
+@pytest.mark.parametrize(
+    "extra", [{"model_type": "roberta"}, {"architectures": ["DistilBertModel"]}, {"model_type": 5}]
+)
+def test_another_architecture_is_refused_by_name(tiny, write_folder, extra):
+    folder = write_folder({**tiny.config.to_dict(), **extra}, tiny.state_dict())
+    with pytest.raises(ConfigError, match=r"roberta|DistilBertModel|5"):
+        BertModel.from_pretrained(folder)
+
+
+def test_an_empty_folder_says_what_it_lacks(tmp_path):
+    with pytest.raises(MissingFileError, match=r"no config.json or bert_config.json.*nothing"):
+        BertModel.from_pretrained(tmp_path)
+
+
+def test_a_config_without_weights_says_what_is_there(tiny, write_folder):
+    folder = write_folder(tiny.config)
+    (folder / "vocab.txt").write_text("[UNK]\n")
+    with pytest.raises(FileNotFoundError, match=r"no weights.*config.json, vocab.txt"):
+        BertModel.from_pretrained(folder)
+
+
+def test_weights_without_a_config_say_what_is_there(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    (folder / "config.json").unlink()
+    with pytest.raises(MissingFileError, match=r"no config.json.*model.safetensors"):
+        BertModel.from_pretrained(folder)
+
+
+def test_a_real_trained_encoder_is_loaded(minilm):
+    model = BertModel.from_pretrained(minilm)
+    assert model.load_report.missing == ()
+    assert model.load_report.unexpected == ()
+    config = json.loads((minilm / "config.json").read_text())
+    assert model.config.num_hidden_layers == config["num_hidden_layers"] == 6

@@ -1,0 +1,154 @@
+import json
+import os
+import stat
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+from bert_core.checkpoints.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.errors import CheckpointError
+from bert_core.heads import (
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForTokenClassification,
+)
+from bert_core.model import BertModel
+
+
+def test_a_saved_model_comes_back_the_same(make_config, tmp_path):
+    torch.manual_seed(0)
+    model = BertForPreTraining(make_config()).eval()
+    model.save_pretrained(tmp_path / "deep" / "folder")
+    again = BertForPreTraining.from_pretrained(str(tmp_path / "deep" / "folder"))
+    assert again.load_report.missing == ()
+    assert again.load_report.unexpected == ()
+    for name, value in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], value)
+    assert sorted(os.listdir(tmp_path / "deep" / "folder")) == ["config.json", "model.safetensors"]
+
+
+def test_tied_parameters_are_written_once(make_config, tmp_path):
+    BertForMaskedLM(make_config()).save_pretrained(tmp_path)
+    names = set(load_file(tmp_path / "model.safetensors"))
+    assert "bert.embeddings.word_embeddings.weight" in names
+    assert "cls.predictions.bias" in names
+    assert not any(".decoder." in name for name in names)
+
+
+def test_the_file_is_what_the_safetensors_package_reads(make_config, tmp_path):
+    model = BertModel(make_config()).eval()
+    model.save_pretrained(tmp_path)
+    found = load_file(tmp_path / "model.safetensors")
+    assert set(found) == set(model.state_dict())
+    for name, value in model.state_dict().items():
+        assert torch.equal(found[name], value)
+    with safe_open(tmp_path / "model.safetensors", "pt") as file:
+        assert file.metadata() == {"format": "pt"}
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
+def test_number_types_are_kept_and_named(make_config, tmp_path, kind):
+    model = BertModel(make_config()).to(kind)
+    model.save_pretrained(tmp_path)
+    again = BertModel.from_pretrained(tmp_path, dtype="auto")
+    assert again.dtype == kind
+    for name, value in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], value)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["dtype"] == str(kind).removeprefix("torch.")
+
+
+def test_the_config_names_type_class_and_labels(make_config, tmp_path):
+    config = make_config(id2label={0: "O", 1: "PER", 2: "LOC"}, torch_dtype="float16", language="x")
+    model = BertForTokenClassification(config)
+    model.save_pretrained(tmp_path)
+    saved = json.loads((tmp_path / "config.json").read_text())
+    assert saved["model_type"] == "bert"
+    assert saved["architectures"] == ["BertForTokenClassification"]
+    assert saved["id2label"] == {"0": "O", "1": "PER", "2": "LOC"}
+    assert saved["language"] == "x"
+    assert "torch_dtype" not in saved
+    assert "model_type" not in config.extra
+
+
+def test_a_number_of_labels_without_names_survives(make_config, tmp_path):
+    BertForTokenClassification(make_config(), 5).save_pretrained(tmp_path)
+    assert BertForTokenClassification.from_pretrained(tmp_path).num_labels == 5
+
+
+def test_labels_of_another_head_do_not_confuse_question_answering(make_config, tmp_path):
+    model = BertForQuestionAnswering(make_config(id2label={0: "O", 1: "PER", 2: "LOC"}))
+    model.save_pretrained(tmp_path)
+    assert "id2label" not in json.loads((tmp_path / "config.json").read_text())
+
+
+def test_saving_over_the_folder_a_model_came_from_works(make_config, tmp_path):
+    BertModel(make_config()).save_pretrained(tmp_path)
+    model = BertModel.from_pretrained(tmp_path)
+    with torch.no_grad():
+        model.pooler.dense.bias.fill_(3)
+    model.save_pretrained(tmp_path)
+    assert torch.equal(
+        BertModel.from_pretrained(tmp_path).pooler.dense.bias, torch.full((32,), 3.0)
+    )
+
+
+def test_an_interrupted_save_leaves_the_old_files(make_config, tmp_path, monkeypatch):
+    model = BertModel(make_config())
+    model.save_pretrained(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with torch.no_grad():
+        model.pooler.dense.bias.fill_(3)
+    with pytest.raises(CheckpointError, match="No space left"):
+        model.save_pretrained(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_folder_that_is_a_file_is_refused(make_config, tmp_path):
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        BertModel(make_config()).save_pretrained(tmp_path / "taken")
+
+
+def test_files_have_ordinary_permissions(make_config, tmp_path):
+    old = os.umask(0o022)
+    try:
+        BertModel(make_config()).save_pretrained(tmp_path)
+    finally:
+        os.umask(old)
+    for path in tmp_path.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_tensors_of_any_layout_and_size_are_written(tmp_path):
+    tensors = {
+        "turned": torch.arange(6.0).view(2, 3).T,
+        "part": torch.arange(10.0)[2:5],
+        "number": torch.tensor(2.5),
+        "none": torch.zeros(0, 3),
+        "flags": torch.tensor([True, False, True]),
+        "spread": torch.ones(1).expand(4),
+        "whole": torch.tensor([1, 2], dtype=torch.int64),
+    }
+    write_safetensors(tmp_path / "a.safetensors", tensors)
+    found = load_file(tmp_path / "a.safetensors")
+    assert set(found) == set(tensors)
+    for name, value in tensors.items():
+        assert torch.equal(found[name], value)
+    with SafetensorsFile(tmp_path / "a.safetensors") as file:
+        for name, value in tensors.items():
+            target = torch.empty_like(value.contiguous())
+            assert file.tensors[name].shape == tuple(value.shape)
+            file.tensors[name].copy_to(target)
+            assert torch.equal(target, value)
+        turned = torch.empty(2, 3).T
+        file.tensors["turned"].copy_to(turned)
+        assert torch.equal(turned, tensors["turned"])
