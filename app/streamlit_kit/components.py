@@ -5,7 +5,7 @@ same word share one style sheet, `<word>.css`. The script is trusted and constan
 visitor typed reaches it through `data` alone, and the script shows it as text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 import streamlit as st
@@ -18,11 +18,7 @@ _EVENT = "pick"
 
 
 def show_component(
-    name: str,
-    data: Mapping[str, object],
-    *,
-    key: str,
-    on_pick: Callable[[], None] | None = None,
+    name: str, data: Mapping[str, object], *, key: str, picks: tuple[str, ...] = ()
 ) -> None:
     """Mount a component.
 
@@ -30,23 +26,24 @@ def show_component(
         name: its script, without the extension.
         data: what it draws; must survive JSON.
         key: its name on the page.
-        on_pick: called after the visitor picked something; `picked` says what.
+        picks: widgets that take the whole numbers, under these names, of what a visitor picks
+            in the component.
     """
-    _component(name)(key=key, data=dict(data), on_pick_change=on_pick or _nothing)
+    _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks))
 
 
-def picked(key: str, *names: str) -> tuple[int, ...] | None:
-    """Return the whole numbers a component sent with its last pick, None if it sent others.
+def _take(key: str, picks: tuple[str, ...]) -> None:
+    """Give what was picked to the widgets it belongs to.
 
-    What arrives from a browser is not to be trusted: anything but the named numbers is dropped.
+    What arrives from a browser is not to be trusted: anything but whole numbers is dropped here,
+    and a number that is no option of its widget is dropped there.
     """
     state = st.session_state.get(key)
     pick = state.get(_EVENT) if isinstance(state, Mapping) else None
-    if not isinstance(pick, Mapping):
-        return None
-    values = tuple(pick.get(name) for name in names)
-    whole = tuple(value for value in values if type(value) is int)
-    return whole if len(whole) == len(names) else None
+    values = {name: pick.get(name) for name in picks} if isinstance(pick, Mapping) else {}
+    if all(type(value) is int for value in values.values()):
+        for name, value in values.items():
+            st.session_state[name] = value
 
 
 @lru_cache
@@ -57,7 +54,3 @@ def _component(name: str) -> ComponentRenderer:
         css=(_FOLDER / f"{name.partition('_')[0]}.css").read_text(encoding="utf-8"),
         js=(_FOLDER / f"{name}.js").read_text(encoding="utf-8"),
     )
-
-
-def _nothing() -> None:
-    """Do nothing; Streamlit reports events only where somebody listens."""

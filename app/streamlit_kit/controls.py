@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.streamlit_kit.state import text_box
 
@@ -30,6 +31,14 @@ def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> 
     return text, text_pair
 
 
+def two_parts(*, stacked: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Open two parts of a page: beside each other, or one under the other where width is short."""
+    if stacked:
+        return st.container(), st.container()
+    left, right = st.columns([6, 7], gap="medium")
+    return left, right
+
+
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
     """Let the visitor choose exactly one of a few options.
 
@@ -49,6 +58,7 @@ def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None 
         format_func=lambda value: options[value],
         default=values[0] if default is None else default,
         required=True,
+        wrap=True,
         key=key,
         bind="query-params",
         persist_state="session",

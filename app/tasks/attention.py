@@ -147,7 +147,8 @@ def _layer(result: AttentionResult, layer: int, head: int | None = None) -> Floa
 def _rows_to_one(weights: Floats) -> Floats:
     """Divide every row (last axis) by its sum; a row of zeros stays as it is."""
     sums = weights.sum(axis=-1, keepdims=True)
-    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    scaled: Floats = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    return scaled
 
 
 def head_view(
@@ -161,7 +162,7 @@ def head_view(
     every = _layer(result, layer, head)
     rows, columns = _positions(result, selection)
     matrix = every.mean(axis=0) if head is None else every[head]  # (T, T)
-    weights = matrix[np.ix_(rows, columns)]
+    weights = matrix[np.ix_(np.array(rows), np.array(columns))]
     shown = weights.sum(axis=-1)
     return HeadView(
         layer=layer,
@@ -176,14 +177,13 @@ def head_view(
     )
 
 
-def group_shares(result: AttentionResult, layer: int, head: int | None) -> GroupShares:
-    """Divide the attention of one head, as the model gave it, between the sentences.
+def group_shares(result: AttentionResult, view: HeadView) -> GroupShares:
+    """Divide the attention of the viewed head between the sentences.
 
-    Raises:
-        InputError: no such layer or head.
+    The numbers are the model's own: what the view hides counts, and nothing is scaled.
     """
-    every = _layer(result, layer, head)
-    matrix = every.mean(axis=0) if head is None else every[head]  # (T, T)
+    every = result.attentions[view.layer]
+    matrix = every.mean(axis=0) if view.head is None else every[view.head]  # (T, T)
     members = {
         name: np.array([side == which for side in result.sides])
         for name, which in (("A", 0), ("B", 1), ("special", None))
@@ -213,7 +213,9 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
     average = average / average.sum(axis=-1, keepdims=True)
     small = []
     for layer in result.attentions:
-        pooled = layer @ gather  # (H, T, c)
+        # One large product instead of H small ones, which would wake the threads H times.
+        flat = layer.reshape(-1, layer.shape[-1]) @ gather  # (H * T, c)
+        pooled = flat.reshape(*layer.shape[:2], -1)  # (H, T, c)
         small.append(average @ (_rows_to_one(pooled) if selection.renormalise else pooled))
     pictures = np.stack(small)  # (L, H, r, c)
     peaks = pictures.max(axis=(-2, -1))
@@ -234,48 +236,37 @@ def _blocks(positions: Sequence[int], side: int, length: int) -> Floats:
 
 
 def strongest_links(
-    result: AttentionResult,
-    layer: int,
-    head: int | None,
-    selection: Selection,
-    *,
-    floor: float = 0.0,
-    budget: int = LINK_BUDGET,
+    result: AttentionResult, view: HeadView, *, floor: float = 0.0, budget: int = LINK_BUDGET
 ) -> LayerLinks:
     """Choose the lines worth drawing: for each head and word, its strongest links.
 
     A short text gets the lines of all heads of the layer, so that a page can switch between
-    them without asking again; a long one gets those of the chosen head alone.
+    them without asking again; a long one gets those of the viewed head alone.
 
     Args:
         result: what `attention` returned.
-        layer: counted from 0.
-        head: the chosen head, counted from 0; None means all of them.
-        selection: which tokens are shown.
+        view: the layer, the head (all of them for the mean) and the tokens that are shown.
         floor: links weaker than this are left out.
         budget: about how many links to keep; every word keeps at least one in each head.
-
-    Raises:
-        InputError: no such layer, head or part.
     """
-    view = head_view(result, layer, head, selection)
-    every = head is None or len(view.rows) <= LINK_TOKENS
-    heads = np.arange(result.heads) if every else np.array([head])
-    weights = result.attentions[layer][np.ix_(heads, view.rows, view.columns)]  # (h, R, C)
-    if selection.renormalise:
+    every = view.head is None or len(view.rows) <= LINK_TOKENS
+    heads = np.arange(result.heads) if every else np.array([view.head])
+    place = np.ix_(heads, np.array(view.rows), np.array(view.columns))
+    weights = result.attentions[view.layer][place]  # (h, R, C)
+    if view.selection.renormalise:
         weights = _rows_to_one(weights)
     each = max(1, min(weights.shape[-1], budget // (weights.shape[0] * weights.shape[1])))
     best = np.argpartition(weights, -each, axis=-1)[..., -each:]  # (h, R, each)
     values = np.take_along_axis(weights, best, axis=-1)
-    head_index, row, place = np.nonzero((values >= floor) & (values > 0))
-    strength = values[head_index, row, place]
+    head_index, row, rank = np.nonzero((values >= floor) & (values > 0))
+    strength = values[head_index, row, rank]
     order = np.argsort(strength, kind="stable")  # the strongest are drawn last, on top
     return LayerLinks(
-        layer=layer,
+        layer=view.layer,
         heads=tuple(int(number) for number in heads),
         view=view,
         row=row[order],
-        column=best[head_index, row, place][order],
+        column=best[head_index, row, rank][order],
         head=heads[head_index][order],
         weight=strength[order],
         floor=floor,

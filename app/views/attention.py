@@ -17,6 +17,9 @@ from app.views.html import Html, join, tag, visible
 TABLE_SIDE = 64
 """Longest side of a matrix that is also shown as a table; a longer one goes into the CSV."""
 
+WIDE = 48
+"""From here on a text gets the whole width for its one large head."""
+
 TABLE_LINKS = 300
 """Rows of the table that stands for a longer matrix, or for the line view."""
 
@@ -24,6 +27,8 @@ HINTS = ("The cat sat on the mat.", "It purred.")
 """What the empty boxes suggest."""
 
 AS_TABLE = "The same as a table"
+LINES_TABLE = "The lines as a table"
+MATRIX_TABLE = "All of the numbers as a table"
 AS_NUMBERS = "Every head in numbers"
 
 MEAN = -1
@@ -136,32 +141,45 @@ def grid_note(grid: AttentionGrid) -> Html:
             f"picture has {rows} × {columns} blocks, summed over the tokens looked at and averaged "
             "over the tokens that look, so rows still add up as before."
         )
-    return tag("p", words, class_="bx-line")
+    return tag("p", words, class_="bx-line bx-att-note")
+
+
+def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
+    """Find the strongest link between two different words, else between any two tokens.
+
+    Many heads rest on [CLS] or [SEP], or on the word itself, where they have nothing to say.
+    """
+    words = [result.sides[at] is not None for at in view.rows]
+    goals = [result.sides[at] is not None for at in view.columns]
+    telling = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
+    pool = view.weights * telling if telling.any() else view.weights
+    row, column = np.unravel_index(int(pool.argmax()), pool.shape)
+    return int(row), int(column)
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:
     """Say in one sentence what the large picture shows."""
-    row, column = np.unravel_index(int(view.weights.argmax()), view.weights.shape)
+    row, column = _strongest(result, view)
     return (
         f"{name_of(view.layer, view.head, result.heads)}: {len(view.rows)} tokens look at "
-        f"{len(view.columns)}. The strongest link goes from {visible(view.row_tokens[row])} "
-        f"(position {view.rows[row]}) to {visible(view.column_tokens[column])} "
-        f"(position {view.columns[column]}): {float(view.weights.max()):.4f}."
+        f"{len(view.columns)}. The strongest link between words goes from "
+        f"{visible(view.row_tokens[row])} (position {view.rows[row]}) to "
+        f"{visible(view.column_tokens[column])} (position {view.columns[column]}): "
+        f"{float(view.weights[row, column]):.4f}."
     )
 
 
 def headline(result: AttentionResult, view: HeadView) -> Html:
-    """Draw the name of what is shown and its strongest link."""
-    row, column = np.unravel_index(int(view.weights.argmax()), view.weights.shape)
+    """Draw the strongest link of what is shown."""
+    row, column = _strongest(result, view)
     return tag(
         "p",
-        tag("strong", name_of(view.layer, view.head, result.heads)),
-        ". Strongest link: ",
+        "Strongest link between words: ",
         tag("bdi", visible(view.row_tokens[row]), class_="bx-att-token"),
         " looks at ",
         tag("bdi", visible(view.column_tokens[column]), class_="bx-att-token"),
-        f" with {float(view.weights.max()):.4f}.",
-        class_="bx-att-headline",
+        f" with {float(view.weights[row, column]):.4f}.",
+        class_="bx-att-note",
     )
 
 
@@ -169,7 +187,7 @@ def selection_note(view: HeadView) -> Html:
     """Say what is hidden, how much attention that hides, and whether rows were scaled up."""
     selection: Selection = view.selection
     if selection.part == "all" and selection.special:
-        return tag("p", "Every row adds up to 1: nothing is hidden.", class_="bx-line")
+        return tag("p", "Every row adds up to 1: nothing is hidden.", class_="bx-line bx-att-note")
     hidden = (
         "[CLS] and [SEP] are hidden"
         if selection.part == "all"
@@ -182,7 +200,7 @@ def selection_note(view: HeadView) -> Html:
         if selection.renormalise
         else "rows are not renormalised and add up to less than 1"
     )
-    return tag("p", f"{hidden}: {share}, and {scaled}.", class_="bx-line")
+    return tag("p", f"{hidden}: {share}, and {scaled}.", class_="bx-line bx-att-note")
 
 
 def matrix_table(view: HeadView) -> pd.DataFrame:
@@ -207,7 +225,7 @@ def matrix_table(view: HeadView) -> pd.DataFrame:
 def matrix_title(view: HeadView) -> str:
     """Title the table that stands beside the picture."""
     if max(view.weights.shape) <= TABLE_SIDE:
-        return AS_TABLE
+        return MATRIX_TABLE
     return f"The {TABLE_LINKS} strongest links as a table (all of them are in the CSV)"
 
 

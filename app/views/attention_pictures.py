@@ -6,14 +6,16 @@ colours are sampled here, so that a picture and its legend cannot disagree.
 
 import base64
 import hashlib
+import zlib
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import plotly.colors
+from numpy.typing import NDArray
 
-from app.results.attention import AttentionGrid, AttentionResult, HeadView, LayerLinks
-from app.views.attention import describe_grid, describe_links, describe_view, head_note
+from app.results.attention import AttentionGrid, AttentionResult, Floats, HeadView, LayerLinks
+from app.views.attention import describe_grid, describe_view, head_note
 from app.views.html import visible
 
 Palette = Literal["viridis", "cividis"]
@@ -21,7 +23,8 @@ PALETTE_NAMES: dict[Palette, str] = {"viridis": "viridis", "cividis": "cividis"}
 """Both grow evenly lighter, and stay readable without red-green vision."""
 
 EXACT_CELLS = 192 * 192
-"""Matrices up to here travel as float32; larger ones as 65,536 steps between 0 and their peak."""
+"""Matrices up to here travel as float32; larger ones rounded to the four decimals that are shown,
+which makes them a third of the size."""
 
 # fmt: off
 HEAD_COLOURS = (
@@ -33,8 +36,18 @@ HEAD_COLOURS = (
 Okabe and Ito's. A head's number stands beside its colour everywhere."""
 
 
-def _encoded(values: np.ndarray) -> str:  # type: ignore[type-arg]
+def _encoded(values: NDArray[Any]) -> str:
     return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
+
+
+def _rounded(values: Floats) -> str:
+    """Encode values in ten-thousandths: all low bytes, then all high ones, deflated, base64.
+
+    Most cells of a long text are tiny, so their high bytes are zeros and vanish.
+    """
+    steps = np.rint(values * 10_000).astype("<u2").reshape(-1).view(np.uint8)
+    planes = np.concatenate([steps[0::2], steps[1::2]]).tobytes()
+    return base64.b64encode(zlib.compress(planes, level=1)).decode("ascii")
 
 
 @lru_cache(maxsize=len(PALETTE_NAMES))
@@ -89,7 +102,6 @@ def head_picture(
     """Prepare one large head with its exact values."""
     peak = float(view.weights.max())
     exact = view.weights.size <= EXACT_CELLS
-    steps = view.weights * np.float32(65_535 / peak if peak > 0 else 0)
     return {
         "rows": [visible(token) for token in view.row_tokens],
         "columns": [visible(token) for token in view.column_tokens],
@@ -97,9 +109,8 @@ def head_picture(
         "columnsAt": list(view.columns),
         "rowBreak": _second_starts(result, view.rows),
         "columnBreak": _second_starts(result, view.columns),
-        "values": _encoded(view.weights.astype("<f4") if exact else np.rint(steps).astype("<u2")),
-        "bits": 32 if exact else 16,
-        "peak": peak,
+        "values": _encoded(view.weights.astype("<f4")) if exact else _rounded(view.weights),
+        "rounded": not exact,
         "top": 1.0 if common else peak,
         "palette": palette_bytes(palette),
         "identity": _identity(view.row_tokens, view.column_tokens, view.rows, view.columns),
@@ -127,5 +138,5 @@ def lines_picture(result: AttentionResult, links: LayerLinks) -> dict[str, objec
         "links": flat.reshape(-1).tolist(),
         "active": list(links.heads) if view.head is None else [view.head],
         "identity": _identity(view.row_tokens, view.column_tokens, view.rows, view.columns),
-        "label": describe_links(links),
+        "cut": ", the strongest of each word" if len(links.weight) < links.over else "",
     }

@@ -32,6 +32,15 @@ def percent(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
 
+def signed(value: float, digits: int) -> str:
+    """Print a number with its sign, and with a minus that is as wide as the plus.
+
+    >>> signed(-0.5, 2), signed(3.14159, 2)
+    ('−0.50', '+3.14')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
 def verdict(result: NextSentenceResult) -> Html:
     """Draw the answer in words, with a sign so that no colour has to tell it."""
     label = IS_NEXT if result.follows else IS_RANDOM
@@ -47,7 +56,7 @@ def verdict(result: NextSentenceResult) -> Html:
             tag(
                 "span",
                 f"Probability {percent(result.confidence)} · difference of the logits "
-                f"{result.margin:+.2f}",
+                f"{signed(result.margin, 2)}",
                 class_="bx-line",
             ),
         ),
@@ -74,7 +83,7 @@ def score_bars(result: NextSentenceResult) -> Html:
                 aria_hidden="true",
             ),
             tag("strong", percent(result.probabilities[label]), class_="bx-nsp-share"),
-            tag("span", f"logit {result.logits[label]:+.3f}", class_="bx-nsp-logit"),
+            tag("span", f"logit {signed(result.logits[label], 3)}", class_="bx-nsp-logit"),
         )
         for label in (IS_NEXT, IS_RANDOM)
     ]

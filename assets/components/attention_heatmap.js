@@ -2,8 +2,9 @@
 //
 // data: { rows (labels), columns (labels), rowsAt, columnsAt (positions in the input),
 //         rowBreak, columnBreak (index where the second sentence begins, or null),
-//         values (base64 of R*C little-endian numbers), bits (32: float32; 16: shares of peak),
-//         peak, top (value of the last colour), palette (base64, 256 * 3 bytes),
+//         values (base64 of R*C little-endian float32; or, when rounded, of deflated
+//         ten-thousandths: all low bytes, then all high ones), rounded,
+//         top (value of the last colour), palette (base64, 256 * 3 bytes),
 //         identity (pins last as long as it stays the same), label }
 // Texts reach the page through textContent and fillText alone.
 
@@ -21,14 +22,19 @@ function element(name, classes, text) {
   return node;
 }
 
-function decode(data) {
+async function decode(data) {
   const raw = bytes(data.values);
-  if (data.bits === 32) return new Float32Array(raw.buffer);
-  const shares = new Uint16Array(raw.buffer);
-  return Float32Array.from(shares, (share) => (share / 65535) * data.peak);
+  if (!data.rounded) return new Float32Array(raw.buffer);
+  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const size = planes.length / 2;
+  const values = new Float32Array(size);
+  for (let i = 0; i < size; i += 1) values[i] = (planes[i] + 256 * planes[size + i]) / 10000;
+  return values;
 }
 
-function digits(value) {
+function digits(value, rounded) {
+  if (rounded) return value === 0 ? "below 0.00005" : value.toFixed(4);
   if (value !== 0 && value < 0.0001) return value.toExponential(1);
   return value.toFixed(4);
 }
@@ -63,7 +69,7 @@ function fit(data, width, context) {
   const left = Math.min(limit, widest(data.rows)) + 10;
   const top = Math.min(limit, widest(data.columns)) + 10;
   const room = (width - left - 2) / data.columns.length;
-  const cell = Math.max(2, Math.min(40, room));
+  const cell = Math.max(1, Math.min(40, room)); // below one pixel, lines would vanish: scroll
   return { left, top, cell };
 }
 
@@ -85,7 +91,7 @@ function draw(parts, data, values, palette) {
   const dense = window.devicePixelRatio || 1;
   const context = canvas.getContext("2d");
   const font = (size) => `${size}px ${style.fontFamily}`;
-  context.font = font(13);
+  context.font = font(14); // the largest a label gets
   const plan = fit(data, width, context);
   parts.plan = plan;
   const R = data.rows.length;
@@ -122,7 +128,7 @@ function draw(parts, data, values, palette) {
   context.textBaseline = "middle";
   context.textAlign = "right";
   for (let r = 0; r < R; r += each) {
-    const label = shorten(context, data.rows[r], plan.left - 8);
+    const label = shorten(context, data.rows[r], plan.left - 7);
     context.fillText(label, plan.left - 6, plan.top + (r + 0.5) * plan.cell);
   }
   context.textAlign = "left";
@@ -130,7 +136,7 @@ function draw(parts, data, values, palette) {
     context.save();
     context.translate(plan.left + (c + 0.5) * plan.cell, plan.top - 6);
     context.rotate(-Math.PI / 2);
-    context.fillText(shorten(context, data.columns[c], plan.top - 8), 0, 0);
+    context.fillText(shorten(context, data.columns[c], plan.top - 7), 0, 0);
     context.restore();
   }
   if (plan.cell >= 27) {
@@ -206,11 +212,11 @@ function sentence(node, data, values, { r, c }) {
     element("span", "sign", ` (position ${data.rowsAt[r]}) looks at `),
     element("bdi", "token", data.columns[c]),
     element("span", "sign", ` (position ${data.columnsAt[c]}): `),
-    element("strong", "", digits(value)),
+    element("strong", "", digits(value, data.rounded)),
   );
 }
 
-export default function ({ data, parentElement }) {
+export default async function ({ data, parentElement }) {
   if (!data) return undefined;
   let parts = memory.get(parentElement);
   if (!parts || !parts.view.isConnected) {
@@ -222,7 +228,10 @@ export default function ({ data, parentElement }) {
     parts.pinned = [];
     parts.cursor = null;
   }
-  const values = decode(data);
+  const turn = (parts.turn ?? 0) + 1;
+  parts.turn = turn;
+  const values = await decode(data);
+  if (parts.turn !== turn) return undefined; // newer data came while this was unpacked
   const palette = bytes(data.palette);
   const { canvas, readout, legend, pins } = parts;
   const R = data.rows.length;

@@ -2,7 +2,8 @@
 //
 // data: { layer, rows, columns (labels), rowsSpecial, columnsSpecial (booleans), rowBreak, columnBreak,
 //         heads (numbers), colours (one per head), links: [row, column, head, weight * 10000, ...]
-//         (weakest first), active (heads drawn at first), identity, label }
+//         (weakest first), active (heads drawn at first), identity, cut (what was
+//         left out, or "") }
 // Texts reach the page through textContent alone; the numbers of a link are checked before use.
 
 const memory = new WeakMap();
@@ -42,7 +43,7 @@ function build(root) {
   chips.setAttribute("aria-label", "Heads drawn");
   const readout = element("p", "readout above");
   readout.setAttribute("aria-live", "polite");
-  const scroll = element("div", "scroll");
+  const scroll = element("div", "scroll of-lines");
   const lines = element("div", "lines");
   const from = element("ul", "words from");
   const to = element("ul", "words to");
@@ -120,7 +121,7 @@ export default function ({ data, parentElement }) {
     for (const [key, d] of [...paths].sort((a, b) => (a[0] % BUCKETS) - (b[0] % BUCKETS))) {
       const strength = ((key % BUCKETS) + 0.5) / BUCKETS;
       const opacity = (0.12 + 0.88 * strength) * (word ? 0.12 : 1);
-      nodes.push(path(colourOf.get(Math.floor(key / BUCKETS)), opacity, 1 + 3 * strength, d));
+      nodes.push(path(colourOf.get(Math.floor(key / BUCKETS)), opacity, word ? 1 : 1 + 3 * strength, d));
     }
     if (word) {
       for (const link of links) {
@@ -159,7 +160,11 @@ export default function ({ data, parentElement }) {
   const say = () => {
     const word = shown();
     if (!word) {
-      readout.textContent = `${data.label} Point at a word, or move to it with the keyboard.`;
+      const drawn = links.filter((link) => parts.active.has(link.head)).length;
+      const heads = parts.active.size === 1 ? `head ${[...parts.active][0]}` : `${parts.active.size} heads`;
+      readout.textContent =
+        `Layer ${data.layer}, ${heads}: ${drawn} lines drawn${data.cut}. ` +
+        "Point at a word, or move to it with the keyboard.";
       return;
     }
     const strongest = links.filter((l) => parts.active.has(l.head) && touches(l, word)).slice(-4).reverse();
