@@ -1,0 +1,201 @@
+"""Masking: proportions, whole words, bounds, and that special tokens stay."""
+
+import pytest
+import torch
+
+from bert_core.errors import InputError
+from bert_core.pretraining import MaskingVocabulary, gather_positions, mask_tokens
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+PAD, UNK, CLS, SEP, MASK = range(5)
+# Five special tokens, ten unused entries, 60 words, 25 continuations.
+VOCAB = {
+    token: index
+    for index, token in enumerate(
+        (
+            *SPECIAL,
+            *(f"[unused{i}]" for i in range(10)),
+            *(f"w{i}" for i in range(60)),
+            *(f"##c{i}" for i in range(25)),
+        )
+    )
+}
+FIRST_WORD, FIRST_PIECE, SIZE = 15, 75, 100
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def rows(count: int, length: int, seed: int = 1) -> torch.Tensor:
+    """Rows of words between [CLS] and [SEP], the second half padded at the end."""
+    ids = torch.randint(FIRST_WORD, SIZE, (count, length), generator=seeded(seed))
+    ids[:, 0], ids[:, -1] = CLS, SEP
+    ids[count // 2 :, -3:] = torch.tensor([SEP, PAD, PAD])
+    return ids
+
+
+def test_fifteen_percent_are_chosen_and_split_eighty_ten_ten() -> None:
+    ids = rows(400, 102)
+    masked = mask_tokens(ids, VOCAB, generator=seeded())
+    chosen = masked.labels != -100
+    ordinary = ids >= FIRST_WORD
+    assert float(chosen.sum() / ordinary.sum()) == pytest.approx(0.15, abs=0.002)
+    now = masked.input_ids[chosen]
+    before = ids[chosen]
+    assert float((now == MASK).float().mean()) == pytest.approx(0.8, abs=0.02)
+    # A random replacement is the same token once in 85 times, so "kept" is a little above 10 %.
+    assert float((now == before).float().mean()) == pytest.approx(0.1, abs=0.02)
+    replaced = (now != MASK) & (now != before)
+    assert float(replaced.float().mean()) == pytest.approx(0.1, abs=0.02)
+
+
+def test_every_row_has_its_own_rounded_number_of_choices() -> None:
+    ids = rows(6, 42)
+    counts = (mask_tokens(ids, VOCAB, generator=seeded()).labels != -100).sum(1)
+    assert counts.tolist() == [6, 6, 6, 6, 6, 6]  # 15 % of 40 and of 38
+
+
+def test_special_tokens_are_never_chosen_and_never_drawn() -> None:
+    ids = rows(200, 50)
+    ids[:, 10] = UNK
+    ids[:, 11] = MASK
+    masked = mask_tokens(ids, VOCAB, rate=0.9, generator=seeded())
+    special = ids < FIRST_WORD
+    assert torch.equal(masked.input_ids[special], ids[special])
+    assert (masked.labels[special] == -100).all()
+    new = masked.input_ids[(masked.input_ids != ids) & (masked.input_ids != MASK)]
+    assert len(new) > 100
+    assert (new >= FIRST_WORD).all()  # no special token and no unused entry
+
+
+def test_labels_hold_the_original_ids_and_nothing_else_changes() -> None:
+    ids = rows(20, 30)
+    before = ids.clone()
+    masked = mask_tokens(ids, VOCAB, generator=seeded())
+    assert torch.equal(ids, before)
+    chosen = masked.labels != -100
+    assert torch.equal(masked.labels[chosen], ids[chosen])
+    assert torch.equal(masked.input_ids[~chosen], ids[~chosen])
+
+
+def test_positions_say_the_same_as_the_label_tensor() -> None:
+    ids = rows(30, 40)
+    masked = mask_tokens(ids, VOCAB, rate=0.3, generator=seeded())
+    rebuilt = torch.full_like(ids, -100)
+    for row in range(len(ids)):
+        kept = masked.weights[row] == 1
+        positions = masked.positions[row][kept]
+        assert positions.tolist() == sorted(positions.tolist())
+        rebuilt[row, positions] = masked.position_labels[row][kept]
+        assert (masked.position_labels[row][~kept] == -100).all()
+    assert torch.equal(rebuilt, masked.labels)
+    assert set(masked.weights.unique().tolist()) <= {0.0, 1.0}
+
+
+def test_at_least_one_token_is_chosen_in_a_short_row() -> None:
+    ids = torch.tensor([[CLS, FIRST_WORD, SEP], [CLS, FIRST_WORD, FIRST_WORD + 1]])
+    counts = (mask_tokens(ids, VOCAB, rate=0.01, generator=seeded()).labels != -100).sum(1)
+    assert counts.tolist() == [1, 1]
+
+
+def test_a_row_of_special_tokens_stays_as_it_is() -> None:
+    ids = torch.tensor([[CLS, SEP, PAD], [CLS, FIRST_WORD, SEP]])
+    for whole_words in (False, True):
+        masked = mask_tokens(ids, VOCAB, whole_words=whole_words, generator=seeded())
+        assert masked.input_ids[0].tolist() == [CLS, SEP, PAD]
+        assert masked.weights.tolist() == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_max_predictions_is_a_hard_bound(whole_words: bool) -> None:
+    masked = mask_tokens(
+        rows(50, 60),
+        VOCAB,
+        rate=0.5,
+        max_predictions=7,
+        whole_words=whole_words,
+        generator=seeded(),
+    )
+    counts = (masked.labels != -100).sum(1)
+    assert int(counts.max()) == 7
+    assert int(counts.min()) >= 1
+    assert masked.positions.shape == (50, 7)
+
+
+def test_whole_words_are_chosen_with_all_their_pieces_or_not_at_all() -> None:
+    ids = rows(100, 60)
+    ids[:, 1] = FIRST_WORD  # a row does not begin inside a word
+    masked = mask_tokens(ids, VOCAB, rate=0.2, whole_words=True, generator=seeded())
+    chosen = masked.labels != -100
+    continues = ids >= FIRST_PIECE
+    assert bool(continues.any())
+    inside = continues[:, 1:]
+    assert torch.equal(chosen[:, 1:][inside], chosen[:, :-1][inside])
+    share = float(chosen.sum() / (ids >= FIRST_WORD).sum())
+    assert share == pytest.approx(0.2, abs=0.01)
+
+
+def test_a_single_long_word_is_cut_only_by_the_hard_bound() -> None:
+    ids = torch.tensor([[CLS, FIRST_WORD, *range(FIRST_PIECE, FIRST_PIECE + 6), SEP]])
+    whole = mask_tokens(ids, VOCAB, whole_words=True, generator=seeded())
+    assert int((whole.labels != -100).sum()) == 7
+    cut = mask_tokens(ids, VOCAB, whole_words=True, max_predictions=3, generator=seeded())
+    assert cut.positions.tolist() == [[1, 2, 3]]
+
+
+def test_the_same_generator_state_gives_the_same_corruption() -> None:
+    ids = rows(10, 30)
+    first, second = (mask_tokens(ids, VOCAB, generator=seeded(5)) for _ in range(2))
+    other = mask_tokens(ids, VOCAB, generator=seeded(6))
+    assert torch.equal(first.input_ids, second.input_ids)
+    assert torch.equal(first.labels, second.labels)
+    assert not torch.equal(first.labels, other.labels)
+
+
+def test_a_whole_batch_may_be_chosen() -> None:
+    ids = rows(4, 20)
+    masked = mask_tokens(ids, VOCAB, rate=1.0, generator=seeded())
+    assert torch.equal(masked.labels != -100, ids >= FIRST_WORD)
+
+
+def test_gathering_positions_of_a_batch_without_labels_gives_one_empty_column() -> None:
+    positions, labels, weights = gather_positions(torch.full((2, 4), -100))
+    assert positions.tolist() == [[0], [0]]
+    assert labels.tolist() == [[-100], [-100]]
+    assert weights.tolist() == [[0.0], [0.0]]
+
+
+def test_tables_made_once_give_the_same_as_the_vocabulary() -> None:
+    ids = rows(5, 20)
+    tables = MaskingVocabulary.from_vocab(VOCAB)
+    first = mask_tokens(ids, tables, generator=seeded())
+    second = mask_tokens(ids, VOCAB, generator=seeded())
+    assert torch.equal(first.input_ids, second.input_ids)
+
+
+@pytest.mark.parametrize(
+    ("ids", "options", "says"),
+    [
+        (torch.zeros(3, dtype=torch.long), {}, r"\(3,\)"),
+        (torch.zeros(2, 3), {}, "float32"),
+        (torch.zeros(0, 3, dtype=torch.long), {}, r"\(0, 3\)"),
+        (torch.tensor([[SIZE]]), {}, "0 to 99"),
+        (torch.tensor([[-1]]), {}, "from -1"),
+        (torch.tensor([[20]]), {"rate": 0.0}, "0.0"),
+        (torch.tensor([[20]]), {"rate": 1.5}, "1.5"),
+        (torch.tensor([[20]]), {"max_predictions": 0}, "is 0"),
+    ],
+)
+def test_what_cannot_be_masked_is_refused_with_numbers(
+    ids: torch.Tensor, options: dict[str, float], says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        mask_tokens(ids, VOCAB, **options)  # type: ignore[arg-type]
+
+
+def test_a_vocabulary_without_mask_or_words_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no \[MASK\]"):
+        MaskingVocabulary.from_vocab({"[PAD]": 0, "a": 1})
+    with pytest.raises(InputError, match="special tokens only"):
+        MaskingVocabulary.from_vocab({"[PAD]": 0, "[MASK]": 1})

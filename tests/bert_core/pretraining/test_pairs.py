@@ -1,0 +1,108 @@
+"""Sentence pairs: half true, half not, and where the false ones come from."""
+
+from collections import Counter
+
+import pytest
+
+from bert_core.errors import InputError
+from bert_core.pretraining import SentencePair, sentence_pairs, split_sentences
+
+DOCUMENTS = [[(d, s) for s in range(12)] for d in range(9)]
+Place = tuple[int, int]
+
+
+def kind(pair: SentencePair[Place]) -> str:
+    (d1, s1), (d2, s2) = pair.first, pair.second
+    if d1 != d2:
+        return "other document"
+    return {1: "next", -1: "swapped"}.get(s2 - s1, "same document")
+
+
+def test_half_are_true_neighbours_and_half_come_from_other_documents() -> None:
+    pairs = sentence_pairs(DOCUMENTS, seed=3)
+    assert len(pairs) == 9 * 11
+    assert Counter(pair.label for pair in pairs) == {0: 50, 1: 49}
+    assert {kind(pair) for pair in pairs if pair.label == 0} == {"next"}
+    assert {kind(pair) for pair in pairs if pair.label == 1} == {"other document"}
+
+
+def test_negatives_can_come_from_the_same_document_and_from_swapping() -> None:
+    pairs = sentence_pairs(DOCUMENTS, count=4000, same_document=0.5, swapped=0.1, seed=1)
+    kinds = Counter(kind(pair) for pair in pairs if pair.label == 1)
+    assert sum(kinds.values()) == 2000
+    assert kinds["same document"] / 2000 == pytest.approx(0.5, abs=0.05)
+    assert kinds["swapped"] / 2000 == pytest.approx(0.1, abs=0.03)
+    assert kinds["other document"] / 2000 == pytest.approx(0.4, abs=0.05)
+
+
+def test_negatives_of_the_same_document_stand_at_least_four_sentences_away() -> None:
+    pairs = sentence_pairs(DOCUMENTS, count=500, same_document=1.0)
+    distances = {abs(p.first[1] - p.second[1]) for p in pairs if p.label == 1}
+    assert min(distances) == 4
+
+
+def test_labels_come_in_random_order() -> None:
+    labels = [pair.label for pair in sentence_pairs(DOCUMENTS, count=60)]
+    assert sorted(labels) != labels
+    assert 10 < sum(labels[:30]) < 20 or sum(labels) == 30
+
+
+def test_the_same_seed_gives_the_same_pairs() -> None:
+    options = {"count": 50, "same_document": 0.4}
+    first = sentence_pairs(DOCUMENTS, seed=7, **options)  # type: ignore[arg-type]
+    assert first == sentence_pairs(DOCUMENTS, seed=7, **options)  # type: ignore[arg-type]
+    assert first != sentence_pairs(DOCUMENTS, seed=8, **options)  # type: ignore[arg-type]
+
+
+def test_strings_work_as_well_as_ids_and_empty_documents_do_no_harm() -> None:
+    pairs = sentence_pairs([["One.", "Two."], [], ["Red.", "Blue."]], count=8)
+    assert all({pair.first, pair.second} <= {"One.", "Two.", "Red.", "Blue."} for pair in pairs)
+    assert Counter(pair.label for pair in pairs) == {0: 4, 1: 4}
+
+
+def test_a_short_lone_document_gives_swapped_negatives() -> None:
+    pairs = sentence_pairs([["One.", "Two."]], count=4, same_document=1.0)
+    assert {(p.first, p.second, p.label) for p in pairs} == {
+        ("One.", "Two.", 0),
+        ("Two.", "One.", 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("documents", "options", "says"),
+    [
+        ([["alone"], ["alone"]], {}, "two sentences"),
+        ([["One.", "Two."]], {}, "one document only"),
+        ([["One.", "Two."]], {"same_document": 0.8, "swapped": 0.4}, "at most 1"),
+        ([["One.", "Two."]], {"swapped": -0.1}, "not below 0"),
+    ],
+)
+def test_pairs_that_cannot_be_made_are_refused(
+    documents: list[list[str]], options: dict[str, float], says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        sentence_pairs(documents, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It rains. It pours.", ["It rains.", "It pours."]),
+        ("Really? Yes! Good.", ["Really?", "Yes!", "Good."]),
+        ('He said "Go." She went.', ['He said "Go."', "She went."]),
+        ("Mr. Fox met Dr. J. Hare.", ["Mr. Fox met Dr. J. Hare."]),
+        (
+            "It costs 3.50 euros. (Not much.) Fine.",
+            ["It costs 3.50 euros.", "(Not much.)", "Fine."],
+        ),
+        ("No full stop here", ["No full stop here"]),
+        ("   ", []),
+    ],
+)
+def test_sentences_end_where_a_reader_would_end_them(text: str, sentences: list[str]) -> None:
+    assert split_sentences(text) == sentences
+
+
+def test_splitting_loses_no_word() -> None:
+    text = "Ada wrote to Mr. Bell in 1843. He answered at 5 p.m. She smiled... Then? Nothing!"
+    assert " ".join(split_sentences(text)) == text
