@@ -152,7 +152,9 @@ def send_row(slug: str, text: str, to: tuple[str, ...]) -> None:
 def _leave_for(row: Feature, text: str) -> None:
     """Put a text into another page's box and go there."""
     _texts()[row.slug, "text"] = text
-    st.switch_page(row.page)
+    # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
+    # to it; an empty one replaces it.
+    st.switch_page(row.page, query_params={})
 
 
 def _first_text(slug: str, key: str) -> str:
