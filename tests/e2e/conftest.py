@@ -8,13 +8,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -30,6 +31,8 @@ FLAGS = [
     "--disable-sync",
 ]
 START_SECONDS = 120
+PATIENCE_MS = 30_000  # a slow machine is not a failure
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -140,21 +143,28 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
-def record() -> Record:
-    return Record()
-
-
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    opened = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
-    opened.set_default_timeout(30_000)
+def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
+    """Open pages of the site; afterwards nothing may have left this machine or complained.
+
+    The call takes a path and the options of a browser context (viewport, colour scheme, …).
+    """
+    record = Record()
+    contexts: list[BrowserContext] = []
+
+    def opened(path: str = "", **options: Any) -> Page:
+        options.setdefault("viewport", {"width": 1280, "height": 900})
+        contexts.append(browser.new_context(locale="en-GB", **options))
+        contexts[-1].set_default_timeout(PATIENCE_MS)
+        page = contexts[-1].new_page()
+        record.watch(page)
+        page.goto(f"{site.address}/{path}")
+        return page
+
     yield opened
-    opened.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, record: Record) -> Page:
-    opened = context.new_page()
-    record.watch(opened)
-    return opened
+    for context in contexts:
+        context.close()
+    assert record.requests, "the page asked for nothing, so nothing was watched"
+    assert record.outside() == []
+    assert record.complaints == []
+    assert site.fetches() == 0

@@ -1,0 +1,202 @@
+"""One journey through the whole site, as a person makes it: real server, real browser.
+
+What a page computes is tested where it is computed. Here stands what only a browser can tell:
+that the pages come up and answer, that links and addresses carry their state, that keyboard, phone
+and dark scheme work, and (see `visit`) that nothing leaves the machine meanwhile.
+"""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.catalog import FEATURES
+
+pytestmark = pytest.mark.e2e
+
+Visit = Callable[..., Page]
+TITLES = {"": "BERT Explorer", **{feature.slug: feature.title for feature in FEATURES}}
+PHONE = {"width": 360, "height": 740}
+
+
+def main(page: Page) -> str:
+    """The text of the page without its menu."""
+    return page.get_by_role("main").inner_text()
+
+
+def settled(page: Page, slug: str) -> None:
+    """Wait until the page has drawn everything down to the model's identity."""
+    expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
+    expect(page.get_by_role("list", name="The model behind this page")).to_be_visible()
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+
+
+def write(page: Page, label: str, text: str) -> None:
+    """Type into a text box and send it, as its own hint says."""
+    box = page.get_by_role("textbox", name=label, exact=True)
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def use_tokenizer(page: Page) -> None:
+    write(page, "Text", "Zebras graze unhurriedly <b>here</b>.")
+    cards = page.get_by_role("main").get_by_role("listitem")
+    expect(cards.filter(has_text="[CLS]").first).to_contain_text("101")
+    expect(cards.filter(has_text="zebra").first).to_be_visible()
+    assert "<b>here</b>" in main(page)
+
+
+def use_fill_mask(page: Page) -> None:
+    write(page, "Text with [MASK] where a word is hidden", "The capital of France is [MASK].")
+    expect(page.get_by_text("France is")).to_be_visible()
+    bars = page.get_by_role("figure", name=re.compile("most probable first"))
+    words = re.findall(r"(\S+) (\d+\.\d) %", bars.get_attribute("aria-label") or "")
+    assert len(words) == 5
+    odds = [float(share) for _, share in words]
+    assert odds == sorted(odds, reverse=True)
+    expect(page.locator(".js-plotly-plot .point")).to_have_count(5)
+
+
+def use_next_sentence(page: Page) -> None:
+    verdict = page.get_by_role("main").get_by_role("status")
+    before = verdict.inner_text()
+    assert re.search(r"Probability \d+\.\d %", before)
+    page.get_by_role("button", name="Swap the sentences").click()
+    expect(verdict).not_to_have_text(before)
+
+
+def use_attention(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Layer 0, head 0")).to_be_visible()
+    page.get_by_role("gridcell", name=re.compile(r"^Layer 2, head 5\.")).click()
+    expect(page.get_by_role("heading", name="Layer 2, head 5")).to_be_visible()
+    expect(page.get_by_role("application", name=re.compile("^Layer 2, head 5"))).to_be_visible()
+    page.get_by_role("radio", name="Lines").click()
+    expect(page.get_by_role("application")).to_have_count(0)
+
+
+STEPS: dict[str, Callable[[Page], None]] = {
+    "tokenizer": use_tokenizer,
+    "fill_mask": use_fill_mask,
+    "next_sentence": use_next_sentence,
+    "attention": use_attention,
+}
+
+
+def test_every_feature_has_its_step_in_this_journey() -> None:
+    assert set(STEPS) == {feature.slug for feature in FEATURES}
+
+
+def test_the_first_visitor_may_come_by_a_link(visit: Visit) -> None:
+    """Stands first, because the server differs until somebody has been on the home page."""
+    page = visit("attention?text=The+owl+sleeps&layer=1&head=2&view=Lines")
+    settled(page, "attention")
+    expect(page.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
+    expect(page.get_by_role("radio", name="Lines")).to_be_checked()
+    expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(len(TITLES))
+
+
+def test_a_visitor_goes_by_links_from_home_through_every_page(visit: Visit) -> None:
+    page = visit()
+    settled(page, "")
+    page.get_by_role("main").get_by_role("link", name=FEATURES[0].title).click()
+    for feature in FEATURES:
+        page.get_by_role("navigation").get_by_role("link", name=feature.title).click()
+        settled(page, feature.slug)
+        assert page.title().startswith(feature.title)
+        assert "Do not conclude" in main(page)
+        STEPS[feature.slug](page)
+        settled(page, feature.slug)
+
+
+def test_a_text_travels_to_another_page(visit: Visit) -> None:
+    page = visit("tokenizer?text=Owls%20hunt%20at%20night.")
+    settled(page, "tokenizer")
+    page.get_by_role("main").get_by_role("button", name="Attention").click()
+    settled(page, "attention")
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(
+        "Owls hunt at night."
+    )
+
+
+def test_the_address_follows_the_visitor_and_opens_the_same_view_again(visit: Visit) -> None:
+    page = visit("fill_mask")
+    settled(page, "fill_mask")
+    use_fill_mask(page)
+    page.get_by_role("slider", name="Candidates").press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]k=6\b"))
+    expect(page).to_have_url(re.compile(r"[?&]text=The(\+|%20)capital"))
+    again = visit(page.url.partition("//")[2].partition("/")[2])
+    settled(again, "fill_mask")
+    expect(again.locator(".js-plotly-plot .point")).to_have_count(6)
+    expect(again.get_by_role("textbox", name=re.compile("^Text"))).to_have_value(
+        "The capital of France is [MASK]."
+    )
+
+
+FOCUSED = """() => {
+    let at = document.activeElement;
+    while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+    return (at.getAttribute("aria-label") || at.innerText || at.tagName).trim();
+}"""
+
+
+def tabbed(page: Page, goal: str, limit: int = 60) -> list[str]:
+    """Press Tab until the element of that name has the focus; return what was passed."""
+    passed: list[str] = []
+    while goal not in passed and len(passed) < limit:
+        page.keyboard.press("Tab")
+        passed.append(page.evaluate(FOCUSED))
+    return passed
+
+
+def test_the_keyboard_alone_reaches_text_examples_and_answer(visit: Visit) -> None:
+    page = visit("fill_mask")
+    settled(page, "fill_mask")
+    passed = tabbed(page, "Candidates")
+    assert passed[0] == "Skip to main content"
+    wanted = {"A fact", "Text with [MASK] where a word is hidden", "How likely is this word?"}
+    assert wanted | {"Candidates", *TITLES.values()} - {"BERT Explorer"} <= set(passed)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".js-plotly-plot .point")).to_have_count(6)
+
+
+def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:
+    page = visit("attention")
+    settled(page, "attention")
+    page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0\.")).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+
+
+@pytest.mark.parametrize("slug", TITLES)
+def test_a_phone_scrolls_in_one_direction_only(visit: Visit, slug: str) -> None:
+    page = visit(slug, viewport=PHONE, has_touch=True, is_mobile=True)
+    settled(page, slug)
+    widths = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert widths[0] <= widths[1]
+    inner = page.evaluate(
+        """() => [...document.querySelectorAll("[data-testid=stMain], .stMain")]
+            .map((element) => element.scrollWidth - element.clientWidth)"""
+    )
+    assert max(inner) <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("slug", TITLES)
+def test_each_page_is_accessible_in_light_and_dark(visit: Visit, slug: str, scheme: str) -> None:
+    page = visit(slug, color_scheme=scheme, reduced_motion="reduce")
+    settled(page, slug)
+    background = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / (3 * 255)
+    assert (brightness < 0.3) == (scheme == "dark")
+    found = Axe().run(page).response["violations"]
+    grave = [
+        f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+    ]
+    assert grave == []
