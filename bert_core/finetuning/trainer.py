@@ -122,9 +122,11 @@ class Trainer:
         loss: model and one part -> `Loss`; by default the model's own loss.
         log: a file that gets one JSON line a step.
 
-    >>> trainer = Trainer(model, batches, TrainerSettings(Budget(steps=100)))  # doctest: +SKIP
-    >>> while not trainer.done:  # doctest: +SKIP
-    ...     report = trainer.step()
+    Driven from outside, a step at a time::
+
+        trainer = Trainer(model, batches, TrainerSettings(Budget(steps=100)))
+        while not trainer.done:
+            report = trainer.step()
     """
 
     def __init__(
