@@ -22,8 +22,8 @@ PICKABLE = 120  # more words than this are no longer a sentence one reads by but
 
 
 def hide(number: int) -> None:
-    """Put a mask in the place of one word."""
-    set_text(SLUG, mask_word(result.text, result.words[number]))
+    """Put a mask in the place of one of the words shown."""
+    set_text(SLUG, mask_word(result.text, result.words[shown[number]]))
 
 
 def append_mask() -> None:
@@ -42,10 +42,11 @@ with page_shell(SLUG) as page:
         )
         k = st.slider("Candidates", 1, 20, 5, key="k", bind="query-params", persist_state="session")
     result = fill_mask(page.engine, text, top_k=k, word=word)
-    words = [each.text for each in result.words[:PICKABLE]]
+    shown = result.nearby(PICKABLE)
+    words = [result.words[number].text for number in shown]
     pick_word("Choose a word to hide it", words, key="_hide", on_pick=hide)
-    if len(result.words) > PICKABLE:
-        st.caption(f"These are the first {PICKABLE} of {len(result.words):,} words.")
+    if len(shown) < len(result.words):
+        st.caption(f"Words {shown[0]:,} to {shown[-1]:,} of {len(result.words):,}.")
     undo_button(SLUG, "Bring the last word back")
 
     if not result.slots:

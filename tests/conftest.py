@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from app.engine import Engine
-from bert_core import BertConfig, BertForMaskedLM, BertForPreTraining
+from bert_core import BertConfig, BertForMaskedLM, BertForPreTraining, BertModel
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
@@ -30,7 +30,10 @@ NASTY = {
 
 
 def save_tiny(
-    folder: Path, cls: type[BertForMaskedLM] | type[BertForPreTraining], *, max_length: int = 48
+    folder: Path,
+    cls: type[BertForMaskedLM] | type[BertForPreTraining] | type[BertModel],
+    *,
+    max_length: int = 48,
 ) -> Path:
     """Write a tiny random model with its vocabulary; every size differs from the others."""
     torch.manual_seed(7)
@@ -59,6 +62,12 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose file has no next-sentence head and no pooler."""
     return save_tiny(tmp_path_factory.mktemp("headless-model"), BertForMaskedLM)
+
+
+@pytest.fixture(scope="session")
+def untrained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose file is an encoder alone: no head at all was ever trained."""
+    return save_tiny(tmp_path_factory.mktemp("untrained-model"), BertModel)
 
 
 @pytest.fixture

@@ -94,3 +94,9 @@ class FillMaskResult:
     tokens: int
     read: int
     note: str
+
+    def nearby(self, limit: int) -> range:
+        """Return the numbers of at most `limit` words, those around the first mask."""
+        first = next((n for n, word in enumerate(self.words) if word.masked), 0)
+        start = max(0, min(first - limit // 2, len(self.words) - limit))
+        return range(start, min(len(self.words), start + limit))

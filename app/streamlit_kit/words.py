@@ -1,5 +1,6 @@
 """Words of a text that can be picked, by mouse, finger or keyboard."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -21,6 +22,8 @@ def pick_word(
         on_pick: called with the number of the word, counted from 0.
     """
 
+    names = _distinct([plain(word) for word in words])
+
     def picked() -> None:
         number = st.session_state.get(key)
         st.session_state[key] = None
@@ -30,8 +33,21 @@ def pick_word(
     st.pills(
         label,
         options=range(len(words)),
-        format_func=lambda number: plain(words[number]),
+        format_func=lambda number: names[number],
         selection_mode="single",
         key=key,
         on_change=picked,
     )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Tell equal names apart without showing it: the browser reports a pick by its name.
+
+    The second "the" ends in one word joiner, the third in two; the character has no width.
+    """
+    seen: Counter[str] = Counter()
+    distinct = []
+    for name in names:
+        distinct.append(name + "\u2060" * seen[name])
+        seen[name] += 1
+    return distinct

@@ -1,0 +1,65 @@
+"""Driving a page as a visitor does, without a browser."""
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 60  # seconds; the first run of a process imports and loads
+
+
+class Visit:
+    """One open page: what it shows, and what can be done with it."""
+
+    def __init__(self, script: str, **address: str) -> None:
+        self.at = AppTest.from_file(str(ROOT / script), default_timeout=TIMEOUT)
+        for name, value in address.items():
+            self.at.query_params[name] = value
+        self.run()
+
+    def run(self) -> "Visit":
+        self.at.run()
+        assert [error.value for error in self.at.exception] == []
+        return self
+
+    @property
+    def markup(self) -> str:
+        """All markup of ours on the page."""
+        return "".join(str(element.proto.body) for element in self.at.get("html"))
+
+    @property
+    def words(self) -> str:
+        """The text of all markup of ours, as a browser shows it."""
+        parts: list[str] = []
+        parser = HTMLParser()
+        parser.handle_data = parts.append  # type: ignore[method-assign]
+        parser.feed(self.markup)
+        parser.close()
+        return "".join(parts)
+
+    @property
+    def warnings(self) -> str:
+        return " ".join(box.value for box in self.at.warning)
+
+    @property
+    def errors(self) -> str:
+        return " ".join(box.value for box in self.at.error)
+
+    def type(self, text: str, key: str = "text") -> "Visit":
+        """Replace the text of a box."""
+        self.at.text_area(key=key).set_value(text)
+        return self.run()
+
+    def click(self, label: str) -> "Visit":
+        """Press the button with this label."""
+        next(button for button in self.at.button if button.label == label).click()
+        return self.run()
+
+
+@pytest.fixture
+def visit(tiny_model: Path) -> Callable[..., Visit]:
+    """Open a page on the tiny model; keywords are the address's parameters."""
+    return Visit
