@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -76,7 +78,10 @@ def _pretrain(options: argparse.Namespace) -> None:
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
     )
-    pretrain(settings, say=lambda line: print(line, flush=True))
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):  # a polite end: the state is saved first
+        signal.signal(number, lambda *_: stop.set())
+    pretrain(settings, say=lambda line: print(line, flush=True), stop=stop)
 
 
 def _export(options: argparse.Namespace) -> None:

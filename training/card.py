@@ -120,8 +120,10 @@ def recipe(settings: Mapping[str, Any], last: Mapping[str, Any]) -> str:
             f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
             f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
             f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept.",
-            "- Half of the pairs are true neighbours; of the others 50 % come from another "
-            "document, 40 % from the same one, 10 % are neighbours in the wrong order.",
+            "- Half of the pairs are true neighbours; of the others "
+            f"{100 * mixture['same_document']:.0f} % come from the same document, "
+            f"{100 * mixture['swapped']:.0f} % are neighbours in the wrong order, the rest come "
+            "from another document.",
             "- Sentences sharing 12 word pieces in a row with evaluation text were dropped.",
         ]
     )

@@ -60,6 +60,7 @@ class MixtureSettings:
         long_every: every so many steps the blocks are joined four by four.
         sentences: single sentences.
         pairs: sentence pairs, cut at `pair_length` tokens.
+        same_document, swapped: shares of the false pairs, see `sentence_pairs`.
         rate: share of tokens masked in blocks, until `rate_falls` of the training is done;
             from there it falls to `last_rate`.
         word_weight: weight of the masked words of sentences and pairs beside those of blocks.
@@ -71,8 +72,10 @@ class MixtureSettings:
     block_length: int = 128
     long_every: int = 8
     sentences: int = 16
-    pairs: int = 16
+    pairs: int = 32
     pair_length: int = 112
+    same_document: float = 0.3
+    swapped: float = 0.05
     rate: float = 0.30
     last_rate: float = 0.15
     rate_falls: float = 0.7
@@ -136,11 +139,12 @@ class Mixture:
     def __call__(self, step: int, progress: float) -> list[Part]:
         """Return blocks, single sentences and pairs of a step."""
         generator = torch.Generator().manual_seed(self.settings.seed * 1_000_003 + step)
-        parts = self._block_parts(step, progress, generator)
-        if self.settings.sentences:
-            parts.append(self._sentence_part(step, generator))
+        parts = []  # the longest first, so that workers end together
         if self.settings.pairs and self.pair_documents:
             parts.append(self._pair_part(step, generator))
+        parts += self._block_parts(step, progress, generator)
+        if self.settings.sentences:
+            parts.append(self._sentence_part(step, generator))
         return parts
 
     # -- packed blocks ---------------------------------------------------------------------------
@@ -221,8 +225,8 @@ class Mixture:
             made = sentence_pairs(
                 self.pair_documents,
                 count=PAIRS_IN_A_ROUND,
-                same_document=0.4,
-                swapped=0.1,
+                same_document=self.settings.same_document,
+                swapped=self.settings.swapped,
                 seed=seed,
             )
             self._pair_round = (number, made)

@@ -1,6 +1,7 @@
 """The pretraining stage: from an encoder to a model with both heads of pretraining."""
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -56,26 +57,27 @@ def pretrain(
     settings: PretrainSettings,
     mixture: MixtureSettings | None = None,
     say: Callable[[str], None] = print,
+    stop: threading.Event | None = None,
 ) -> Trainer:
-    """Run or resume the stage until its budget is used up.
+    """Run or resume the stage until its budget is used up, or somebody sets `stop`.
 
     Args:
         settings: how the stage runs.
         mixture: sizes of one step.
         say: gets a line of text now and then.
+        stop: ends the stage after the step at hand, with its state saved.
     """
     trainer = build_trainer(settings, mixture or MixtureSettings(), say)
-    state = settings.work / STATE
     saved = time.monotonic()
-    while not trainer.done:
-        wait_while_paused(settings.pause_file, say)
+    while not trainer.done and not (stop is not None and stop.is_set()):
+        wait_while_paused(settings.pause_file, say, stop)
         report = trainer.step()
         if report.step % 25 == 1 or trainer.done:
             say(describe(report))
-        if time.monotonic() - saved > 60 * settings.save_minutes or trainer.done:
-            trainer.save(state)
-            write_curve(settings.work / LOG, settings.work / CURVE)
+        if time.monotonic() - saved > 60 * settings.save_minutes:
+            _save(trainer, settings.work)
             saved = time.monotonic()
+    _save(trainer, settings.work)
     return trainer
 
 
@@ -122,12 +124,16 @@ def build_trainer(
     return trainer
 
 
-def wait_while_paused(pause_file: Path | None, say: Callable[[str], None]) -> None:
-    """Return at once, or as soon as the pause file is gone."""
+def wait_while_paused(
+    pause_file: Path | None,
+    say: Callable[[str], None],
+    stop: threading.Event | None = None,
+) -> None:
+    """Return at once, or as soon as the pause file is gone or somebody sets `stop`."""
     if pause_file is None or not pause_file.exists():
         return
     say("paused")
-    while pause_file.exists():
+    while pause_file.exists() and not (stop is not None and stop.is_set()):
         time.sleep(0.5)
     say("goes on")
 
@@ -143,6 +149,12 @@ def describe(report: StepReport) -> str:
         f"step {report.step}, {100 * report.progress:.1f} %, {report.seconds / 60:.1f} min, "
         f"loss {report.loss:.3f}{parts}, rate {report.learning_rate:.1e}"
     )
+
+
+def _save(trainer: Trainer, work: Path) -> None:
+    trainer.save(work / STATE)
+    if (work / LOG).is_file():
+        write_curve(work / LOG, work / CURVE)
 
 
 def _write_settings(

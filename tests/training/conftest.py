@@ -1,0 +1,90 @@
+"""A made-up data folder and a tiny encoder, so that the whole recipe runs in seconds."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from bert_core.config import BertConfig
+from bert_core.model import BertModel
+from bert_core.pretraining import build_vocabulary, write_vocabulary
+
+SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]
+VERBS = ["sees", "likes", "finds", "draws", "hears"]
+OBJECTS = ["the river", "a red door", "two apples", "the long road", "some bread", "the moon"]
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    source = random.Random(seed)
+    return [
+        f"{source.choice(SUBJECTS)} {source.choice(VERBS)} {source.choice(OBJECTS)} "
+        f"and {source.choice(VERBS)} {source.choice(OBJECTS)}."
+        for _ in range(count)
+    ]
+
+
+def write_text(path: Path, documents: list[list[str]]) -> None:
+    """One paragraph of two sentences a line, a blank line between documents."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = []
+    for document in documents:
+        lines = [" ".join(document[i : i + 2]) for i in range(0, len(document), 2)]
+        parts.append("\n".join(lines) + "\n")
+    path.write_text("\n".join(parts), encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder laid out like the real one."""
+    folder = tmp_path / "data"
+    for name, seed in (("simple-wikipedia", 1), ("novels-public-domain", 2), ("factbook", 3)):
+        documents = [sentences(40, 10 * seed + i) for i in range(6)]
+        write_text(folder / "text" / f"{name}.txt", documents)
+    write_text(folder / "text" / "wikitext2-valid-test.txt", [sentences(30, 99)])
+    write_text(folder / "nsp" / "eval-documents.txt", [sentences(10, 98)])
+    rows = [
+        {
+            "id": f"{kind}-{i}",
+            "source": "made up",
+            "kind": kind,
+            "sentence_a": sentences(1, i)[0],
+            "sentence_b": sentences(1, 500 + i)[0],
+            "label": i % 2 if kind == "random" else 1,
+        }
+        for kind in ("random", "swapped")
+        for i in range(6)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "nsp" / "eval_pairs.jsonl").write_text(lines, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> Path:
+    """A tiny encoder without heads, with a vocabulary made from the same kind of text."""
+    folder = tmp_path / "tiny-uncased"
+    folder.mkdir()
+    vocabulary = build_vocabulary(sentences(200, 5), size=160)
+    write_vocabulary(vocabulary, folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=37,
+        max_position_embeddings=512,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

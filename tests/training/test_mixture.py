@@ -1,0 +1,93 @@
+"""What a step sees: seeded, resumable, with all its parts."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from bert_core.errors import InputError
+from bert_core.tokenizer import BertTokenizer
+from training.corpus import EncodedText, load_corpus
+from training.mixture import Mixture, MixtureSettings, Part
+
+SMALL = MixtureSettings(blocks=4, block_length=16, long_every=3, sentences=3, pairs=2, splits=2)
+
+
+@pytest.fixture
+def tokenizer(encoder: Path) -> BertTokenizer:
+    return BertTokenizer.from_pretrained(encoder)
+
+
+@pytest.fixture
+def texts(data: Path, tmp_path: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
+    return load_corpus(data, tmp_path / "work", tokenizer)
+
+
+@pytest.fixture
+def mixture(texts: list[EncodedText], tokenizer: BertTokenizer) -> Mixture:
+    return Mixture(texts, tokenizer.vocab, SMALL)
+
+
+def ids_of(parts: list[Part]) -> list[list[list[int]]]:
+    return [part.batch.input_ids.tolist() for part in parts]
+
+
+def test_a_step_depends_on_its_number_alone(
+    mixture: Mixture, texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    seen = [ids_of(mixture(step, 0.1)) for step in range(5)]
+    again = Mixture(texts, tokenizer.vocab, SMALL)
+    assert ids_of(again(3, 0.1)) == seen[3]  # straight to step 3, as after a resume
+    assert ids_of(again(1, 0.1)) == seen[1]
+    assert seen[0] != seen[1]
+
+
+def test_a_step_has_blocks_sentences_and_pairs(mixture: Mixture) -> None:
+    parts = mixture(0, 0.0)
+    assert [part.name for part in parts] == ["pairs", "blocks", "blocks", "sentences"]
+    blocks = [part for part in parts if part.name == "blocks"]
+    assert [tuple(part.batch.input_ids.shape) for part in blocks] == [(2, 16), (2, 16)]
+    assert sum(part.word_weight for part in blocks) == pytest.approx(1.0)
+    pairs = parts[0].batch
+    assert pairs.next_sentence_label is not None
+    assert pairs.token_type_ids is not None
+    assert int(pairs.token_type_ids.max()) == 1
+
+
+def test_pairs_are_masked_in_every_other_step(mixture: Mixture) -> None:
+    masked = [mixture(step, 0.0)[0].batch.positions is not None for step in range(4)]
+    assert masked == [True, False, True, False]
+
+
+def test_every_few_steps_blocks_are_joined_into_long_rows(
+    mixture: Mixture, tokenizer: BertTokenizer
+) -> None:
+    (long,) = (part for part in mixture(2, 0.0) if part.name == "blocks")
+    assert long.batch.input_ids.shape == (1, 4 * 14 + 2)
+    assert int(long.batch.input_ids[0, 0]) == tokenizer.vocab["[CLS]"]
+
+
+def test_the_masking_rate_falls_at_the_end(mixture: Mixture) -> None:
+    def masked(progress: float) -> int:
+        parts = [part for part in mixture(0, progress) if part.name == "blocks"]
+        return sum(int((p.batch.position_labels != -100).sum()) for p in parts)  # type: ignore[union-attr]
+
+    assert masked(0.0) == masked(0.7)
+    assert masked(1.0) < 0.6 * masked(0.0)
+
+
+def test_texts_are_seen_as_often_as_their_share_says(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    mixture = Mixture(texts, tokenizer.vocab, SMALL)
+    drawn = torch.cat([torch.from_numpy(mixture._block_indices(step)) for step in range(40)])
+    names = [texts[int(origin)].name for origin in mixture.block_text[drawn.numpy()]]
+    assert names.count("simple-wikipedia") > 5 * names.count("novels-public-domain") > 0
+
+
+def test_too_little_text_is_refused(tokenizer: BertTokenizer, data: Path, tmp_path: Path) -> None:
+    for path in (data / "text").glob("*.txt"):
+        path.write_text("A dog.\n")
+    texts = load_corpus(data, tmp_path / "other", tokenizer)
+    with pytest.raises(InputError, match="a block takes 128"):
+        Mixture(texts, tokenizer.vocab, MixtureSettings())
