@@ -10,7 +10,7 @@ attention probabilities are only built when somebody asked to see them.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -20,16 +20,7 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,  # the erf form, as in the paper's code
-    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
-    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
-    "relu": F.relu,
-    "silu": F.silu,
-    "swish": F.silu,
-    "tanh": torch.tanh,
-}
+from bert_core.functional import activation, affine, layer_norm, linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +40,6 @@ class Encoded:
     pooled: Tensor | None
     hidden_states: tuple[Tensor, ...] | None
     attentions: tuple[Tensor, ...] | None
-
-
-def activation(config: BertConfig) -> Callable[[Tensor], Tensor]:
-    """Return the configured activation function.
-
-    Raises:
-        ConfigError: the name is not one of ACTIVATIONS.
-    """
-    if callable(config.hidden_act):
-        return config.hidden_act
-    try:
-        return ACTIVATIONS[config.hidden_act]
-    except KeyError:
-        raise ConfigError(
-            f"hidden_act is {config.hidden_act!r}; known are {', '.join(ACTIVATIONS)}, "
-            "or pass a callable."
-        ) from None
 
 
 def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
@@ -89,16 +63,6 @@ def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
 def _indices(ids: Tensor) -> Tensor:
     """Return ids in a type that tables can be indexed with; 8 and 16 bits cannot."""
     return ids if ids.dtype in (torch.int64, torch.int32) else ids.long()
-
-
-def linear(x: Tensor, layer: nn.Linear) -> Tensor:
-    """Apply a linear layer without the cost of a module call."""
-    return F.linear(x, layer.weight, layer.bias)
-
-
-def layer_norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
-    """Apply a layer normalisation without the cost of a module call."""
-    return F.layer_norm(x, layer.normalized_shape, layer.weight, layer.bias, layer.eps)
 
 
 class BertEmbeddings(nn.Module):
@@ -192,7 +156,7 @@ class BertSelfAttention(nn.Module):
             apart = (linear(hidden, part) for part in (self.query, self.key, self.value))
             query, key, value = (part.view(shape).transpose(1, 2) for part in apart)
             return query, key, value
-        joint = F.linear(hidden, *fused).view(*shape[:2], 3, *shape[2:])
+        joint = affine(hidden, *fused).view(*shape[:2], 3, *shape[2:])
         query, key, value = joint.permute(2, 0, 3, 1, 4).unbind(0)
         return query, key, value
 
@@ -236,7 +200,9 @@ class BertSelfAttention(nn.Module):
         scores = torch.matmul(query * (1 / math.sqrt(self.head_size)), key.transpose(-1, -2))
         if bias is not None:
             scores += bias
-        return torch.softmax(scores, dim=-1)
+        if torch.is_grad_enabled():
+            return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores, dim=-1, out=scores)  # at T = 512 fresh memory costs a fifth
 
 
 class BertSelfOutput(nn.Module):
@@ -301,7 +267,7 @@ class BertIntermediate(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Widen and activate."""
-        return self.activation(linear(hidden, self.dense))
+        return linear(hidden, self.dense, self.activation)
 
 
 class BertLayer(nn.Module):

@@ -9,10 +9,11 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
+from bert_core.functional import linear
 from bert_core.heads.losses import IGNORED, cross_entropy, position_loss, whole_numbers
 from bert_core.heads.pretraining import pooled
 from bert_core.inputs import check_inputs
-from bert_core.layers import Encoded, linear
+from bert_core.layers import Encoded
 from bert_core.model import BertModel, BertPreTrainedModel
 from bert_core.outputs import ModelOutputs
 

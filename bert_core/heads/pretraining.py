@@ -7,9 +7,10 @@ from torch import Tensor, nn
 
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
+from bert_core.functional import activation, layer_norm, linear
 from bert_core.heads.losses import cross_entropy, is_ignored, whole_numbers
 from bert_core.inputs import check_positions
-from bert_core.layers import Encoded, activation, layer_norm, linear
+from bert_core.layers import Encoded
 from bert_core.model import BertModel, BertPreTrainedModel
 
 
@@ -30,7 +31,7 @@ class BertPredictionHeadTransform(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Transform hidden states."""
-        return layer_norm(self.activation(linear(hidden, self.dense)), self.LayerNorm)
+        return layer_norm(linear(hidden, self.dense, self.activation), self.LayerNorm)
 
 
 class BertLMPredictionHead(nn.Module):

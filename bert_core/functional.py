@@ -1,0 +1,90 @@
+"""Linear layers, activations and normalisation as plain functions, on the fastest kernel.
+
+`F.linear` multiplies float32 with MKL, which on processors that are not its maker's leaves half
+of the vector unit unused. PyTorch brings oneDNN along as well, which does not, and which can
+apply the activation while the result is still in the processor: on an AMD EPYC with AVX-512 a
+linear layer took half the time, with GELU 0.4 of it. It knows no gradients, so it serves
+inference only, in float32 on the CPU; everything else goes the usual way. Both give the same to
+1e-6 of the largest value.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bert_core.config import BertConfig
+from bert_core.errors import ConfigError
+
+Activation = Callable[[Tensor], Tensor]
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """Approximate GELU with tanh, as later checkpoints do ("gelu_new")."""
+    return F.gelu(x, approximate="tanh")
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "gelu": F.gelu,  # the erf form, as in the paper's code
+    "gelu_new": gelu_tanh,
+    "gelu_pytorch_tanh": gelu_tanh,
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+    "tanh": torch.tanh,
+}
+# Inductor's own operator; absent from builds of PyTorch without oneDNN.
+_HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def activation(config: BertConfig) -> Activation:
+    """Return the configured activation function.
+
+    Raises:
+        ConfigError: the name is not one of ACTIVATIONS.
+    """
+    if callable(config.hidden_act):
+        return config.hidden_act
+    try:
+        return ACTIVATIONS[config.hidden_act]
+    except KeyError:
+        raise ConfigError(
+            f"hidden_act is {config.hidden_act!r}; known are {', '.join(ACTIVATIONS)}, "
+            "or pass a callable."
+        ) from None
+
+
+def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:
+    """Return x (..., I) times weight (O, I) plus bias (O), activated: (..., O)."""
+    if not _can_use_onednn(x, weight):
+        result = F.linear(x, weight, bias)
+        return result if then is None else then(result)
+    name, variant = "none", ""
+    if then is F.gelu or then is gelu_tanh:
+        name, variant = "gelu", "none" if then is F.gelu else "tanh"
+    result = torch.ops.mkldnn._linear_pointwise(x, weight, bias, name, [], variant)
+    return result if then is None or name == "gelu" else then(result)
+
+
+def linear(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tensor:
+    """Apply a linear layer, and an activation, without the cost of a module call."""
+    return affine(x, layer.weight, layer.bias, then)
+
+
+def layer_norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
+    """Apply a layer normalisation without the cost of a module call."""
+    return F.layer_norm(x, layer.normalized_shape, layer.weight, layer.bias, layer.eps)
+
+
+def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Tell whether the kernel without gradients serves these tensors."""
+    return (
+        _HAS_ONEDNN
+        and not torch.is_grad_enabled()
+        and x.dtype == weight.dtype == torch.float32
+        and x.device.type == weight.device.type == "cpu"
+        and x.numel() > 0  # pruned to nothing, or no positions asked for
+        and weight.numel() > 0
+        and not torch.is_autocast_enabled("cpu")
+    )
