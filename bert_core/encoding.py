@@ -5,7 +5,7 @@ keep what the tokenizer found and lay it out as lists when somebody asks: traini
 a page reads everything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import FrozenInstanceError
 from itertools import accumulate, chain, repeat
 from operator import itemgetter
@@ -13,40 +13,31 @@ from typing import Any, NamedTuple
 
 Span = tuple[int, int]
 
+# The tokens of a stretch of text, in terms of the stretch itself: ids; offsets counted from its
+# start; the number of the word each token belongs to; how many words there are; how many characters
+# further the next stretch begins, the blank between them included. A plain tuple, because the
+# garbage collector soon stops looking at those, and there are many.
+Chunk = tuple[tuple[int, ...], tuple[Span, ...], tuple[int, ...], int, int]
 
-class Chunk(NamedTuple):
-    """The tokens of a stretch of text, in terms of the stretch itself.
-
-    Attributes:
-        ids: one id per token.
-        tokens: their spellings.
-        offsets: first character and the one after the last, counted from the stretch's start.
-        words: the number of the word each token belongs to, counted from 0.
-        word_count: how many words there are.
-        advance: how many characters further the next stretch begins.
-    """
-
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
-    offsets: tuple[Span, ...]
-    words: tuple[int, ...]
-    word_count: int
-    advance: int
-
-
-_IDS, _TOKENS, _OFFSETS, _WORDS, _WORD_COUNT, _ADVANCE = map(itemgetter, range(6))
+_IDS, _OFFSETS, _WORDS, _WORD_COUNT, _ADVANCE = map(itemgetter, range(5))
 
 
 class Segment:
-    """One tokenized text without added tokens; the lists are laid out once, when asked for."""
+    """One tokenized text without added tokens; the lists are laid out once, when asked for.
 
-    __slots__ = ("_chunks", "_ids", "_offsets", "_tokens", "_words", "text")
+    Args:
+        text: the text.
+        chunks: its stretches.
+        gap: 1 if a blank stands between the stretches, 0 if they follow each other at once.
+    """
 
-    def __init__(self, text: str, chunks: Sequence[Chunk]) -> None:
+    __slots__ = ("_chunks", "_gap", "_ids", "_offsets", "_words", "text")
+
+    def __init__(self, text: str, chunks: Sequence[Chunk], gap: int = 1) -> None:
         self.text = text
         self._chunks = chunks
+        self._gap = gap
         self._ids: list[int] | None = None
-        self._tokens: list[str] | None = None
         self._offsets: list[Span] | None = None
         self._words: list[int] | None = None
 
@@ -61,21 +52,13 @@ class Segment:
         return self._ids
 
     @property
-    def tokens(self) -> list[str]:
-        """The tokens' spellings."""
-        if self._tokens is None:
-            self._tokens = list(chain.from_iterable(map(_TOKENS, self._chunks)))
-        return self._tokens
-
-    @property
     def offsets(self) -> list[Span]:
         """Where each token stands in the text."""
         if self._offsets is None:
-            starts = accumulate(map(_ADVANCE, self._chunks), initial=0)
             self._offsets = [
                 (at + start, at + end)
-                for at, chunk in zip(starts, self._chunks, strict=False)  # one start too many
-                for start, end in chunk[2]
+                for at, spans in zip(self._starts(), map(_OFFSETS, self._chunks), strict=False)
+                for start, end in spans
             ]
         return self._offsets
 
@@ -86,8 +69,8 @@ class Segment:
             before = accumulate(map(_WORD_COUNT, self._chunks), initial=0)
             self._words = [
                 count + word
-                for count, chunk in zip(before, self._chunks, strict=False)  # one too many
-                for word in chunk[3]
+                for count, words in zip(before, map(_WORDS, self._chunks), strict=False)
+                for word in words
             ]
         return self._words
 
@@ -95,26 +78,31 @@ class Segment:
         """Give the tokens from `start` up to `stop`, over the same text."""
         part = Segment(self.text, ())
         part._ids = self.ids[start:stop]
-        part._tokens = self.tokens[start:stop]
         part._offsets = self.offsets[start:stop]
         part._words = self.words[start:stop]
         return part
 
+    def _starts(self) -> Iterator[int]:
+        """Where every stretch starts; one number more than there are stretches."""
+        starts = accumulate(map(_ADVANCE, self._chunks), initial=0)
+        if self._gap:
+            return starts
+        return (start - index for index, start in enumerate(starts))
+
 
 class Frame(NamedTuple):
-    """The two tokens that BERT puts around its input."""
+    """What an encoding needs of its vocabulary: the two added tokens, and all spellings."""
 
     cls_id: int
     sep_id: int
-    cls_token: str = "[CLS]"
-    sep_token: str = "[SEP]"
+    pieces: Sequence[str] | dict[int, str]
 
 
 class Encoding:
     """`[CLS] text [SEP]` or `[CLS] text [SEP] text_pair [SEP]`, token by token.
 
-    Read-only: attributes cannot be set, and its lists are meant to be read, not changed (copy one
-    first). T is the number of tokens, the added ones included.
+    Read-only: attributes cannot be set, and the lists are meant to be read (copy one before
+    changing it). T is the number of tokens, the added ones included.
 
     Attributes:
         text: the text as it was given.
@@ -131,47 +119,75 @@ class Encoding:
         sequence_ids: 0 or 1 for the text or its pair, None for added tokens.
     """
 
-    __slots__ = ("_cache", "_first", "_frame", "_second", "text", "text_pair", "truncated")
+    __slots__ = ("_first", "_frame", "_input_ids", "_offsets", "_second", "_tokens", "truncated")
 
-    text: str
-    text_pair: str | None
     truncated: int
+    _frame: Frame
     _first: Segment
     _second: Segment | None
-    _frame: Frame
-    _cache: dict[str, list[Any]]
+    _input_ids: list[int] | None
+    _tokens: list[str] | None
+    _offsets: list[Span] | None
 
     def __init__(
         self, frame: Frame, first: Segment, second: Segment | None = None, truncated: int = 0
     ) -> None:
-        put = object.__setattr__
-        put(self, "text", first.text)
-        put(self, "text_pair", None if second is None else second.text)
-        put(self, "truncated", truncated)
-        put(self, "_first", first)
-        put(self, "_second", second)
-        put(self, "_frame", frame)
-        put(self, "_cache", {})
+        _put(self, "_frame", frame)
+        _put(self, "_first", first)
+        _put(self, "_second", second)
+        _put(self, "truncated", truncated)
+        _put(self, "_input_ids", None)
+        _put(self, "_tokens", None)
+        _put(self, "_offsets", None)
+
+    @property
+    def text(self) -> str:
+        """The text as it was given."""
+        return self._first.text
+
+    @property
+    def text_pair(self) -> str | None:
+        """The second text, or None."""
+        return None if self._second is None else self._second.text
 
     @property
     def input_ids(self) -> list[int]:
         """T vocabulary ids."""
-        return self._laid_out("ids", self._frame.cls_id, self._frame.sep_id)
+        if self._input_ids is None:
+            cls_id, sep_id, _ = self._frame
+            ids = [cls_id, *self._first.ids, sep_id]
+            if self._second is not None:
+                ids += [*self._second.ids, sep_id]
+            _put(self, "_input_ids", ids)
+            return ids
+        return self._input_ids
 
     @property
     def tokens(self) -> list[str]:
         """T spellings."""
-        return self._laid_out("tokens", self._frame.cls_token, self._frame.sep_token)
+        if self._tokens is None:
+            # One call in C; there are two ids at least, so that it gives a tuple.
+            tokens = list(itemgetter(*self.input_ids)(self._frame.pieces))
+            _put(self, "_tokens", tokens)
+            return tokens
+        return self._tokens
 
     @property
     def offsets(self) -> list[Span]:
         """T pairs (start, end) of characters in the token's own text."""
-        return self._laid_out("offsets", (0, 0), (0, 0))
+        if self._offsets is None:
+            offsets = [(0, 0), *self._first.offsets, (0, 0)]
+            if self._second is not None:
+                offsets += [*self._second.offsets, (0, 0)]
+            _put(self, "_offsets", offsets)
+            return offsets
+        return self._offsets
 
     @property
     def word_ids(self) -> list[int | None]:
         """T word numbers, counted from 0 in each text; None for added tokens."""
-        return self._laid_out("words", None, None)
+        first = [None, *self._first.words, None]
+        return first if self._second is None else [*first, *self._second.words, None]
 
     @property
     def sequence_ids(self) -> list[int | None]:
@@ -197,18 +213,16 @@ class Encoding:
         return first if self._second is None else [*first, *repeat(0, len(self._second)), 1]
 
     def __len__(self) -> int:
-        added = 2 if self._second is None else 3 + len(self._second)
-        return added + len(self._first)
+        return len(self.input_ids)
 
     def __repr__(self) -> str:
-        return (
-            f"Encoding({len(self)} tokens: {' '.join(self.tokens[:12])}{' …' * (len(self) > 12)})"
-        )
+        more = " …" if len(self) > 12 else ""
+        return f"Encoding({len(self)} tokens: {' '.join(self.tokens[:12])}{more})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoding):
             return NotImplemented
-        return self._identity() == other._identity() and self.offsets == other.offsets
+        return self._identity() == other._identity()
 
     def __hash__(self) -> int:
         return hash((self.text, self.text_pair, tuple(self.input_ids)))
@@ -220,18 +234,14 @@ class Encoding:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Encoding, (self._frame, self._first, self._second, self.truncated)
+        # Of the vocabulary, which is large, only what the encoding uses.
+        used = dict(zip(self.input_ids, self.tokens, strict=True))
+        frame = self._frame._replace(pieces=used)
+        return Encoding, (frame, self._first, self._second, self.truncated)
 
     def _identity(self) -> tuple[object, ...]:
-        return (self.text, self.text_pair, self.input_ids, self.tokens, self.sequence_ids)
+        texts = self.text, self.text_pair, self.truncated, self.sequence_ids
+        return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
 
-    def _laid_out(self, key: str, opening: object, closing: object) -> list[Any]:
-        """Put [CLS] and [SEP] around a list of the segments, once."""
-        known = self._cache.get(key)
-        if known is None:
-            known = [opening, *getattr(self._first, key), closing]
-            if self._second is not None:
-                known += getattr(self._second, key)
-                known.append(closing)
-            self._cache[key] = known
-        return known
+
+_put = object.__setattr__

@@ -175,11 +175,13 @@ class Normalizer(dict[str, str]):
         Raises:
             InputError: the text holds half a surrogate pair.
         """
-        replacements = [self[char] for char in text]
+        if self.clean_text and text.isascii() and text.isprintable():
+            return Normalized(text.lower() if self.lowercase else text, None)
+        replacements = list(map(self.__getitem__, text))
         normalized = "".join(replacements)
-        if self.strip_accents and not normalized.isascii() and _MOVING.search(normalized):
+        if self.strip_accents and _MOVING.search(normalized):
             return self._reordered(text)
-        if len(normalized) == len(text) and all(map(_is_one, replacements)):
+        if len(normalized) == len(text) and "" not in replacements:  # one each
             return Normalized(normalized, None)
         origins = [index for index, chars in enumerate(replacements) for _ in chars]
         return Normalized(normalized, origins)
@@ -213,10 +215,6 @@ class Normalizer(dict[str, str]):
                 chars.append(lowered)
                 kept.extend([origin] * len(lowered))
         return Normalized("".join(chars), kept)
-
-
-def _is_one(chars: str) -> bool:
-    return len(chars) == 1
 
 
 def _canonical_order(chars: Iterable[str]) -> Iterator[tuple[str, bool]]:

@@ -8,6 +8,7 @@ this module, which puts them together. `trace` shows the same steps one by one.
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from bert_core.tokenizer_batches import BatchOptions, encode_dictionary, listed,
 from bert_core.tokenizer_files import find_tokenizer, save_tokenizer
 from bert_core.tokenizer_truncation import kept_lengths, window_bounds
 from bert_core.tokenizer_vocabulary import Vocabulary, read_vocabulary
-from bert_core.tokenizer_words import ChunkCache
+from bert_core.tokenizer_words import LONGEST, ChunkCache, parts_of
 from bert_core.trace import Trace, trace_text
 from bert_core.wordpiece import WordpieceTokenizer
 
@@ -177,7 +178,7 @@ class BertTokenizer(Vocabulary):
         Raises:
             InputError: `text` is not a string or holds half a surrogate pair.
         """
-        return self._segment(text).tokens
+        return [self._pieces[number] for number in self._segment(text).ids]
 
     def trace(self, text: str) -> Trace:
         """Return every step from the text to its tokens.
@@ -251,9 +252,9 @@ class BertTokenizer(Vocabulary):
         vocab_file, options = find_tokenizer(name_or_path, cache_dir=cache_dir, revision=revision)
         return cls(vocab_file, **{**options, **kwargs})
 
-    @property
+    @cached_property
     def _frame(self) -> Frame:
-        return Frame(self.cls_token_id, self.sep_token_id)
+        return Frame(self.cls_token_id, self.sep_token_id, self._pieces)
 
     def special_tokens_in(self, text: str) -> list[re.Match[str]]:
         """Find the special tokens that are written in a text, in order."""
@@ -263,10 +264,20 @@ class BertTokenizer(Vocabulary):
     def _segment(self, text: str) -> Segment:
         """Tokenize one text: no rule looks across U+0020, so what stands between goes alone."""
         try:
-            return Segment(text, list(map(self._chunk_of, text.split(" "))))
+            stretches = text.split(" ")
+            if not text.isascii() and max(map(len, stretches)) > LONGEST:
+                return self._segment_of_parts(text)
+            return Segment(text, list(map(self._chunk_of, stretches)))
         except (InputError, AttributeError, TypeError):
             check_surrogates(check_text(text))  # says what is wrong, and where
             raise
+
+    def _segment_of_parts(self, text: str) -> Segment:
+        """Tokenize a text with few blanks, where special tokens do not stand in the way."""
+        specials = self._chunks.specials
+        if not self.do_basic_tokenize or (specials is not None and specials.search(text)):
+            return Segment(text, list(map(self._chunk_of, text.split(" "))))
+        return Segment(text, list(map(self._chunk_of, parts_of(text))), gap=0)
 
     def _shortened(
         self, first: Segment, second: Segment | None, max_length: int, truncation: str

@@ -114,6 +114,7 @@ class Vocabulary:
     def __init__(self, pieces: list[str]) -> None:
         self.vocab = {piece: number for number, piece in enumerate(pieces)}
         self.ids_to_tokens = dict(enumerate(pieces))
+        self._pieces = pieces
 
     def __len__(self) -> int:
         return len(self.ids_to_tokens)

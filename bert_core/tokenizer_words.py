@@ -2,9 +2,8 @@
 
 Text is cut at U+0020, and every stretch between two of them goes its way alone: no rule of the
 tokenizer looks across a blank. Running text repeats its words, so most stretches ("the", "said,")
-are found in one dictionary. A stretch too long to be worth remembering (Chinese, Japanese and
-pasted code have no blanks) is cut once more, at every character that is a word of its own, and put
-together from the tokens of its parts.
+are found in one dictionary. Where stretches are too long to be worth remembering (Chinese and
+Japanese have no blanks), text is cut at every character that is a word of its own.
 """
 
 import re
@@ -16,8 +15,8 @@ from bert_core.encoding import Chunk, Span
 from bert_core.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
 from bert_core.wordpiece import WordpieceTokenizer, blank_separated
 
-CACHE_SIZE = 65_536  # stretches; about 30 MB when full
-_LONGEST = 40  # characters of a stretch that is worth remembering
+CACHE_SIZE = 65_536  # stretches; about 20 MB when full
+LONGEST = 40  # characters of a stretch that is worth remembering
 
 _PUNCTUATION = PUNCTUATION.pattern()
 # Words of a normalised text; U+0020 is the only blank left in one.
@@ -27,7 +26,10 @@ _WORDS = re.compile(f"[{_PUNCTUATION}]|[^ {_PUNCTUATION}]+")
 _ALONE = f"{BLANK.pattern()}{CHINESE.pattern()}{_PUNCTUATION}"
 _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 
-Word = tuple[tuple[int, ...], tuple[str, ...], tuple[Span, ...]]
+# Most words are one token: these are shared, so that the memory stays small and the garbage
+# collector has little to look at.
+_WHOLE = [((0, size),) for size in range(LONGEST + 1)]
+_FIRST = [(0,) * count for count in range(LONGEST + 1)]
 
 
 def words_of(normalized: str) -> Iterator[re.Match[str]]:
@@ -35,8 +37,27 @@ def words_of(normalized: str) -> Iterator[re.Match[str]]:
     return _WORDS.finditer(normalized)
 
 
-class WordCache(dict[str, Word]):
-    """Ids, pieces and offsets of normalised words, computed when first asked for."""
+def parts_of(text: str) -> list[str]:
+    """Cut a raw text into parts that can be tokenized apart; together they are the text."""
+    return _PARTS.findall(text)
+
+
+def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
+    """Compile a search for whichever special token comes first, the longest of those there."""
+    # A token with a blank inside could not be met: text is cut at blanks first.
+    known = sorted({token for token in tokens if token and " " not in token}, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, known))) if known else None
+
+
+def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
+    """Halve a cache that is full; a thread that looks up meanwhile computes once more."""
+    with lock:
+        for key in list(islice(cache, max(0, len(cache) - CACHE_SIZE // 2))):
+            cache.pop(key, None)
+
+
+class WordCache(dict[str, Chunk]):
+    """The tokens of normalised words, computed when first asked for."""
 
     def __init__(self, wordpiece: WordpieceTokenizer, vocab: Mapping[str, int]) -> None:
         super().__init__()
@@ -44,28 +65,28 @@ class WordCache(dict[str, Word]):
         self._vocab = vocab
         self._lock = Lock()
 
-    def __missing__(self, word: str) -> Word:
-        vocab, wordpiece = self._vocab, self._wordpiece
-        if pieces := wordpiece.split(word):
-            tokens, starts, ends = zip(*pieces, strict=True)
-            ids = tuple([vocab[token] for token in tokens])
-            found = ids, tokens, tuple(zip(starts, ends, strict=True))
+    def __missing__(self, word: str) -> Chunk:
+        size = len(word)
+        if size > LONGEST:
+            return self._compute(word)
+        number = self._vocab.get(word)
+        if number is not None and size <= self._wordpiece.max_input_chars_per_word:
+            chunk: Chunk = ((number,), _WHOLE[size], _FIRST[1], 1, size + 1)
         else:
-            unknown = wordpiece.unk_token
-            found = (vocab[unknown],), (unknown,), ((0, len(word)),)
-        if len(word) <= _LONGEST:
-            self[word] = found
-            forget_oldest(self, self._lock)
-        return found
+            chunk = self._compute(word)
+        self[word] = chunk
+        if len(self) > CACHE_SIZE:
+            _forget_oldest(self, self._lock)
+        return chunk
 
-
-def forget_oldest(cache: dict[str, Word] | dict[str, Chunk], lock: Lock) -> None:
-    """Halve a cache that is full; a thread that looks up meanwhile computes once more."""
-    if len(cache) <= CACHE_SIZE:
-        return
-    with lock:
-        for key in list(islice(cache, len(cache) - CACHE_SIZE // 2)):
-            cache.pop(key, None)
+    def _compute(self, word: str) -> Chunk:
+        size = len(word)
+        pieces = self._wordpiece.split(word)
+        if not pieces:
+            return (self._vocab[self._wordpiece.unk_token],), ((0, size),), (0,), 1, size + 1
+        ids = tuple([self._vocab[token] for token, _, _ in pieces])
+        offsets = tuple([(start, end) for _, start, end in pieces])
+        return ids, offsets, (0,) * len(ids), 1, size + 1
 
 
 class ChunkCache(dict[str, Chunk]):
@@ -87,17 +108,26 @@ class ChunkCache(dict[str, Chunk]):
         specials: Iterable[str] = (),
     ) -> None:
         super().__init__()
+        specials = tuple(specials)
         self._words = WordCache(wordpiece, vocab)
         self._vocab = vocab
         self._normalizer = normalizer
         self.specials = special_pattern(specials)
+        # Then a stretch of ASCII letters and digits is one word, whatever the options.
+        self._plain = not any(re.search("^[0-9A-Za-z]", token) for token in specials)
+        self._lowercase = normalizer is not None and normalizer.lowercase
         self._lock = Lock()
 
     def __missing__(self, stretch: str) -> Chunk:
-        chunk = self._compute(stretch)
-        if len(stretch) <= _LONGEST:
-            self[stretch] = chunk
-            forget_oldest(self, self._lock)
+        if len(stretch) > LONGEST:
+            return self._compute(stretch)
+        if self._plain and stretch.isalnum() and stretch.isascii():
+            chunk = self._words[stretch.lower() if self._lowercase else stretch]
+        else:
+            chunk = self._compute(stretch)
+        self[stretch] = chunk
+        if len(self) > CACHE_SIZE:
+            _forget_oldest(self, self._lock)
         return chunk
 
     def _compute(self, stretch: str) -> Chunk:
@@ -105,8 +135,8 @@ class ChunkCache(dict[str, Chunk]):
             return self._around_specials(self.specials, stretch)
         if self._normalizer is None:
             return self._blank_separated(stretch)
-        if len(stretch) > _LONGEST:
-            parts = _PARTS.findall(stretch)
+        if len(stretch) > LONGEST:
+            parts = parts_of(stretch)
             if len(parts) > 1:
                 return joined([self[part] for part in parts], len(stretch))
         return self._normalised(self._normalizer, stretch)
@@ -114,18 +144,29 @@ class ChunkCache(dict[str, Chunk]):
     def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
         """Normalise a stretch, cut it into words and these into pieces."""
         text, origins = normalizer.normalize(stretch)
-        words = [(match.start(), self._words[match.group()]) for match in words_of(text)]
-        chunk = chunk_of(words, len(stretch))
-        if origins is None:
-            return chunk
-        offsets = tuple((origins[start], origins[end - 1] + 1) for start, end in chunk.offsets)
-        return chunk._replace(offsets=offsets)
+        ids, offsets, words, count, advance = self._together(words_of(text), len(stretch))
+        if origins is not None:
+            offsets = tuple([(origins[start], origins[end - 1] + 1) for start, end in offsets])
+        return ids, offsets, words, count, advance
 
     def _blank_separated(self, stretch: str) -> Chunk:
         for char in stretch:
             refuse_surrogate(char)
-        matches = blank_separated(stretch)
-        return chunk_of([(m.start(), self._words[m.group()]) for m in matches], len(stretch))
+        return self._together(blank_separated(stretch), len(stretch))
+
+    def _together(self, matches: Iterable[re.Match[str]], length: int) -> Chunk:
+        """Put the words of a stretch together."""
+        ids: list[int] = []
+        offsets: list[Span] = []
+        words: list[int] = []
+        count = 0
+        for count, match in enumerate(matches, 1):
+            at = match.start()
+            word_ids, spans, *_ = self._words[match.group()]
+            ids += word_ids
+            offsets += [(at + start, at + end) for start, end in spans] if at else spans
+            words += [count - 1] * len(word_ids)
+        return tuple(ids), tuple(offsets), tuple(words), count, length + 1
 
     def _around_specials(self, specials: re.Pattern[str], stretch: str) -> Chunk:
         """Cut at the special tokens; each is one token and one word."""
@@ -134,54 +175,24 @@ class ChunkCache(dict[str, Chunk]):
         for match in specials.finditer(stretch):
             if match.start() > end:
                 parts.append(self[stretch[end : match.start()]])
-            parts.append(self._special(match.group()))
+            # One that the vocabulary lacks goes through WordPiece as it is.
+            parts.append(self._words[match.group()])
             end = match.end()
         if end < len(stretch):
             parts.append(self[stretch[end:]])
         return joined(parts, len(stretch))
 
-    def _special(self, token: str) -> Chunk:
-        if token in self._vocab:
-            return Chunk(
-                (self._vocab[token],), (token,), ((0, len(token)),), (0,), 1, len(token) + 1
-            )
-        return chunk_of([(0, self._words[token])], len(token))
-
-
-def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
-    """Compile a search for whichever special token comes first, the longest of those there."""
-    # A token with a blank inside could not be met: text is cut at blanks first.
-    known = sorted({token for token in tokens if token and " " not in token}, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, known))) if known else None
-
-
-def chunk_of(words: list[tuple[int, Word]], length: int) -> Chunk:
-    """Put the words of a stretch together; each comes with the place where it starts."""
-    if len(words) == 1 and words[0][0] == 0:
-        ids, tokens, offsets = words[0][1]
-        return Chunk(ids, tokens, offsets, (0,) * len(ids), 1, length + 1)
-    return Chunk(
-        tuple([id_ for _, word in words for id_ in word[0]]),
-        tuple([token for _, word in words for token in word[1]]),
-        tuple([(at + start, at + end) for at, word in words for start, end in word[2]]),
-        tuple([number for number, (_, word) in enumerate(words) for _ in word[0]]),
-        len(words),
-        length + 1,
-    )
-
 
 def joined(parts: list[Chunk], length: int) -> Chunk:
     """Put the parts of a stretch together that follow each other without a blank."""
     ids: list[int] = []
-    tokens: list[str] = []
     offsets: list[Span] = []
     words: list[int] = []
     at = count = 0
-    for part in parts:
-        ids += part.ids
-        tokens += part.tokens
-        offsets += [(at + start, at + end) for start, end in part.offsets]
-        words += [count + word for word in part.words]
-        at += part.advance - 1
-        count += part.word_count
-    return Chunk(tuple(ids), tuple(tokens), tuple(offsets), tuple(words), count, length + 1)
+    for part_ids, spans, numbers, word_count, advance in parts:
+        ids += part_ids
+        offsets += [(at + start, at + end) for start, end in spans]
+        words += [count + number for number in numbers]
+        at += advance - 1
+        count += word_count
+    return tuple(ids), tuple(offsets), tuple(words), count, length + 1
