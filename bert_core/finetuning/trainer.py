@@ -28,7 +28,7 @@ Device = Literal["cpu", "cuda", "mps"]
 class BatchSource(Protocol):
     """What a training learns from, addressed by step so that it needs no position of its own."""
 
-    def __call__(self, step: int, progress: float) -> Sequence[Any]:
+    def __call__(self, step: int, progress: float, /) -> Sequence[Any]:
         """Return the parts of one step; their losses are added up.
 
         Args:

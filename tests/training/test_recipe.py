@@ -62,10 +62,14 @@ def test_a_card_says_licences_recipe_and_hash(data: Path, encoder: Path, tmp_pat
 
 
 def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
-    trainer = pretrain(settings(data, tmp_path, encoder, 30), SMALL, say=lambda line: None)
+    verse = "The cat sees the river. A dog likes the moon. My aunt hears two apples.\n"
+    for path in (data / "text").glob("*.txt"):
+        path.write_text((8 * verse + "\n") * 4)
+    (data / "text" / "wikitext2-valid-test.txt").unlink()
+    trainer = pretrain(settings(data, tmp_path, encoder, 40), SMALL, say=lambda line: None)
     losses = [row["masked_lm_blocks"] for row in read_log(tmp_path / "log.jsonl")]
     assert trainer.done
-    assert losses[-1] < 0.8 * losses[0]
+    assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
 
 
 def test_a_stopped_stage_goes_on_and_ends_like_one_in_one_go(
@@ -174,9 +178,9 @@ def test_the_curve_is_drawn_from_the_log(tmp_path: Path) -> None:
     log.write_text("\n".join(lines) + "\n")
     write_curve(log, tmp_path / "curve.svg")
     root = ElementTree.fromstring((tmp_path / "curve.svg").read_text())  # noqa: S314 - ours
-    lines = root.findall("{http://www.w3.org/2000/svg}polyline")
-    assert len(lines) == 2
-    heights = [float(point.split(",")[1]) for point in lines[0].get("points", "").split()]
+    drawn = root.findall("{http://www.w3.org/2000/svg}polyline")
+    assert len(drawn) == 2
+    heights = [float(point.split(",")[1]) for point in drawn[0].get("points", "").split()]
     assert heights == sorted(heights)  # a falling loss goes down on the page
     assert all(math.isfinite(height) for height in heights)
 
