@@ -47,7 +47,7 @@ def draw(page: Page) -> None:
         title="The same as a table",
     )
     show_html(join(view.label_key(), view.oversure(result), cut_note(result.cut)))
-    st.subheader("The input as the model sees it", anchor=False)
+    st.header("The input as the model sees it", anchor=False)
     show_html(join(view.input_note(result), view.model_input(result)))
     show_table(
         view.input_table(result),

@@ -49,14 +49,14 @@ with page_shell("attention") as page:
     grid = attention_grid(result, chosen)
     left, right = two_parts(stacked=len(result.tokens) > view.WIDE)
     with left:
-        st.subheader("Every head", anchor=False)
+        st.header("Every head", anchor=False)
         drawn = pictures.grid_picture(result, grid, shown, common=common, palette=palette)
         show_component("attention_grid", drawn, key="grid", picks=("layer", "head"))
         show_html(view.grid_note(grid))
         words = view.describe_grid(result)
         show_table(view.patterns_table(result), alt=words, key="t_grid", title=view.AS_NUMBERS)
     with right:
-        st.subheader(view.name_of(layer, shown.head, result.heads), anchor=False)
+        st.header(view.name_of(layer, shown.head, result.heads), anchor=False)
         show_html(view.headline(result, shown))
         if how == "lines":
             draw_lines(result, shown)
@@ -68,7 +68,7 @@ with page_shell("attention") as page:
         show_table(view.matrix_table(shown), alt=words, key="t_map", title=title)
         save_csv("Save these numbers (CSV)", lambda: view.matrix_csv(shown), view.csv_name(shown))
     if result.is_pair:
-        st.subheader("Between the two texts", anchor=False)
+        st.header("Between the two texts", anchor=False)
         shares = group_shares(result, shown)
         show_html(view.shares_line(shares))
         words = view.describe_shares(shares)

@@ -55,7 +55,7 @@ def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None 
     chosen: V = st.segmented_control(
         label,
         values,
-        format_func=lambda value: options[value],
+        format_func=lambda value: options.get(value, str(value)),
         default=values[0] if default is None else default,
         required=True,
         wrap=True,

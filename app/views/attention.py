@@ -236,7 +236,8 @@ def matrix_csv(view: HeadView) -> bytes:
         index=labels(view.row_tokens, view.rows),
         columns=labels(view.column_tokens, view.columns),
     )
-    frame.index.name = f"layer {view.layer}, {'mean' if view.head is None else view.head}"
+    head = "mean" if view.head is None else f"head {view.head}"
+    frame.index.name = f"layer {view.layer}, {head}"
     return frame.to_csv(float_format="%.8g").encode("utf-8-sig")  # the mark tells spreadsheets
 
 
