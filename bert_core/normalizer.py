@@ -21,6 +21,7 @@ from typing import NamedTuple
 from bert_core import normalizer_tables as tables
 from bert_core.errors import InputError
 
+_LISTED = 4_096  # sets up to this size are listed, larger ones are searched by their ranges
 _TABLE_LIMIT = 65_536  # characters remembered by one table; a text can hold a million different
 
 
@@ -37,14 +38,18 @@ class CodePoints:
     True
     """
 
-    __slots__ = ("_firsts", "_lasts", "bounds")
+    __slots__ = ("_firsts", "_lasts", "_listed", "bounds")
 
     def __init__(self, spec: str) -> None:
         self.bounds = sorted(_bounds(spec))
         self._firsts = [first for first, _ in self.bounds]
         self._lasts = [last for _, last in self.bounds]
+        size = sum(last - first + 1 for first, last in self.bounds)
+        self._listed = frozenset(self) if size <= _LISTED else None
 
     def __contains__(self, char: str) -> bool:
+        if self._listed is not None:
+            return char in self._listed
         point = ord(char)
         index = bisect_right(self._firsts, point) - 1
         return index >= 0 and point <= self._lasts[index]
@@ -71,7 +76,8 @@ BLANK = CodePoints(tables.BLANK)
 CHINESE = CodePoints(tables.CHINESE)
 NONSPACING = CodePoints(tables.NONSPACING)
 PUNCTUATION = CodePoints(tables.PUNCTUATION)
-DECOMPOSED = CodePoints(f"{tables.DECOMPOSED} ac00-d7a3")
+DECOMPOSED = CodePoints(tables.DECOMPOSED)
+HANGUL = CodePoints("ac00-d7a3")
 REORDERED = CodePoints(tables.REORDERED)
 LOWERED = _lower_map(tables.LOWERED)
 
@@ -82,7 +88,7 @@ _MOVING = re.compile(f"[{''.join(mark for mark in REORDERED if mark not in NONSP
 
 def decompose(char: str) -> str:
     """Give the canonical decomposition of one character."""
-    return unicodedata.normalize("NFD", char) if char in DECOMPOSED else char
+    return unicodedata.normalize("NFD", char) if char in DECOMPOSED or char in HANGUL else char
 
 
 def combining_class(char: str) -> int:

@@ -21,6 +21,8 @@ LONGEST = 40  # characters of a stretch that is worth remembering
 _PUNCTUATION = PUNCTUATION.pattern()
 # Words of a normalised text; U+0020 is the only blank left in one.
 _WORDS = re.compile(f"[{_PUNCTUATION}]|[^ {_PUNCTUATION}]+")
+# The same where all is printable ASCII and no blank; its matches leave no gaps.
+_ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
 # Where a raw text can be cut without changing any token: around blanks, Chinese characters and
 # punctuation. None of them is moved by canonical ordering, and each ends the word before it.
 _ALONE = f"{BLANK.pattern()}{CHINESE.pattern()}{_PUNCTUATION}"
@@ -135,10 +137,18 @@ class ChunkCache(dict[str, Chunk]):
             return self._around_specials(self.specials, stretch)
         if self._normalizer is None:
             return self._blank_separated(stretch)
+        if stretch.isascii() and stretch.isprintable():
+            text = stretch.lower() if self._lowercase else stretch
+            words = map(self._words.__getitem__, _ASCII_WORDS.findall(text))
+            return joined(words, len(stretch))
+        if len(stretch) == 1:
+            word = self._normalizer[stretch].strip(" ")
+            if len(word) == 1:
+                return self._words[word]
         if len(stretch) > LONGEST:
             parts = parts_of(stretch)
             if len(parts) > 1:
-                return joined([self[part] for part in parts], len(stretch))
+                return joined(map(self.__getitem__, parts), len(stretch))
         return self._normalised(self._normalizer, stretch)
 
     def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
@@ -183,16 +193,18 @@ class ChunkCache(dict[str, Chunk]):
         return joined(parts, len(stretch))
 
 
-def joined(parts: list[Chunk], length: int) -> Chunk:
-    """Put the parts of a stretch together that follow each other without a blank."""
+def joined(parts: Iterable[Chunk], length: int) -> Chunk:
+    """Put the parts of a stretch together, which follow each other without a blank."""
     ids: list[int] = []
     offsets: list[Span] = []
     words: list[int] = []
     at = count = 0
     for part_ids, spans, numbers, word_count, advance in parts:
         ids += part_ids
-        offsets += [(at + start, at + end) for start, end in spans]
-        words += [count + number for number in numbers]
+        for start, end in spans:
+            offsets.append((at + start, at + end))
+        for number in numbers:
+            words.append(count + number)
         at += advance - 1
         count += word_count
     return tuple(ids), tuple(offsets), tuple(words), count, length + 1

@@ -7,7 +7,7 @@ word is unknown.
 """
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from bert_core.errors import InputError
@@ -19,12 +19,8 @@ MAX_CHARS = 100  # BERT's own value: a longer word is unknown without being look
 _WORD = re.compile(r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 
-class Piece(NamedTuple):
-    """One piece of a word: its spelling in the vocabulary and the characters it covers."""
-
-    token: str
-    start: int
-    end: int
+# One piece of a word: its spelling in the vocabulary, and the characters of the word it covers.
+Piece = tuple[str, int, int]
 
 
 class Attempt(NamedTuple):
@@ -45,7 +41,8 @@ class WordpieceTokenizer:
     """Cut words into pieces of a vocabulary.
 
     Args:
-        vocab: the known pieces; anything that answers `piece in vocab`.
+        vocab: the known pieces, a dictionary or a set. It is read once: pieces added later are
+            not all found.
         unk_token: what stands for a word that cannot be put together.
         max_input_chars_per_word: longer words are unknown.
 
@@ -56,17 +53,17 @@ class WordpieceTokenizer:
 
     def __init__(
         self,
-        vocab: Container[str],
+        vocab: Collection[str],
         unk_token: str = "[UNK]",
         max_input_chars_per_word: int = MAX_CHARS,
     ) -> None:
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
-        # No piece can be longer than the longest entry: long words need not be tried whole.
-        self._longest = (
-            max(map(len, vocab), default=0) if isinstance(vocab, Iterable) else MAX_CHARS
-        )
+        # How long a piece can be that begins with a character, at the start of a word and inside:
+        # in most scripts one, and longer ones need not be looked up.
+        self._longest_first = _longest_by_character(vocab, "")
+        self._longest_inside = _longest_by_character(vocab, CONTINUATION)
 
     def tokenize(self, text: str) -> list[str]:
         """Cut a text whose words are separated by blanks; no other cleaning is done.
@@ -79,7 +76,7 @@ class WordpieceTokenizer:
         tokens: list[str] = []
         for word in blank_separated(text):
             pieces = self.split(word.group())
-            tokens.extend([piece.token for piece in pieces] if pieces else [self.unk_token])
+            tokens.extend([token for token, _, _ in pieces] if pieces else [self.unk_token])
         return tokens
 
     def split(self, word: str) -> list[Piece]:
@@ -87,19 +84,17 @@ class WordpieceTokenizer:
         size = len(word)
         if size > self.max_input_chars_per_word:
             return []
-        vocab, longest = self.vocab, self._longest
+        vocab, longest, prefix = self.vocab, self._longest_first, ""
         pieces: list[Piece] = []
-        start, prefix = 0, ""
+        start = 0
         while start < size:
-            end = min(size, start + longest)
-            token = prefix + word[start:end]
-            while token not in vocab:
+            end = min(size, start + longest.get(word[start], 0))
+            while end > start and (token := prefix + word[start:end]) not in vocab:
                 end -= 1
-                if end <= start:
-                    return []
-                token = prefix + word[start:end]
-            pieces.append(Piece(token, start, end))
-            start, prefix = end, CONTINUATION
+            if end == start:
+                return []
+            pieces.append((token, start, end))
+            start, longest, prefix = end, self._longest_inside, CONTINUATION
         return pieces
 
     def attempts(self, word: str) -> list[Attempt]:
@@ -123,3 +118,14 @@ class WordpieceTokenizer:
                 return tried
             start = tried[-1].end
         return tried
+
+
+def _longest_by_character(vocab: Iterable[str], prefix: str) -> dict[str, int]:
+    """Map the first character of pieces, after `prefix`, to the length of the longest."""
+    longest: dict[str, int] = {}
+    skip = len(prefix)
+    for piece in vocab:
+        size = len(piece) - skip
+        if size > 0 and piece.startswith(prefix) and size > longest.get(piece[skip], 0):
+            longest[piece[skip]] = size
+    return longest
