@@ -1,5 +1,6 @@
 """What the tokenizer inspector found: pieces, what would be cut, and how each word was cut."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.results.cut import Cut
@@ -96,35 +97,106 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Every token of the input, column by column: a long text has tens of thousands.
+
+    Attributes:
+        tokens: spellings in the vocabulary.
+        ids: numbers in the vocabulary.
+        spans: first character and the one after the last, in the token's own text.
+        words: number of the word in its own text, None for an added token.
+        segments: token types, 0 or 1.
+        sides: 0 for the text, 1 for its pair, None for an added token.
+    """
+
+    tokens: Sequence[str]
+    ids: Sequence[int]
+    spans: Sequence[tuple[int, int]]
+    words: Sequence[int | None]
+    segments: Sequence[int]
+    sides: Sequence[int | None]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
 class TokenizerResult:
     """A text, or two, as the model would read it.
 
     Attributes:
         texts: the text, and its pair where there is one, as typed.
-        pieces: every token in order, added ones included.
+        columns: every token in order, added ones included.
+        unknown_token: what stands for a word that the vocabulary cannot spell.
         max_length: tokens the model reads at most.
         cut: what would be lost of each text because the model reads no more.
         lower_case: the casing used.
         model_lower_case: the casing this vocabulary was made for.
-        decoded: the texts put together again from the ids alone.
-        losses: what the ids no longer say, in words; () where the text comes back unchanged.
+        decoded: the beginning of each text, put together again from the ids alone.
+        decoded_whole: whether that beginning is all of every text.
+        losses: what those ids no longer say, in words; () where the text comes back unchanged.
     """
 
     texts: tuple[str, ...]
-    pieces: tuple[Piece, ...]
+    columns: Columns
+    unknown_token: str
     max_length: int
     cut: Cut
     lower_case: bool
     model_lower_case: bool
     decoded: tuple[str, ...]
+    decoded_whole: bool
     losses: tuple[str, ...]
+
+    def pieces(self, limit: int | None = None) -> list[Piece]:
+        """Return the first tokens of the input, added ones included."""
+        return [self.piece(position) for position in range(len(self.columns))[:limit]]
+
+    def pieces_of(self, side: int, limit: int | None = None) -> list[Piece]:
+        """Return the first pieces of one text, without added tokens."""
+        first = self._first(side)
+        return [self.piece(first + n) for n in range(self.cut.lengths[side])[:limit]]
+
+    def first_lost(self, side: int) -> Piece | None:
+        """Return the first piece of a text for which the model has no room, if there is one."""
+        kept = self.cut.kept[side]
+        return None if kept == self.cut.lengths[side] else self.piece(self._first(side) + kept)
+
+    def piece(self, position: int) -> Piece:
+        """Return all that is known about the token at one position."""
+        columns = self.columns
+        side, (start, end) = columns.sides[position], columns.spans[position]
+        own = side is not None
+        return Piece(
+            position=position,
+            token=columns.tokens[position],
+            id=columns.ids[position],
+            start=start,
+            end=end,
+            source=self.texts[side][start:end] if side is not None else "",
+            word=columns.words[position],
+            segment=columns.segments[position],
+            added=not own,
+            unknown=own and columns.tokens[position] == self.unknown_token,
+            cut=side is not None and position - self._first(side) >= self.cut.kept[side],
+        )
+
+    def _first(self, side: int) -> int:
+        """Return the position of the first piece of a text: [CLS] and [SEP] stand before."""
+        return 1 if side == 0 else self.cut.lengths[0] + 2
 
     @property
     def words(self) -> int:
         """How many words the texts have, punctuation marks counted as words."""
-        return len({(p.segment, p.word) for p in self.pieces if not p.added})
+        last = [self._first(side) + self.cut.lengths[side] - 1 for side in range(len(self.texts))]
+        return sum(
+            (self.columns.words[position] or 0) + 1 for position in last if self._own(position)
+        )
+
+    def _own(self, position: int) -> bool:
+        return self.columns.sides[position] is not None
 
     @property
     def unknown(self) -> int:
-        """How many words became [UNK]."""
-        return sum(piece.unknown for piece in self.pieces)
+        """How many words became unknown."""
+        return list(self.columns.tokens).count(self.unknown_token)

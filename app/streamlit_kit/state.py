@@ -18,6 +18,7 @@ TEXT_KEYS = ("text", "text_pair")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
+_UNBOUND = "_unbound"
 ON_SITE = "_on_site"
 """Session key: the page runs inside the whole site, so other pages can be reached."""
 
@@ -46,12 +47,15 @@ def text_box(
     Raises:
         InputError: the text is longer than the site takes.
     """
-    if key not in st.session_state and key not in st.query_params:
-        st.session_state[key] = _first_text(slug, key)
-    before = str(st.session_state.get(key, st.query_params.get(key, "")))
+    first = _first_text(slug, key)
+    before = str(st.session_state.get(key, st.query_params.get(key, first)))
     fits = fits_address(before)
+    if fits and st.session_state.get(_UNBOUND) == (slug, key):
+        st.session_state[key] = before  # the browser did not know that the address counts again
+    st.session_state[_UNBOUND] = None if fits else (slug, key)
     text: str = st.text_area(
         label,
+        value=first,
         key=key,
         height=height or "content",
         placeholder=placeholder or None,

@@ -5,13 +5,15 @@ text, with every look into the vocabulary.
 """
 
 import unicodedata
+from itertools import islice
 
 from app.engine import Engine
 from app.results.cut import Cut
-from app.results.tokenizer import Attempt, Piece, Replay, TokenizerResult, WordStory
-from bert_core import BertTokenizer, Encoding
+from app.results.tokenizer import Attempt, Columns, Replay, TokenizerResult, WordStory
 from bert_core.errors import InputError
 from bert_core.trace import WordTrace
+
+_DECODED = 1_000  # pieces put back together; what is lost shows long before
 
 
 def tokenizer(
@@ -38,17 +40,28 @@ def tokenizer(
         whole.tokens, whole.sequence_ids, fitting.sequence_ids, limit=engine.max_length
     )
     texts = (text,) if text_pair is None else (text, text_pair)
-    decoded = tuple(_decoded(cutter, whole, number) for number in range(len(texts)))
-    pieces = _pieces(cutter, whole, cut)
+    columns = Columns(
+        tokens=whole.tokens,
+        ids=whole.input_ids,
+        spans=whole.offsets,
+        words=whole.word_ids,
+        segments=whole.token_type_ids,
+        sides=whole.sequence_ids,
+    )
+    begun = [_begin(columns, texts[side], side) for side in range(len(texts))]
+    decoded = tuple(cutter.decode(ids, skip_special_tokens=False) for ids, _ in begun)
+    typed = tuple(typed for _, typed in begun)
     return TokenizerResult(
         texts=texts,
-        pieces=pieces,
+        columns=columns,
+        unknown_token=cutter.unk_token,
         max_length=engine.max_length,
         cut=cut,
         lower_case=casing,
         model_lower_case=engine.provenance.lower_case,
         decoded=decoded,
-        losses=_losses(" ".join(texts), " ".join(decoded), sum(p.unknown for p in pieces)),
+        decoded_whole=typed == texts,
+        losses=_losses(" ".join(typed), " ".join(decoded)),
     )
 
 
@@ -90,53 +103,19 @@ def _story(word: WordTrace) -> WordStory:
     )
 
 
-def _pieces(cutter: BertTokenizer, whole: Encoding, cut: Cut) -> tuple[Piece, ...]:
-    """Lay every token beside the characters it came from."""
-    texts = (whole.text, whole.text_pair or "")
-    seen = [0, 0]
-    pieces = []
-    for position, (token, id_, (start, end), word, segment, side) in enumerate(
-        zip(
-            whole.tokens,
-            whole.input_ids,
-            whole.offsets,
-            whole.word_ids,
-            whole.token_type_ids,
-            whole.sequence_ids,
-            strict=True,
-        )
-    ):
-        if side is not None:
-            seen[side] += 1
-        pieces.append(
-            Piece(
-                position=position,
-                token=token,
-                id=id_,
-                start=start,
-                end=end,
-                source="" if side is None else texts[side][start:end],
-                word=word,
-                segment=segment,
-                added=side is None,
-                unknown=side is not None and token == cutter.unk_token,
-                cut=side is not None and seen[side] > cut.kept[side],
-            )
-        )
-    return tuple(pieces)
+def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:
+    """Return the first ids of one text, and the beginning of the text that they stand for."""
+    rows = zip(columns.ids, columns.spans, columns.sides, strict=True)
+    own = list(islice(((id_, end) for id_, (_, end), of in rows if of == side), _DECODED + 1))
+    ids = [id_ for id_, _ in own[:_DECODED]]
+    return ids, text if len(own) <= _DECODED else text[: own[_DECODED - 1][1]]
 
 
-def _decoded(cutter: BertTokenizer, whole: Encoding, side: int) -> str:
-    """Put one text together again from its ids alone."""
-    rows = zip(whole.input_ids, whole.sequence_ids, strict=True)
-    own = [id_ for id_, belongs in rows if belongs == side]
-    return cutter.decode(own, skip_special_tokens=False)
-
-
-def _losses(text: str, decoded: str, unknown: int) -> tuple[str, ...]:
+def _losses(text: str, decoded: str) -> tuple[str, ...]:
     """Say in words what cannot be read back from the ids."""
     found = []
-    if unknown:
+    unknown = decoded.split().count("[UNK]") - text.split().count("[UNK]")
+    if unknown > 0:
         found.append(f"{unknown} {'word' if unknown == 1 else 'words'} that became [UNK]")
     if _capitals(text) > _capitals(decoded):
         found.append("capital letters")

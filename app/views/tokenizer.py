@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.results.tokenizer import Attempt, Piece, Replay, TokenizerResult, WordStory
+from app.results.tokenizer import Attempt, Replay, TokenizerResult, WordStory
 from app.views.html import Html, join, tag, visible
 from app.views.tokens import over_text, token_row
 
@@ -15,29 +15,22 @@ def coloured(result: TokenizerResult, *, limit: int) -> Html:
     """Draw every text with its pieces coloured; at most `limit` pieces of each."""
     blocks = []
     for side, text in enumerate(result.texts):
-        pieces = side_pieces(result, side)
-        shown = pieces[:limit]
-        end = len(text) if len(shown) == len(pieces) else shown[-1].end
-        blocks.append(over_text(text[:end], shown))
-        if len(shown) < len(pieces):
-            rest = f"… and {len(pieces) - len(shown):,} more pieces; the table lists all of them."
-            blocks.append(tag("p", rest, class_="bx-line"))
+        pieces = result.pieces_of(side, limit)
+        rest = result.cut.lengths[side] - len(pieces)
+        blocks.append(over_text(text[: pieces[-1].end] if rest else text, pieces))
+        if rest:
+            told = f"… and {rest:,} more pieces; the table lists all of them."
+            blocks.append(tag("p", told, class_="bx-line"))
     return join(*blocks)
 
 
 def as_read(result: TokenizerResult, *, limit: int) -> Html:
     """Draw the input as the model receives it, one card per token."""
-    row = token_row(result.pieces[:limit], pair=len(result.texts) > 1)
-    rest = len(result.pieces) - limit
+    row = token_row(result.pieces(limit), pair=len(result.texts) > 1)
+    rest = len(result.columns) - limit
     if rest <= 0:
         return row
     return join(row, tag("p", f"… and {rest:,} more tokens.", class_="bx-line"))
-
-
-def side_pieces(result: TokenizerResult, side: int) -> list[Piece]:
-    """Return the pieces of one text, without the added ones."""
-    own = [piece for piece in result.pieces if not piece.added]
-    return own[: result.cut.lengths[0]] if side == 0 else own[result.cut.lengths[0] :]
 
 
 def summary(result: TokenizerResult) -> Html:
@@ -81,10 +74,10 @@ def _lost(result: TokenizerResult) -> list[Html]:
     """Say what a cut at the model's length takes away, and from where on."""
     lines = []
     for side, text in enumerate(result.texts):
-        lost = result.cut.lengths[side] - result.cut.kept[side]
-        if not lost:
+        first = result.first_lost(side)
+        if first is None:
             continue
-        first = side_pieces(result, side)[result.cut.kept[side]]
+        lost = result.cut.lengths[side] - result.cut.kept[side]
         name = "the text" if len(result.texts) == 1 else f"text {'AB'[side]}"
         lines.append(
             tag(
@@ -100,12 +93,23 @@ def _lost(result: TokenizerResult) -> list[Html]:
 
 def table(result: TokenizerResult) -> pd.DataFrame:
     """List every token with all that is known about it."""
-    rows = [
-        (p.position, p.token, p.id, p.source, p.start, p.end, p.word, p.segment, int(p.added))
-        for p in result.pieces
-    ]
-    columns = ["position", "token", "id", "source", "start", "end", "word", "segment", "added"]
-    frame = pd.DataFrame(rows, columns=columns)
+    columns = result.columns
+    frame = pd.DataFrame(
+        {
+            "position": range(len(columns)),
+            "token": columns.tokens,
+            "id": columns.ids,
+            "source": [
+                "" if side is None else result.texts[side][start:end]
+                for side, (start, end) in zip(columns.sides, columns.spans, strict=True)
+            ],
+            "start": [start for start, _ in columns.spans],
+            "end": [end for _, end in columns.spans],
+            "word": columns.words,
+            "segment": columns.segments,
+            "added": [int(side is None) for side in columns.sides],
+        }
+    )
     return frame.astype({"word": "Int64"})
 
 
@@ -213,13 +217,13 @@ def tries_table(word: WordStory) -> pd.DataFrame:
 
 def decoded(result: TokenizerResult) -> Html:
     """Draw the texts as they come back from the ids, and what got lost on the way."""
-    texts = [
-        tag("p", tag("bdi", visible(text[:2_000])), class_="bx-text") for text in result.decoded
-    ]
+    texts = [tag("p", tag("bdi", visible(text)), class_="bx-text") for text in result.decoded]
     if result.losses:
         told = f"The ids no longer say: {', '.join(result.losses)}."
     else:
         told = "Nothing was lost: the ids give the text back as typed."
+    if not result.decoded_whole:
+        told = f"This is the beginning of the text. {told}"
     return join(*texts, tag("p", told, class_="bx-line"))
 
 

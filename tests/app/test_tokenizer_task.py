@@ -26,9 +26,9 @@ def words_of(markup: Html) -> str:
 def test_every_piece_knows_its_characters(tiny_engine: Engine, nasty: str) -> None:
     result = tokenizer(tiny_engine, nasty)
     encoding = tiny_engine.tokenizer.encode(nasty)
-    assert [piece.id for piece in result.pieces] == encoding.input_ids
-    assert [piece.token for piece in result.pieces] == encoding.tokens
-    for piece in result.pieces:
+    assert [piece.id for piece in result.pieces()] == encoding.input_ids
+    assert [piece.token for piece in result.pieces()] == encoding.tokens
+    for piece in result.pieces():
         assert piece.source == ("" if piece.added else nasty[piece.start : piece.end])
 
 
@@ -64,8 +64,8 @@ def test_a_pair_has_two_segments_and_the_second_counts_its_own_characters(
     tiny_engine: Engine,
 ) -> None:
     result = tokenizer(tiny_engine, "the cat", "a dog")
-    assert [piece.segment for piece in result.pieces] == [0, 0, 0, 0, 1, 1, 1]
-    assert [piece.source for piece in result.pieces] == ["", "the", "cat", "", "a", "dog", ""]
+    assert [piece.segment for piece in result.pieces()] == [0, 0, 0, 0, 1, 1, 1]
+    assert [piece.source for piece in result.pieces()] == ["", "the", "cat", "", "a", "dog", ""]
     assert result.cut.lengths == (2, 2)
     assert result.words == 4
 
@@ -81,7 +81,7 @@ def test_an_empty_pair_is_read_and_two_empty_texts_are_refused(tiny_engine: Engi
 def test_what_a_cut_would_lose_is_marked_and_told(tiny_engine: Engine) -> None:
     text = "cat " * 60
     result = tokenizer(tiny_engine, text)
-    lost = [piece for piece in result.pieces if piece.cut]
+    lost = [piece for piece in result.pieces() if piece.cut]
     assert len(lost) == 62 - 48
     assert lost[0].start == (48 - 2) * 4
     told = words_of(view.length_meter(result))
@@ -93,13 +93,13 @@ def test_what_a_cut_would_lose_is_marked_and_told(tiny_engine: Engine) -> None:
 
 def test_a_text_that_fits_loses_nothing(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "the cat")
-    assert not any(piece.cut for piece in result.pieces)
+    assert not any(piece.cut for piece in result.pieces())
     assert "lose" not in words_of(view.length_meter(result))
 
 
 def test_the_other_casing_is_used_and_warned_of(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "Cat cat", lower_case=False)
-    assert [piece.token for piece in result.pieces] == ["[CLS]", "[UNK]", "cat", "[SEP]"]
+    assert [piece.token for piece in result.pieces()] == ["[CLS]", "[UNK]", "cat", "[SEP]"]
     assert result.unknown == 1
     assert "Not this model's casing" in words_of(view.casing(result))
     assert view.casing(tokenizer(tiny_engine, "Cat cat")).markup == ""
@@ -157,7 +157,7 @@ def test_the_word_with_most_to_tell_is_shown_first(tiny_engine: Engine) -> None:
 def test_the_table_lists_every_token(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "played cat", "dog")
     frame = view.table(result)
-    assert list(frame["token"]) == [piece.token for piece in result.pieces]
+    assert list(frame["token"]) == [piece.token for piece in result.pieces()]
     assert frame["word"].isna().sum() == 3
     assert list(frame["segment"]) == [0] * 5 + [1] * 2
 
@@ -166,6 +166,13 @@ def test_a_long_text_is_drawn_in_part_and_the_rest_is_counted(tiny_engine: Engin
     result = tokenizer(tiny_engine, "cat " * 40)
     assert "and 30 more pieces" in words_of(view.coloured(result, limit=10))
     assert "and 32 more tokens" in words_of(view.as_read(result, limit=10))
+
+
+def test_the_beginning_of_a_long_text_is_decoded_and_that_is_said(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "Cat " * 1_500)
+    assert result.decoded == ("cat " * 999 + "cat",)
+    assert "beginning" in words_of(view.decoded(result))
+    assert "beginning" not in words_of(view.decoded(tokenizer(tiny_engine, "Cat")))
 
 
 def test_numbers_of_one_are_singular(tiny_engine: Engine) -> None:
