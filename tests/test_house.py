@@ -7,6 +7,7 @@ drift apart. Every check below is also tried on small made-up sources that break
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -136,6 +137,17 @@ def defines(source: str, kind: type[ast.stmt], name: str) -> bool:
     return any(isinstance(n, kind) and n.name == name for n in ast.parse(source).body)  # type: ignore[attr-defined]
 
 
+def third_party(folders: tuple[str, ...]) -> set[str]:
+    """The packages from elsewhere that the files of some folders import."""
+    found = {
+        meanings[-1].split("/")[0]
+        for name, source in PRODUCT.items()
+        if name.startswith(folders)
+        for meanings in imports(source)
+    }
+    return found - sys.stdlib_module_names - {name.split("/")[0] for name in PRODUCT}
+
+
 TABLE = import_table((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
 
 
@@ -146,6 +158,17 @@ def test_the_import_table_covers_the_house() -> None:
 @pytest.mark.parametrize("name", PRODUCT)
 def test_every_file_imports_only_what_its_room_may(name: str) -> None:
     assert forbidden_imports(name, PRODUCT[name], TABLE) == []
+
+
+def test_the_library_declares_exactly_what_it_imports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[<>=!~ ]", each)[0] for each in project["dependencies"]}
+    assert third_party(("bert_core/",)) == declared
+
+
+def test_what_the_site_imports_is_pinned() -> None:
+    pins = re.findall(r"^(\w+)==", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.M)
+    assert {"torch", "streamlit"} <= third_party(("app", "pages/", "bert_core/")) <= set(pins)
 
 
 @pytest.mark.parametrize("name", PRODUCT)
