@@ -126,8 +126,8 @@ class Vocabulary:
 
     @cached_property
     def characters(self) -> frozenset[str]:
-        """Every character that some piece contains."""
-        return frozenset("".join(self.vocab))
+        """Every character that some piece contains, the special tokens aside."""
+        return frozenset("".join(piece for piece in self.vocab if piece not in SPECIAL_TOKENS))
 
     @property
     def unk_token_id(self) -> int:
