@@ -2,9 +2,9 @@
 
 Five rules in BERT's order (google-research/bert, `tokenization.BasicTokenizer`): drop controls
 and turn every blank into U+0020; put blanks around Chinese characters; decompose (NFD) and drop
-accents; lower-case. Every rule works on one character, except canonical ordering, which may move
-combining marks past each other. So a table from character to replacement does nearly all the work,
-and a slow road does the rest (`_reordered`).
+accents; lower-case; put blanks around punctuation. Every rule works on one character, except
+canonical ordering, which may move combining marks past each other. So a table from character to
+replacement does nearly all the work, and a slow road does the rest (`_reordered`).
 
 The rules' character sets were measured on the Rust package `tokenizers` and are kept in
 `bert_core.normalizer_tables`: it mixes several Unicode versions, and no `unicodedata` agrees.
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from bert_core import normalizer_tables as tables
 from bert_core.errors import InputError
 
+_WORDS = re.compile("[^ ]+")
 _LISTED = 4_096  # sets up to this size are listed, larger ones are searched by their ranges
 _TABLE_LIMIT = 65_536  # characters remembered by one table; a text can hold a million different
 
@@ -83,7 +84,7 @@ LOWERED = _lower_map(tables.LOWERED)
 
 # Marks that canonical ordering moves and that accent stripping leaves in the text. Without one of
 # them in a text, ordering cannot be seen in the result.
-_MOVING = re.compile(f"[{''.join(mark for mark in REORDERED if mark not in NONSPACING)}]")
+_MOVING = frozenset(mark for mark in REORDERED if mark not in NONSPACING)
 
 
 def decompose(char: str) -> str:
@@ -113,7 +114,8 @@ class Normalized(NamedTuple):
     """A text after the rules.
 
     Attributes:
-        text: the characters that are left.
+        text: the characters that are left; blanks separate words, and stand around each
+            punctuation mark, because it is a word.
         origins: for each of them the index of the character typed, never falling; None when it is
             its own index.
     """
@@ -121,12 +123,21 @@ class Normalized(NamedTuple):
     text: str
     origins: list[int] | None
 
+    def words(self) -> Iterator[re.Match[str]]:
+        """Find the words."""
+        return _WORDS.finditer(self.text)
+
 
 class Normalizer(dict[str, str]):
     """A table from one typed character to what the rules leave of it, filled on demand.
 
     Being a dictionary makes the common case one lookup per character. Safe to share between
     threads: two that meet an unknown character compute the same entry.
+
+    Args:
+        lowercase: lower-case letters.
+        strip_accents: decompose characters and drop accents; None means as `lowercase`.
+        chinese_chars: put blanks around Chinese characters.
     """
 
     def __init__(
@@ -134,29 +145,30 @@ class Normalizer(dict[str, str]):
         *,
         lowercase: bool = True,
         strip_accents: bool | None = None,
-        clean_text: bool = True,
         chinese_chars: bool = True,
     ) -> None:
         super().__init__()
         self.lowercase = lowercase
         self.strip_accents = lowercase if strip_accents is None else strip_accents
-        self.clean_text = clean_text
         self.chinese_chars = chinese_chars
+        self._moving: set[str] = set()  # characters met that leave a moving mark
 
     def __missing__(self, char: str) -> str:
         refuse_surrogate(char)
-        replacement = self.recase(self.strip(self.clean(char)))
+        stripped = self.strip(self.clean(char))
+        if self.strip_accents and not _MOVING.isdisjoint(stripped):
+            self._moving.add(char)
+        replacement = _set_apart(self.recase(stripped))
         if len(self) < _TABLE_LIMIT:
             self[char] = replacement
         return replacement
 
     def clean(self, char: str) -> str:
         """Apply the first two rules to one character: controls, blanks, Chinese padding."""
-        if self.clean_text:
-            if char in REMOVED:
-                return ""
-            if char in BLANK:
-                return " "
+        if char in REMOVED:
+            return ""
+        if char in BLANK:
+            return " "
         if self.chinese_chars and char in CHINESE:
             return f" {char} "
         return char
@@ -181,12 +193,10 @@ class Normalizer(dict[str, str]):
         Raises:
             InputError: the text holds half a surrogate pair.
         """
-        if self.clean_text and text.isascii() and text.isprintable():
-            return Normalized(text.lower() if self.lowercase else text, None)
         replacements = list(map(self.__getitem__, text))
-        normalized = "".join(replacements)
-        if self.strip_accents and _MOVING.search(normalized):
+        if self._moving and not self._moving.isdisjoint(text):
             return self._reordered(text)
+        normalized = "".join(replacements)
         if len(normalized) == len(text) and "" not in replacements:  # one each
             return Normalized(normalized, None)
         origins = [index for index, chars in enumerate(replacements) for _ in chars]
@@ -217,10 +227,15 @@ class Normalizer(dict[str, str]):
             if takes_next:
                 origin = next(origins)
             if char not in NONSPACING:
-                lowered = self.recase(char)
+                lowered = _set_apart(self.recase(char))
                 chars.append(lowered)
                 kept.extend([origin] * len(lowered))
         return Normalized("".join(chars), kept)
+
+
+def _set_apart(text: str) -> str:
+    """Put blanks around punctuation, and keep the rest."""
+    return "".join(f" {char} " if char in PUNCTUATION else char for char in text)
 
 
 def _canonical_order(chars: Iterable[str]) -> Iterator[tuple[str, bool]]:

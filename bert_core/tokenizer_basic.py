@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from bert_core.errors import InputError
 from bert_core.normalizer import Normalizer
 from bert_core.tokenizer_vocabulary import SPECIAL_TOKENS
-from bert_core.tokenizer_words import special_pattern, words_of
+from bert_core.tokenizer_words import special_pattern
 
 NEVER_SPLIT = SPECIAL_TOKENS
 
@@ -77,4 +77,4 @@ class BasicTokenizer:
         return words + self._words(text[end:])
 
     def _words(self, text: str) -> list[str]:
-        return [match.group() for match in words_of(self._normalizer.normalize(text).text)]
+        return self._normalizer.normalize(text).text.split()

@@ -7,7 +7,7 @@ Japanese have no blanks), text is cut at every character that is a word of its o
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from threading import Lock
 
@@ -19,9 +19,7 @@ CACHE_SIZE = 65_536  # stretches; about 20 MB when full
 LONGEST = 40  # characters of a stretch that is worth remembering
 
 _PUNCTUATION = PUNCTUATION.pattern()
-# Words of a normalised text; U+0020 is the only blank left in one.
-_WORDS = re.compile(f"[{_PUNCTUATION}]|[^ {_PUNCTUATION}]+")
-# The same where all is printable ASCII and no blank; its matches leave no gaps.
+# Words where all is printable ASCII and no blank; the matches leave no gaps.
 _ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
 # Where a raw text can be cut without changing any token: around blanks, Chinese characters and
 # punctuation. None of them is moved by canonical ordering, and each ends the word before it.
@@ -32,11 +30,6 @@ _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 # collector has little to look at.
 _WHOLE = [((0, size),) for size in range(LONGEST + 1)]
 _FIRST = [(0,) * count for count in range(LONGEST + 1)]
-
-
-def words_of(normalized: str) -> Iterator[re.Match[str]]:
-    """Find the words of a normalised text: punctuation marks, and what stands between them."""
-    return _WORDS.finditer(normalized)
 
 
 def parts_of(text: str) -> list[str]:
@@ -141,10 +134,6 @@ class ChunkCache(dict[str, Chunk]):
             text = stretch.lower() if self._lowercase else stretch
             words = map(self._words.__getitem__, _ASCII_WORDS.findall(text))
             return joined(words, len(stretch))
-        if len(stretch) == 1:
-            word = self._normalizer[stretch].strip(" ")
-            if len(word) == 1:
-                return self._words[word]
         if len(stretch) > LONGEST:
             parts = parts_of(stretch)
             if len(parts) > 1:
@@ -153,8 +142,13 @@ class ChunkCache(dict[str, Chunk]):
 
     def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
         """Normalise a stretch, cut it into words and these into pieces."""
-        text, origins = normalizer.normalize(stretch)
-        ids, offsets, words, count, advance = self._together(words_of(text), len(stretch))
+        normalized = normalizer.normalize(stretch)
+        text, origins = normalized
+        if origins is None and " " not in text:
+            return self._words[text]
+        if len(stretch) == 1 and len(text) == 3 and text[0] == text[2] == " ":
+            return self._words[text[1]]  # punctuation, or a Chinese character
+        ids, offsets, words, count, advance = self._together(normalized.words(), len(stretch))
         if origins is not None:
             offsets = tuple([(origins[start], origins[end - 1] + 1) for start, end in offsets])
         return ids, offsets, words, count, advance

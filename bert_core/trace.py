@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from bert_core.normalizer import Normalized
 from bert_core.tokenizer_basic import check_surrogates, check_text
-from bert_core.tokenizer_words import words_of
 from bert_core.wordpiece import CONTINUATION, blank_separated
 from bert_core.wordpiece import Attempt as Try
 
@@ -145,7 +144,7 @@ def _words(
 ) -> Iterator[WordTrace]:
     """Trace the words of a normalised stretch that begins at character `shift`."""
     origins = normalized.origins
-    for match in words_of(normalized.text):
+    for match in normalized.words():
         places = range(*match.span()) if origins is None else origins[slice(*match.span())]
         yield _word(tokenizer, text, match.group(), [shift + place for place in places])
 
