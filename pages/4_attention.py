@@ -39,7 +39,7 @@ with page_shell("attention") as page:
     with st.container(horizontal=True, gap="medium"):
         layer = choose("Layer, counted from 0", view.layer_names(result), key="layer")
         head = choose("Head, counted from 0", view.head_names(result), key="head")
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         how = choose("View", view.VIEW_NAMES, key="view")
         chosen = choose_tokens(result)
         with st.popover("Colours", icon=":material/palette:"):

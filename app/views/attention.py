@@ -43,14 +43,19 @@ SCALE_UP_HELP = (
 )
 
 PART_NAMES: dict[Part, str] = {
-    "all": "everything",
+    "all": "all",
     "aa": "A to A",
     "ab": "A to B",
     "ba": "B to A",
     "bb": "B to B",
 }
 
-_GROUP_NAMES = {"A": "the first text", "B": "the second text", "special": "[CLS] and [SEP]"}
+_LOOKS = {
+    "A": "The first text (A) looks",
+    "B": "The second text (B) looks",
+    "special": "[CLS] and [SEP] look",
+}
+_GOALS = {"A": "A", "B": "B", "special": "[CLS] and [SEP]"}
 
 
 def percent(share: float) -> str:
@@ -144,37 +149,37 @@ def grid_note(grid: AttentionGrid) -> Html:
     return tag("p", words, class_="bx-line bx-att-note")
 
 
-def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
-    """Find the strongest link between two different words, else between any two tokens.
+def _strongest(result: AttentionResult, view: HeadView) -> tuple[str, int, int]:
+    """Find and name the strongest link between two pieces, else between any two tokens.
 
-    Many heads rest on [CLS] or [SEP], or on the word itself, where they have nothing to say.
+    Many heads rest on [CLS] or [SEP], or on the piece itself, where they have nothing to say.
     """
     words = [result.sides[at] is not None for at in view.rows]
     goals = [result.sides[at] is not None for at in view.columns]
     telling = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
     pool = view.weights * telling if telling.any() else view.weights
     row, column = np.unravel_index(int(pool.argmax()), pool.shape)
-    return int(row), int(column)
+    name = "Strongest link between two pieces" if telling.any() else "Strongest link"
+    return name, int(row), int(column)
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:
     """Say in one sentence what the large picture shows."""
-    row, column = _strongest(result, view)
+    name, row, column = _strongest(result, view)
     return (
         f"{name_of(view.layer, view.head, result.heads)}: {len(view.rows)} tokens look at "
-        f"{len(view.columns)}. The strongest link between words goes from "
-        f"{visible(view.row_tokens[row])} (position {view.rows[row]}) to "
-        f"{visible(view.column_tokens[column])} (position {view.columns[column]}): "
-        f"{float(view.weights[row, column]):.4f}."
+        f"{len(view.columns)}. {name}: from {visible(view.row_tokens[row])} "
+        f"(position {view.rows[row]}) to {visible(view.column_tokens[column])} "
+        f"(position {view.columns[column]}): {float(view.weights[row, column]):.4f}."
     )
 
 
 def headline(result: AttentionResult, view: HeadView) -> Html:
     """Draw the strongest link of what is shown."""
-    row, column = _strongest(result, view)
+    name, row, column = _strongest(result, view)
     return tag(
         "p",
-        "Strongest link between words: ",
+        f"{name}: ",
         tag("bdi", visible(view.row_tokens[row]), class_="bx-att-token"),
         " looks at ",
         tag("bdi", visible(view.column_tokens[column]), class_="bx-att-token"),
@@ -254,37 +259,41 @@ def shares_table(shares: GroupShares) -> pd.DataFrame:
     """Put the shares between the sentences into a table."""
     frame = pd.DataFrame(
         shares.shares.astype(np.float64).round(4),
-        columns=[f"to {_GROUP_NAMES[name]}" for name in shares.groups],
+        columns=[f"to {_GOALS[name]}" for name in shares.groups],
     )
-    frame.insert(0, "from", [_GROUP_NAMES[name] for name in shares.groups])
+    frame.insert(0, "from", [_GOALS[name] for name in shares.groups])
     return frame
 
 
 def describe_shares(shares: GroupShares) -> str:
-    """Say in one sentence where each sentence looks."""
-    sentences = []
-    for i, source in enumerate(shares.groups):
-        goals = ", ".join(
-            f"{percent(float(shares.shares[i, j]))} at {_GROUP_NAMES[goal]}"
-            for j, goal in enumerate(shares.groups)
-        )
-        sentences.append(f"{_GROUP_NAMES[source]} looks {goals}")
-    return "On average, " + "; ".join(sentences) + "."
+    """Say in a few sentences where each text looks."""
+    return "On average: " + " ".join(
+        f"{_LOOKS[source]} {', '.join(f'{share} at {goal}' for share, goal in goals)}."
+        for source, goals in _shares(shares)
+    )
 
 
 def shares_line(shares: GroupShares) -> Html:
-    """Draw where each sentence looks, one short line per group."""
-    items = []
-    for i, source in enumerate(shares.groups):
-        goals = [
-            join(
-                tag("strong", percent(float(shares.shares[i, j]))),
-                f" at {_GROUP_NAMES[goal]}",
-            )
-            for j, goal in enumerate(shares.groups)
-        ]
-        items.append(tag("li", f"{_GROUP_NAMES[source]} looks ", join(*goals, by=", ")))
-    return tag("ul", *items, class_="bx-att-shares", aria_label="Attention between the sentences")
+    """Draw where each text looks, one short line per group."""
+    items = [
+        tag(
+            "li",
+            f"{_LOOKS[source]} ",
+            join(*(join(tag("strong", share), f" at {goal}") for share, goal in goals), by=", "),
+        )
+        for source, goals in _shares(shares)
+    ]
+    return tag("ul", *items, class_="bx-att-shares", aria_label="Attention between the texts")
+
+
+def _shares(shares: GroupShares) -> list[tuple[str, list[tuple[str, str]]]]:
+    """List for each group its shares, printed, and whom they go to."""
+    goals = [_GOALS[name] for name in shares.groups]
+    rows = [[percent(float(value)) for value in row] for row in shares.shares]
+    return [
+        (source, list(zip(row, goals, strict=True)))
+        for source, row in zip(shares.groups, rows, strict=True)
+    ]
 
 
 def links_table(links: LayerLinks) -> pd.DataFrame:

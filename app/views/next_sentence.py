@@ -15,6 +15,9 @@ MEANINGS = {
 }
 """What the two labels mean, in the order of every published checkpoint."""
 
+UNDECIDED = 0.6
+"""Below this the likelier answer is not called a yes or a no."""
+
 OVERSURE = 0.95
 """From here on the page warns that the number is a poor measure of being right."""
 
@@ -43,15 +46,19 @@ def signed(value: float, digits: int) -> str:
 
 def verdict(result: NextSentenceResult) -> Html:
     """Draw the answer in words, with a sign so that no colour has to tell it."""
-    label = IS_NEXT if result.follows else IS_RANDOM
-    sign, word = ("✓", "Yes") if result.follows else ("✗", "No")
+    meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
+    said = f"the model believes that {meaning}."
+    sign, word, kind = ("✓", "Yes", "bx-yes") if result.follows else ("✗", "No", "bx-no")
+    if result.confidence < UNDECIDED:
+        sign, word, kind = "≈", "Undecided", "bx-unsure"
+        said = f"the model leans only a little to the answer that {meaning}."
     return tag(
         "div",
         tag("span", sign, class_="bx-nsp-sign", aria_hidden="true"),
         tag(
             "p",
             tag("strong", f"{word}: "),
-            f"the model believes that {MEANINGS[label]}.",
+            said,
             tag("br"),
             tag(
                 "span",
@@ -60,7 +67,7 @@ def verdict(result: NextSentenceResult) -> Html:
                 class_="bx-line",
             ),
         ),
-        class_=f"bx-nsp-verdict {'bx-yes' if result.follows else 'bx-no'}",
+        class_=f"bx-nsp-verdict {kind}",
         role="status",
     )
 

@@ -108,11 +108,28 @@ def test_a_short_pair_loses_nothing(tiny_engine: Engine) -> None:
     assert str(cut_note(result.cut)) == ""
 
 
-def test_verdict_bars_table_and_sentence_agree(tiny_engine: Engine) -> None:
+@pytest.mark.parametrize(
+    ("logits", "word", "meaning"),
+    [
+        ((3.0, -1.0), "Yes", "follows the first"),
+        ((-1.0, 3.0), "No", "picked at random"),
+        ((0.2, 0.1), "Undecided", "follows the first"),
+        ((0.1, 0.3), "Undecided", "picked at random"),
+    ],
+)
+def test_the_verdict_says_yes_no_or_undecided(
+    tiny_engine: Engine, logits: tuple[float, float], word: str, meaning: str
+) -> None:
+    odds = torch.softmax(torch.tensor(logits, dtype=torch.float64), dim=-1).tolist()
     result = next_sentence(tiny_engine, "the cat", "sat")
-    said = str(view.verdict(result))
-    assert ("Yes" in said) == result.follows
-    assert ("follows the first" in said) == result.follows
+    said = str(view.verdict(replace(result, logits=logits, probabilities=(odds[0], odds[1]))))
+    assert f"<strong>{word}: </strong>" in said
+    assert meaning in said
+    assert view.percent(max(odds)) in said
+
+
+def test_bars_table_and_sentence_agree(tiny_engine: Engine) -> None:
+    result = next_sentence(tiny_engine, "the cat", "sat")
     bars = str(view.score_bars(result))
     table = view.score_table(result)
     for label in (IS_NEXT, IS_RANDOM):
