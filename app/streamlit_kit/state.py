@@ -50,9 +50,12 @@ def text_box(
     first = _first_text(slug, key)
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
     fits = fits_address(before)
-    if fits and st.session_state.get(_UNBOUND) == (slug, key):
+    unbound: set[tuple[str, str]] = st.session_state.setdefault(_UNBOUND, set())
+    if fits and (slug, key) in unbound:
+        unbound.remove((slug, key))
         st.session_state[key] = before  # the browser did not know that the address counts again
-    st.session_state[_UNBOUND] = None if fits else (slug, key)
+    elif not fits:
+        unbound.add((slug, key))
     text: str = st.text_area(
         label,
         value=first,
@@ -139,8 +142,15 @@ def _put(slug: str, key: str, value: str | float | bool) -> None:
         _texts()[slug, key] = str(value)
 
 
-def send_row(slug: str, text: str, to: tuple[str, ...]) -> None:
-    """Offer to open a text on other pages; drawn only where those pages are part of the site."""
+def send_row(slug: str, text: str, to: tuple[str, ...], *, text_pair: str = "") -> None:
+    """Offer to open a text on other pages; drawn only where those pages are part of the site.
+
+    Args:
+        slug: the page it is on.
+        text: what is in its box.
+        to: the pages it may go to.
+        text_pair: what is in its second box; goes along where there is anything in it.
+    """
     if not st.session_state.get(ON_SITE) or not text.strip():
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-send"):
@@ -150,12 +160,14 @@ def send_row(slug: str, text: str, to: tuple[str, ...]) -> None:
                 continue
             row = feature(target)
             if st.button(plain(row.title), key=f"_send_{target}", icon=row.icon, type="tertiary"):
-                _leave_for(row, text)
+                _leave_for(row, text, text_pair)
 
 
-def _leave_for(row: Feature, text: str) -> None:
-    """Put a text into another page's box and go there."""
+def _leave_for(row: Feature, text: str, text_pair: str) -> None:
+    """Put the texts into another page's boxes and go there."""
     _texts()[row.slug, "text"] = text
+    if text_pair.strip():
+        _texts()[row.slug, "text_pair"] = text_pair
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
     st.switch_page(row.page, query_params={})
