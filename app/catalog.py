@@ -56,8 +56,7 @@ FEATURES = (
         icon=":material/edit_note:",
         page="pages/2_fill_mask.py",
         summary="Hide a word and let the model guess it from both sides, with its odds.",
-        see="What the model would write at each [MASK], with the probability it gives to "
-        "every candidate of its whole vocabulary.",
+        see="What the model would write at each [MASK], and how sure it is of every candidate.",
         beware="A high probability says that a word is usual in such a sentence, not that the "
         "sentence is true; the model repeats the prejudices of the texts it has read.",
         needs=("BertForMaskedLM",),

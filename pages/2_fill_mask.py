@@ -1,5 +1,7 @@
 """Fill-mask: what the model would write where a word is hidden."""
 
+from itertools import cycle
+
 import streamlit as st
 
 from app.streamlit_kit import (
@@ -57,14 +59,16 @@ with page_shell(SLUG) as page:
         st.warning(plain(result.note), icon=":material/spellcheck:")
     show_html(view.sentence(result))
     show_html(view.several(result))
-    for slot in result.slots:
-        show_html(view.slot_title(slot, alone=len(result.slots) == 1))
-        show_html(view.named_word(slot, result.vocabulary))
-        show_chart(
-            view.probability_bars(slot),
-            alt=view.describe(slot),
-            table=view.candidates_table(slot),
-            key=f"bars_{slot.number}",
-        )
-        show_html(view.certainty(slot))
+    columns = st.columns(2 if len(result.slots) > 1 else 1, gap="medium")
+    for slot, column in zip(result.slots, cycle(columns), strict=False):
+        with column:
+            show_html(view.slot_title(slot, alone=len(result.slots) == 1))
+            show_html(view.named_word(slot, result.vocabulary))
+            show_chart(
+                view.probability_bars(slot),
+                alt=view.describe(slot),
+                table=view.candidates_table(slot),
+                key=f"bars_{slot.number}",
+            )
+            show_html(view.certainty(slot))
     send_row(SLUG, text, to=("tokenizer", "attention"))

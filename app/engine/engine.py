@@ -120,6 +120,12 @@ class Engine:
                 f"{self.max_length:,}. Shorten it."
             )
 
+    def warm_up(self) -> None:
+        """Compute something once, so that the first visitor does not wait for what is lazy."""
+        encoding = self.tokenizer.encode("[MASK]")
+        self.run(BertForPreTraining, encoding, attentions=True)
+        self.scores_at(encoding, [1])
+
     def run(
         self,
         cls: type[BertPreTrainedModel],

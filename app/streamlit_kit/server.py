@@ -47,6 +47,6 @@ def _overrides() -> dict[str, str | int]:
 def _warm_up() -> None:
     """Load the model before the first visitor asks; pages report what is wrong with it."""
     try:
-        open_engine()
+        open_engine().warm_up()
     except BertError:
         return

@@ -49,7 +49,10 @@ def probability_bars(slot: Slot) -> go.Figure:
             orientation="h",
             marker={
                 "color": [_NAMED if own else _BAR for own in named],
-                "pattern": {"shape": ["/" if own else "" for own in named]},
+                "pattern": {
+                    "shape": ["/" if own else "" for own in named],
+                    "fillmode": "overlay",
+                },
             },
             text=[percent(value) for value in values],
             textposition="outside",
@@ -148,14 +151,13 @@ def window(result: FillMaskResult) -> Html:
 def percent(probability: float) -> str:
     """Write a probability so that small ones do not become nothing.
 
-    >>> percent(0.3412), percent(0.00052), percent(0.0000001), percent(1.0)
-    ('34.1 %', '0.052 %', 'under 0.001 %', '100.0 %')
+    >>> percent(0.3412), percent(0.0052), percent(0.000052), percent(0.0000001)
+    ('34.1 %', '0.52 %', '0.005 %', 'under 0.001 %')
     """
-    if probability >= 0.001:
-        return f"{probability:.1%}".replace("%", " %")
-    if probability >= 0.00001:
-        return f"{probability:.3%}".replace("%", " %")
-    return "under 0.001 %"
+    if probability < 0.00001:
+        return "under 0.001 %"
+    places = 1 if probability >= 0.01 else 2 if probability >= 0.001 else 3
+    return f"{100 * probability:.{places}f} %"
 
 
 def _rows(slot: Slot) -> list[Candidate]:
