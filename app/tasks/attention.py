@@ -87,10 +87,17 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
     return AttentionResult(
         tokens=tuple(encoding.tokens),
         sides=sides,
-        attentions=tuple(layer.numpy() for layer in layers),
+        attentions=tuple(_read_only(layer) for layer in layers),
         patterns=_patterns(layers, sides),
         cut=Cut.between(whole.tokens, whole.sequence_ids, sides, limit=engine.max_length),
     )
+
+
+def _read_only(layer: Tensor) -> Floats:
+    """Turn (H, T, T) into an array that nobody can change: sessions share the result."""
+    array: Floats = layer.numpy()
+    array.setflags(write=False)
+    return array
 
 
 def _patterns(layers: Sequence[Tensor], sides: Sequence[int | None]) -> HeadPatterns:

@@ -127,6 +127,8 @@ def test_looking_again_at_a_text_runs_nothing_again(tiny_engine: Engine) -> None
     first = attention(tiny_engine, "the dog sat on the bank")
     assert attention(tiny_engine, "the dog sat on the bank") is first
     assert attention(tiny_engine, "the dog sat on the bank", "the bank") is not first
+    with pytest.raises(ValueError, match="read-only"):
+        first.attentions[0][0, 0, 0] = 1.0  # everybody who looks at this text shares it
 
 
 def test_nasty_texts_give_rows_that_add_up(tiny_engine: Engine, nasty: str) -> None:
