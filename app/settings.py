@@ -32,8 +32,8 @@ class Settings:
     """
 
     model: str = BUNDLED_MODEL
-    threads: int = 2
-    runs: int = 1
+    threads: int = 1
+    runs: int = 2
     models: int = 2
     text_chars: int = 100_000
     address_chars: int = 2_000  # longer addresses are cut by chat programs and some proxies
@@ -48,10 +48,11 @@ def _positive(name: str, default: int) -> int:
 
 def settings() -> Settings:
     """Return the settings as the environment stands now."""
-    # Two threads halve the waiting time of a single visitor and still leave room on a
-    # four-core machine; one pass at a time then keeps both cores busy without contention.
+    # Half the cores for one pass, so that two visitors compute side by side: with all cores for
+    # each, threads wait for each other as soon as anything else runs (measured: three times
+    # slower on two busy cores).
     cores = os.cpu_count() or 1
-    threads = _positive("BERT_EXPLORER_THREADS", min(2, cores))
+    threads = _positive("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)))
     return Settings(
         model=os.environ.get("BERT_EXPLORER_MODEL") or BUNDLED_MODEL,
         threads=threads,
