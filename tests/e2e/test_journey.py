@@ -54,7 +54,7 @@ def use_fill_mask(page: Page) -> None:
     write(page, "Text with [MASK] where a word is hidden", "The capital of France is [MASK].")
     expect(page.get_by_text("France is")).to_be_visible()
     bars = page.get_by_role("figure", name=re.compile("most probable first"))
-    words = re.findall(r"(\S+) (\d+\.\d) %", bars.get_attribute("aria-label") or "")
+    words = re.findall(r"(\S+) (\d+\.\d+) %", bars.get_attribute("aria-label") or "")
     assert len(words) == 5
     odds = [float(share) for _, share in words]
     assert odds == sorted(odds, reverse=True)
