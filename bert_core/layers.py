@@ -200,7 +200,7 @@ class BertSelfAttention(nn.Module):
         scores = torch.matmul(query * (1 / math.sqrt(self.head_size)), key.transpose(-1, -2))
         if bias is not None:
             scores += bias
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or scores.device.type != "cpu":
             return torch.softmax(scores, dim=-1)
         return torch.softmax(scores, dim=-1, out=scores)  # at T = 512 fresh memory costs a fifth
 

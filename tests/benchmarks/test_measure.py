@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from benchmarks.measure import Comparison, Goal, Row, alternate
+from benchmarks.report import machine, section, versions, write_section
+
+SLOWER = Comparison(ours=(2.0, 3.0, 8.0), peer=(4.0, 3.0, 2.0))
+
+
+def row(kind="time", limit=1.02):
+    return Row("forward", "the peer", Goal(kind, limit), SLOWER, items=2)
+
+
+def test_ratios_are_taken_round_by_round():
+    assert SLOWER.time_ratios() == [0.5, 1.0, 4.0]
+    assert SLOWER.speed_ratios() == [2.0, 1.0, 0.25]
+    assert row().ratio() == 1.0
+
+
+def test_both_sides_run_equally_often_and_take_turns():
+    calls = []
+    found = alternate(lambda: calls.append("a"), lambda: calls.append("b"), rounds=6, seconds=0)
+    assert len(found.ours) == len(found.peer) == 6
+    assert calls.count("a") == calls.count("b")
+    assert calls[-4:] == ["a", "b", "b", "a"]
+    assert all(seconds > 0 for seconds in (*found.ours, *found.peer))
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "text", "reached"),
+    [
+        ("time", 1.02, "≤ 1.02 × its time", True),
+        ("time", 0.9, "≤ 0.9 × its time", False),
+        ("speed", 1, "≥ 1 × its throughput", True),
+        ("speed", 4, "≥ 4 × its throughput", False),
+    ],
+)
+def test_goals_are_written_and_judged(kind, limit, text, reached):
+    goal = Goal(kind, limit)
+    assert str(goal) == text
+    assert goal.is_reached(1.0) == reached
+
+
+def test_a_section_shows_every_figure():
+    text = section("Forward pass", [row(), row("speed", 4)], ["a note"])
+    assert text.startswith("## Forward pass\n")
+    assert (
+        "| forward | the peer | ≤ 1.02 × its time | 1.00 | 0.50 to 4.00 | 1.50 s | 1.50 s | yes |"
+        in text
+    )
+    assert "| 0.25 to 2.00 | 1.50 s | 1.50 s | **no** |" in text
+    assert "- a note" in text
+
+
+def test_a_section_is_replaced_and_others_stay(tmp_path):
+    path = tmp_path / "RESULTS.md"
+    write_section(path, "B", section("B", [row()]))
+    write_section(path, "A", section("A", [row()], ["first"]))
+    write_section(path, "A", section("A", [row()], ["second"]))
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# Benchmarks\n")
+    assert text.index("## A") < text.index("## B")
+    assert text.count("## ") == 2
+    assert "first" not in text
+    assert "second" in text
+
+
+def test_the_machine_is_described_without_names_or_paths():
+    text = f"{machine()} {versions()}"
+    assert "cores" in text
+    assert "torch" in text
+    assert str(Path.home()) not in text
