@@ -4,7 +4,6 @@ import streamlit as st
 
 from app.catalog import FEATURES, Feature
 from app.engine import open_engine
-from app.settings import ROOT
 from app.streamlit_kit.frame import SITE, configure, facts
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.show import show_html
@@ -45,12 +44,10 @@ def home() -> None:
     enter("home")
     st.title(SITE, anchor=False)
     show_html(lead(_LEAD))
-    pages = [row for row in FEATURES if (ROOT / row.page).is_file()]
-    for pair in zip(pages[::2], [*pages[1::2], None], strict=False):
-        for column, row in zip(st.columns(2, gap="medium"), pair, strict=True):
-            if row is not None:
-                with column:
-                    _card(row)
+    for left in range(0, len(FEATURES), 2):
+        for column, row in zip(st.columns(2, gap="medium"), FEATURES[left:], strict=False):
+            with column:
+                _card(row)
     st.header("Before you start", anchor=False)
     show_html(points(_POINTS))
     with guarded():

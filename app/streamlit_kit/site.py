@@ -16,9 +16,5 @@ def show_site() -> None:
     """
     st.session_state[ON_SITE] = True
     pages = [st.Page(home, title="Home", default=True)]
-    pages += [
-        st.Page(ROOT / row.page, title=row.title, url_path=row.slug)
-        for row in FEATURES
-        if (ROOT / row.page).is_file()
-    ]
+    pages += [st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES]
     st.navigation(pages, position="top").run()
