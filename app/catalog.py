@@ -45,8 +45,7 @@ FEATURES = (
         icon=":material/content_cut:",
         page="pages/1_tokenizer.py",
         summary="Watch a text fall into the pieces that BERT reads, and see why each cut is made.",
-        see="Your text as BERT receives it: every colour is one entry of a fixed vocabulary, "
-        "and the number under it is all that the model ever gets.",
+        see="Your text as BERT receives it: pieces of a fixed vocabulary, each with its number.",
         beware="Pieces are cut by frequency, not by meaning: a cut inside a word is neither "
         "grammar nor etymology.",
     ),

@@ -9,9 +9,8 @@ from app.streamlit_kit import (
     send_row,
     show_html,
     show_table,
-    text_box,
 )
-from app.streamlit_kit.controls import switch
+from app.streamlit_kit.controls import switch, two_texts
 from app.tasks.tokenizer import replay, tokenizer
 from app.views import tokenizer as view
 
@@ -20,12 +19,9 @@ SHOWN = settings().shown_pieces
 
 with page_shell(SLUG) as page:
     examples_row(SLUG)
-    text = text_box(SLUG, "Text")
-    with st.container(horizontal=True, gap="medium"):
-        two = switch("Two texts", key="two")
-        cased = switch("Keep capitals and accents", key="cased")
-    pair = text_box(SLUG, "Second text", key="text_pair") if two else None
-    result = tokenizer(page.engine, text, pair, lower_case=not cased)
+    text, pair = two_texts(SLUG, "Text", "Second text, if you like", hints=view.HINTS)
+    cased = switch("Keep capitals and accents", key="cased")
+    result = tokenizer(page.engine, text, pair if pair.strip() else None, lower_case=not cased)
     replays = [replay(page.engine, each, lower_case=not cased) for each in result.texts]
 
     show_html(view.casing(result))
@@ -55,4 +51,4 @@ with page_shell(SLUG) as page:
 
     st.header("Back from the ids", anchor=False)
     show_html(view.decoded(result))
-    send_row(SLUG, text, to=("fill_mask", "next_sentence", "attention"))
+    send_row(SLUG, text, to=("fill_mask", "next_sentence", "attention"), text_pair=pair)

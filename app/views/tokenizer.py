@@ -8,6 +8,9 @@ from app.results.tokenizer import Attempt, Replay, TokenizerResult, WordStory
 from app.views.html import Html, join, tag, visible
 from app.views.tokens import over_text, token_row
 
+HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
+"""What the empty boxes suggest."""
+
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 
 

@@ -21,7 +21,7 @@ def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
 def test_every_example_opens_and_says_what_to_look_at(visit: Callable, example) -> None:
     page = visit(PAGE).click(example.label)
     assert page.at.text_area(key="text").value == example.values["text"]
-    assert page.at.toggle(key="two").value == example.values.get("two", False)
+    assert page.at.text_area(key="text_pair").value == example.values.get("text_pair", "")
     assert page.at.toggle(key="cased").value == example.values.get("cased", False)
     assert page.warnings == page.errors == ""
     assert any("visibility" in caption.value for caption in page.at.caption)
@@ -60,7 +60,7 @@ def test_a_text_over_the_sites_length_is_refused_with_both_numbers(visit: Callab
 
 
 def test_the_address_seeds_text_pair_and_switches(visit: Callable) -> None:
-    page = visit(PAGE, text="The Cat", text_pair="A dog", two="true", cased="true")
+    page = visit(PAGE, text="The Cat", text_pair="A dog", cased="true")
     assert page.at.text_area(key="text").value == "The Cat"
     assert page.at.text_area(key="text_pair").value == "A dog"
     assert page.at.toggle(key="cased").value
@@ -69,8 +69,8 @@ def test_the_address_seeds_text_pair_and_switches(visit: Callable) -> None:
 
 
 def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
-    page = visit(PAGE, two="perhaps", watch="no such word", k="-5", unknown="x")
-    assert not page.at.toggle(key="two").value
+    page = visit(PAGE, cased="perhaps", watch="no such word", k="-5", unknown="x")
+    assert not page.at.toggle(key="cased").value
     assert page.warnings == page.errors == ""
 
 
