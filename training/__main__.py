@@ -12,6 +12,7 @@ from bert_core.errors import BertError
 from bert_core.finetuning import Budget
 from training.evaluation import evaluate, gap_answers, table
 from training.export import describe_bundle, export
+from training.mixture import MixtureSettings
 from training.pretrain import PretrainSettings, pretrain
 from training.start import encoder_folder
 
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _pretrain(options: argparse.Namespace) -> None:
     bfloat16 = {"auto": None, "float32": False, "bfloat16": True}[options.precision]
+    workers = options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1)
     settings = PretrainSettings(
         data=options.data,
         work=options.work,
@@ -74,14 +76,15 @@ def _pretrain(options: argparse.Namespace) -> None:
         warmup_steps=options.warmup_steps,
         device=options.device,
         bfloat16=bfloat16,
-        workers=options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1),
+        workers=workers,
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
     )
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):  # a polite end: the state is saved first
         signal.signal(number, lambda *_: stop.set())
-    pretrain(settings, say=lambda line: print(line, flush=True), stop=stop)
+    mixture = MixtureSettings(splits=2 * workers if workers > 1 else 1)
+    pretrain(settings, mixture, say=lambda line: print(line, flush=True), stop=stop)
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
 """What one pretraining step sees, as a function of its number: nothing to store, easy to resume.
 
 Every step has three parts. Packed blocks of running text carry most of the masked words; single
-sentences teach the short inputs visitors type; sentence pairs teach the next-sentence head, half
-of them masked too. Texts are repeated or thinned out by SHARES.
+sentences teach the short inputs visitors type; sentence pairs teach the next-sentence head, a
+quarter of them masked too. Texts are repeated or thinned out by SHARES.
 """
 
 from collections.abc import Sequence
@@ -64,22 +64,24 @@ class MixtureSettings:
         rate: share of tokens masked in blocks, until `rate_falls` of the training is done;
             from there it falls to `last_rate`.
         word_weight: weight of the masked words of sentences and pairs beside those of blocks.
+        pair_weight: weight of the next-sentence loss beside the masked words of blocks.
         splits: parts the blocks are computed in, side by side or one after the other.
         seed: of everything random here.
     """
 
-    blocks: int = 28
+    blocks: int = 24
     block_length: int = 128
     long_every: int = 8
     sentences: int = 16
-    pairs: int = 32
+    pairs: int = 64
     pair_length: int = 112
-    same_document: float = 0.3
+    same_document: float = 0.25
     swapped: float = 0.05
     rate: float = 0.30
     last_rate: float = 0.15
     rate_falls: float = 0.7
     word_weight: float = 0.15
+    pair_weight: float = 2.0
     splits: int = 4
     seed: int = 20
 
@@ -101,12 +103,14 @@ class Part:
         name: in the log.
         batch: what the model sees.
         word_weight: weight of the loss of its masked words.
+        pair_weight: weight of its next-sentence loss.
         share: how much of what is logged under the name this part is.
     """
 
     name: str
     batch: PretrainingBatch
     word_weight: float
+    pair_weight: float = 0.0
     share: float = 1.0
 
 
@@ -118,7 +122,8 @@ def part_loss(model: BertForPreTraining, part: Part) -> Loss:
         parts[f"masked_lm_{part.name}"] = part.share * loss.masked_lm.detach()
     if part.batch.next_sentence_label is not None:
         parts["next_sentence"] = loss.next_sentence.detach()
-    return Loss(part.word_weight * loss.masked_lm + loss.next_sentence, parts)
+    total = part.word_weight * loss.masked_lm + part.pair_weight * loss.next_sentence
+    return Loss(total, parts)
 
 
 class Mixture:
@@ -159,7 +164,7 @@ class Mixture:
         rate, parts = settings.rate_at(progress), []
         for rows in input_ids.chunk(settings.splits):
             share = len(rows) / len(input_ids)
-            parts.append(Part("blocks", self._masked(rows, rate, generator), share, share))
+            parts.append(Part("blocks", self._masked(rows, rate, generator), share, share=share))
         return parts
 
     def _block_indices(self, step: int) -> NDArray[np.int64]:
@@ -205,7 +210,7 @@ class Mixture:
             self.tokens,
         )
         labels = torch.tensor([pair.label for pair in pairs])
-        if step % 2:  # whole sentences, as they are judged later
+        if step % 4:  # whole sentences, as they are judged later
             batch = PretrainingBatch(
                 rows.input_ids,
                 rows.token_type_ids,
@@ -214,7 +219,7 @@ class Mixture:
             )
         else:
             batch = self._masked(rows.input_ids, 0.15, generator, rows=rows, labels=labels)
-        return Part("pairs", batch, self.settings.word_weight)
+        return Part("pairs", batch, self.settings.word_weight, self.settings.pair_weight)
 
     def _pairs(self, step: int) -> list[SentencePair[tuple[int, int]]]:
         """Return the pairs of a step; four steps share a pool that is sorted by length."""

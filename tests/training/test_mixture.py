@@ -54,9 +54,9 @@ def test_a_step_has_blocks_sentences_and_pairs(mixture: Mixture) -> None:
     assert int(pairs.token_type_ids.max()) == 1
 
 
-def test_pairs_are_masked_in_every_other_step(mixture: Mixture) -> None:
-    masked = [mixture(step, 0.0)[0].batch.positions is not None for step in range(4)]
-    assert masked == [True, False, True, False]
+def test_pairs_are_masked_in_every_fourth_step(mixture: Mixture) -> None:
+    masked = [mixture(step, 0.0)[0].batch.positions is not None for step in range(5)]
+    assert masked == [True, False, False, False, True]
 
 
 def test_every_few_steps_blocks_are_joined_into_long_rows(
