@@ -101,35 +101,49 @@ def write_card(
 
 def recipe(settings: Mapping[str, Any], last: Mapping[str, Any]) -> str:
     """Describe a training in words, from its settings and the last line of its log."""
-    mixture, trainer = settings["mixture"], settings["trainer"]
-    seen = last["step"] * mixture["blocks"] * mixture["block_length"] / 1e6
+    phases, trainer = settings["phases"], settings["phases"][-1]["trainer"]
+    mixture = phases[-1]["mixture"]
+    ends = [*(phase["after_step"] for phase in phases[1:]), last["step"]]
+    spans = [end - phase["after_step"] for phase, end in zip(phases, ends, strict=True)]
+    sizes = [phase["mixture"]["blocks"] * phase["mixture"]["block_length"] for phase in phases]
+    seen = sum(span * size for span, size in zip(spans, sizes, strict=True)) / 1e6
+    pairs = sum(span * phase["mixture"]["pairs"] for span, phase in zip(spans, phases, strict=True))
     precision = "bfloat16" if trainer["bfloat16"] else "float32"
+    where = (
+        "a CUDA device" if settings["device"] == "cuda" else "a processor shared with other work"
+    )
     return "\n".join(
         [
             f"`python -m training pretrain` in this repository: {last['step']:,} steps in "
-            f"{last['seconds'] / 60:.0f} minutes of computing on {_machine(settings)}, "
-            f"matrix products in {precision}.",
+            f"{last['seconds'] / 60:.0f} minutes of computing on {where}, matrix products in "
+            f"{precision}; {seen:.1f} million tokens of running text, {pairs:,} sentence pairs.",
             "",
             f"- AdamW, peak rate {trainer['learning_rate']:.0e} after {trainer['warmup_steps']} "
             f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "
             f"at norm {trainer['max_grad_norm']}, no dropout, seed {mixture['seed']}.",
-            f"- Each step: {mixture['blocks']} packed blocks of {mixture['block_length']} tokens "
-            f"({seen:.1f} million tokens in all; every {mixture['long_every']}th step joins them "
-            f"four by four), {mixture['sentences']} single sentences with whole words masked, "
-            f"{mixture['pairs']} sentence pairs.",
+            *(
+                _step(phase["mixture"], first, end)
+                for phase, first, end in zip(
+                    phases, (phase["after_step"] + 1 for phase in phases), ends, strict=True
+                )
+            ),
+            f"- Every {mixture['long_every']}th step joins the blocks four by four. Single "
+            "sentences and a part of the pairs are masked too, sentences by whole words.",
             f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
             f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
             f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept.",
-            "- Half of the pairs are true neighbours; of the others "
-            f"{100 * mixture['same_document']:.0f} % come from the same document, "
-            f"{100 * mixture['swapped']:.0f} % are neighbours in the wrong order, the rest come "
-            "from another document.",
             "- Sentences sharing 12 word pieces in a row with evaluation text were dropped.",
         ]
     )
 
 
-def _machine(settings: Mapping[str, Any]) -> str:
-    if settings["device"] == "cuda":
-        return "one CUDA device"
-    return f"{settings['trainer']['workers']} processor threads shared with other work"
+def _step(mixture: Mapping[str, Any], first: int, last: int) -> str:
+    """Describe what one step of a phase held."""
+    return (
+        f"- Steps {first:,} to {last:,}: {mixture['blocks']} packed blocks of "
+        f"{mixture['block_length']} tokens, {mixture['sentences']} single sentences, "
+        f"{mixture['pairs']} sentence pairs. Half of the pairs are true neighbours; of the others "
+        f"{100 * mixture['same_document']:.0f} % come from the same document, "
+        f"{100 * mixture['swapped']:.0f} % are neighbours in the wrong order, the rest come from "
+        "another document."
+    )

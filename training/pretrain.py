@@ -114,13 +114,13 @@ def build_trainer(
         loss=part_loss,
         log=settings.work / LOG,
     )
-    _write_settings(settings, mixture, trainer_settings, tokens)
     state = settings.work / STATE
     if state.is_file():
         trainer.resume(state)
         say(f"resumed after step {trainer.steps_done}")
     elif (settings.work / LOG).is_file():
         (settings.work / LOG).unlink()  # of a run that was killed before its first save
+    _write_settings(settings, mixture, trainer, tokens)
     return trainer
 
 
@@ -158,15 +158,25 @@ def _save(trainer: Trainer, work: Path) -> None:
 
 
 def _write_settings(
-    settings: PretrainSettings, mixture: MixtureSettings, trainer: TrainerSettings, tokens: int
+    settings: PretrainSettings, mixture: MixtureSettings, trainer: Trainer, tokens: int
 ) -> None:
-    """Keep what the recipe was, for the model card."""
+    """Keep what the recipe was, for the model card; a resumed training may have changed it."""
+    target = settings.work / SETTINGS
+    phase = {
+        "after_step": trainer.steps_done,
+        "mixture": asdict(mixture),
+        "trainer": asdict(trainer.settings),
+    }
+    phases = []
+    if trainer.steps_done and target.is_file():
+        known = json.loads(target.read_text(encoding="utf-8"))["phases"]
+        phases = [old for old in known if old["after_step"] < trainer.steps_done]
+    if not phases or any(phases[-1][key] != phase[key] for key in ("mixture", "trainer")):
+        phases.append(phase)
     record = {
         "init": settings.init,
         "device": settings.device,
         "text_tokens": tokens,
-        "mixture": asdict(mixture),
-        "trainer": asdict(trainer),
+        "phases": phases,
     }
-    target = settings.work / SETTINGS
     target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
