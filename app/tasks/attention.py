@@ -10,6 +10,7 @@ from math import isqrt, log
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from app.engine import Engine
@@ -215,15 +216,15 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
     rows, columns = _positions(result, selection)
     least, most = GRID_SIDE
     side = min(most, max(least, isqrt(GRID_BYTES // (result.layers * result.heads))))
-    gather = _blocks(columns, side, len(result.tokens))  # (T, c)
-    average = _blocks(rows, side, len(result.tokens)).T  # (r, T)
-    average = average / average.sum(axis=-1, keepdims=True)
+    row_blocks = _blocks(rows, side, len(result.tokens))
+    column_blocks = _blocks(columns, side, len(result.tokens))
+    members = np.bincount(row_blocks[rows]).astype(np.float32)[:, None]  # (r, 1)
     small = []
     for layer in result.attentions:
-        # One large product instead of H small ones, which would wake the threads H times.
-        flat = layer.reshape(-1, layer.shape[-1]) @ gather  # (H * T, c)
-        pooled = flat.reshape(*layer.shape[:2], -1)  # (H, T, c)
-        small.append(average @ (_rows_to_one(pooled) if selection.renormalise else pooled))
+        pooled = _sum_blocks(layer, column_blocks, axis=-1)  # (H, T, c)
+        if selection.renormalise:
+            pooled = _rows_to_one(pooled)
+        small.append(_sum_blocks(pooled, row_blocks, axis=-2) / members)  # (H, r, c)
     pictures = np.stack(small)  # (L, H, r, c)
     peaks = pictures.max(axis=(-2, -1))
     scale = np.divide(255.0, peaks, out=np.zeros_like(peaks), where=peaks > 0)
@@ -234,12 +235,27 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
     )
 
 
-def _blocks(positions: Sequence[int], side: int, length: int) -> Floats:
-    """Build the (T, n) matrix that sends every shown position to one of n <= side blocks."""
+def _blocks(positions: Sequence[int], side: int, length: int) -> NDArray[np.intp]:
+    """Number the block of each of T positions, at most `side` of them; -1 is a hidden position."""
     count = min(side, len(positions))
-    members = np.zeros((length, count), dtype=np.float32)
-    members[positions, np.arange(len(positions)) * count // len(positions)] = 1.0
-    return members
+    blocks = np.full(length, -1, dtype=np.intp)
+    blocks[positions] = np.arange(len(positions)) * count // len(positions)
+    return blocks
+
+
+def _sum_blocks(values: Floats, blocks: NDArray[np.intp], *, axis: int) -> Floats:
+    """Sum along an axis block by block, leaving out what is hidden.
+
+    Neighbours of one block are summed where they lie, in one pass over memory. A product with a
+    matrix of zeros and ones does the same in one line and no faster; while other work is on the
+    machine its threads wait for each other, which made it ten times slower.
+    """
+    starts = np.flatnonzero(np.diff(blocks, prepend=-2))
+    shown = blocks[starts] >= 0
+    runs = np.compress(shown, np.add.reduceat(values, starts, axis=axis), axis=axis)
+    firsts = np.flatnonzero(np.diff(blocks[starts][shown], prepend=-1))
+    summed: Floats = np.add.reduceat(runs, firsts, axis=axis)
+    return summed
 
 
 def strongest_links(
