@@ -24,6 +24,8 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories without a s
 _JOINERS = "\u200c\u200d"  # they hold emoji and Persian words together
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Html:
@@ -111,13 +113,14 @@ def _sign(character: str) -> str:
 def plain(text: str) -> str:
     r"""Escape a text for Streamlit's Markdown, so that it shows as it was typed.
 
-    Without this a text could draw a picture, and the picture's address would be fetched.
+    Without this a text could draw a picture, and the picture's address would be fetched. Addresses
+    become links even so, unless a character without width (a word joiner) breaks them.
 
-    >>> plain("![x](http://a.b) *c*")
-    '\\!\\[x\\](http\\://a.b) \\*c\\*'
+    >>> plain("![x] *c*")
+    '\\!\\[x\\] \\*c\\*'
     """
     one_line = " ".join(visible(text).split("\n"))
-    return _MARKDOWN.sub(r"\\\1", one_line)
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\u2060", one_line))
 
 
 def chart_text(text: str) -> str:

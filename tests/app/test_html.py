@@ -79,6 +79,9 @@ def test_markdown_of_a_text_is_inert() -> None:
     shown = plain("![x](http://a.example/x.png) **b** :red[x] <b> $x$ `c`\n# h")
     assert re.search(r"(?<!\\)[`*_\[\]<>$:!#|]", shown) is None
     assert "\n" not in shown
+    assert "://" not in shown
+    assert "www." not in plain("WWW.a.example www.b.example")
+    assert plain("a@b.example") == "a\u2060@b.example"
 
 
 def test_chart_labels_read_no_markup() -> None:
