@@ -1,11 +1,16 @@
 """The engine: one shared encoder, honest reports, computing only through its doors."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from app.engine import Engine
+from app.engine import engine as engine_module
 from bert_core import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
 from bert_core.errors import InputError, MissingFileError
 
@@ -96,3 +101,47 @@ def test_the_fingerprint_changes_with_the_weights(
     tiny_engine: Engine, headless_folder: Path
 ) -> None:
     assert Engine(str(headless_folder)).provenance.fingerprint != tiny_engine.provenance.fingerprint
+
+
+def test_eight_threads_get_the_numbers_that_one_gets(tiny_engine: Engine) -> None:
+    encodings = [tiny_engine.tokenizer.encode("the cat " * n + "[MASK]") for n in range(1, 9)]
+    at = [encoding.input_ids.index(4) for encoding in encodings]
+    alone = [tiny_engine.scores_at(e, [p]) for e, p in zip(encodings, at, strict=True)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            together = list(pool.map(lambda e, p: tiny_engine.scores_at(e, [p]), encodings, at))
+            for one, other in zip(alone, together, strict=True):
+                torch.testing.assert_close(one, other)
+
+
+def test_no_more_passes_run_at_once_than_the_settings_allow(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "_COMPUTE", threading.BoundedSemaphore(2))
+    model = tiny_engine.model(BertForMaskedLM)
+    running, most, lock = [0], [0], threading.Lock()
+    compute = model.scores_at
+
+    def watched(*args: Any, **options: Any) -> torch.Tensor:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.02)  # long enough for all others to try
+        with lock:
+            running[0] -= 1
+        return compute(*args, **options)
+
+    monkeypatch.setattr(model, "scores_at", watched)
+    encoding = tiny_engine.tokenizer.encode("the [MASK]")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: tiny_engine.scores_at(encoding, [2]), range(16)))
+    assert most[0] == 2
+
+
+def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:
+    encoding = tiny_engine.tokenizer.encode("the cat")
+    one, listed = (tiny_engine.run(BertForMaskedLM, x) for x in (encoding, [encoding]))
+    assert one.logits is not None and listed.logits is not None
+    torch.testing.assert_close(one.logits, listed.logits)
+    with pytest.raises(InputError, match="empty"):
+        tiny_engine.run(BertForMaskedLM, [])
