@@ -25,6 +25,7 @@ from bert_core.layers import (
     attention_bias,
 )
 from bert_core.outputs import ModelOutputs
+from bert_core.skeleton import without_memory
 
 
 class BertPreTrainedModel(nn.Module):
@@ -78,7 +79,7 @@ class BertPreTrainedModel(nn.Module):
         Parameters that agree in name and shape are shared, not copied: what trains one trains
         the other. Parameters the other lacks are fresh, and `load_report.missing` names them.
         """
-        with torch.device("meta"):
+        with without_memory():
             model = cls(other.config, *inputs, **kwargs)
         device, dtype = other.device, other.dtype
         theirs = {_bare(name): value for name, value in _all_parameters(other)}

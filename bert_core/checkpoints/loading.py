@@ -1,7 +1,7 @@
 """From a name to a model in evaluation mode, and an honest report of what was filled.
 
 The model is built without memory first, so that every name and shape of the checkpoint can be
-compared before anything is reserved; then each parameter is reserved and filled, one by one.
+compared before anything is reserved; then the parameters get their values, see `filling`.
 """
 
 import os
@@ -10,17 +10,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import torch
-from torch import nn
-
+from bert_core.checkpoints.filling import fill
 from bert_core.checkpoints.keys import Found, Repeat, by_bare_name
-from bert_core.checkpoints.matching import Match, check_layers, check_memory, check_repeats, match
+from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
 from bert_core.checkpoints.pickle_file import from_state_dict
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
 from bert_core.checkpoints.weights import has_weights, open_weights
 from bert_core.errors import CheckpointError
+from bert_core.skeleton import without_memory
 
 if TYPE_CHECKING:
     from bert_core.model import BertPreTrainedModel
@@ -78,13 +77,13 @@ def load_pretrained(
             check_layers(config.num_hidden_layers, found, os.fspath(name_or_path))
         else:
             found, repeats = by_bare_name(from_state_dict(dict(state_dict), "state_dict"))
-        with torch.device("meta"):
+        with without_memory():
             model = cls(config, *inputs, **arguments)
         plan = match(model, found, ignore_mismatched_sizes=load.ignore_mismatched_sizes)
         if state_dict is None:
             check_memory(model, plan)
         dtype = wanted_dtype(load.dtype, (entry.tensor for entry in plan.stored.values()))
-        _fill(model, plan, dtype)
+        fill(model, plan, dtype)
         check_repeats(model, plan, repeats)
     model.load_report = LoadReport(
         plan.missing, plan.unexpected, plan.mismatched, os.fspath(name_or_path)
@@ -106,22 +105,3 @@ def _open(
     if head is not None and has_weights(head):
         found |= by_bare_name(stack.enter_context(open_weights(head)))[0]
     return found, repeats
-
-
-def _fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
-    """Give every parameter its memory and its values: stored ones, or fresh ones."""
-    from bert_core.model import init_weights  # that module imports this package
-
-    fresh = set(plan.missing)
-    tied = set(model.tied_keys())
-    for name, parameter in list(model.named_parameters(remove_duplicate=False)):
-        if name not in tied:
-            make = torch.zeros if name in fresh else torch.empty
-            values = make(parameter.shape, dtype=dtype, device="cpu")
-            owner, _, leaf = name.rpartition(".")
-            setattr(model.get_submodule(owner), leaf, nn.Parameter(values))
-    model.tie_weights()
-    for owner in {name.rpartition(".")[0] for name in fresh}:
-        init_weights(model.get_submodule(owner), model.config.initializer_range)
-    for name, entry in plan.stored.items():
-        entry.tensor.copy_to(model.get_parameter(name))

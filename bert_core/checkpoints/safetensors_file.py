@@ -4,15 +4,18 @@ A file is: 8 bytes little-endian length of the header; the header, a JSON object
 `{name: {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {...}}`; the data.
 Source: the format section of the safetensors project's README.
 
-The `safetensors` package maps the file and hands out tensors, which then have to be copied
-into the parameters: for a moment the weights are resident twice. Here every tensor is read
-into the memory it will live in, and every number of the header is checked before it is used.
+Every number of the header is checked before it is used. What needs no conversion is mapped
+privately: the parameter is the file's page, read when first used and copied when first written
+to. What needs one is read piece by piece into the memory it will live in. Either way the weights
+are never resident twice. (A mapped file may be replaced, but must not be overwritten in place.)
 """
 
 import json
 import math
+import mmap
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -53,6 +56,11 @@ class SafetensorsTensor:
     shape: tuple[int, ...]
     start: int
 
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
     def copy_to(self, target: Tensor) -> None:
         """Fill `target`, of the same shape, converting to its dtype and device."""
         flat = target.detach().view(-1) if target.is_contiguous() else None
@@ -90,6 +98,7 @@ class SafetensorsFile:
         self.path = path
         self.tensors: dict[str, SafetensorsTensor] = {}
         self._handle: BinaryIO = path.open("rb", buffering=0)
+        self._map: mmap.mmap | None = None
         try:
             self._read_header()
         except BaseException:
@@ -119,6 +128,12 @@ class SafetensorsFile:
                     "while it was read. Get the file again."
                 )
             done += count
+
+    def view(self, start: int, count: int, dtype: torch.dtype) -> Tensor:
+        """Return `count` elements from byte `start` on as memory that outlives this object."""
+        if self._map is None:
+            self._map = mmap.mmap(self._handle.fileno(), 0, access=mmap.ACCESS_COPY)
+        return torch.frombuffer(self._map, dtype=dtype, count=count, offset=start)
 
     def _read_header(self) -> None:
         size = self._handle.seek(0, 2)
@@ -194,6 +209,31 @@ class SafetensorsFile:
         return SafetensorsTensor(self, name, _DTYPES[dtype], shape, begin + first), first, end
 
 
+def map_run(tensors: Sequence[object]) -> list[Tensor] | None:
+    """Map tensors that lie one after another in one file, as views of one storage.
+
+    Returns:
+        A tensor for each, or None where they are no such run or cannot be mapped: Windows does
+        not let a mapped file be replaced, and numbers must lie at multiples of their size.
+    """
+    first = tensors[0]
+    if not isinstance(first, SafetensorsTensor) or sys.platform == "win32":
+        return None
+    position, run = first.start, []
+    for tensor in tensors:
+        if not isinstance(tensor, SafetensorsTensor) or tensor.size == 0:
+            return None
+        if (tensor.file, tensor.start, tensor.dtype) != (first.file, position, first.dtype):
+            return None
+        position += tensor.size * tensor.dtype.itemsize
+        run.append(tensor)
+    if first.start % first.dtype.itemsize:
+        return None
+    sizes = [tensor.size for tensor in run]
+    parts = torch.split(first.file.view(first.start, sum(sizes), first.dtype), sizes)
+    return [part.view(tensor.shape) for part, tensor in zip(parts, run, strict=True)]
+
+
 def _is_count(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62
 
@@ -223,7 +263,7 @@ def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         }
         position += size
     raw = json.dumps(header, separators=(",", ":")).encode("utf-8")
-    raw += b" " * (-len(raw) % 8)  # the data begins at a multiple of 8, as readers expect
+    raw += b" " * (-(len(raw) + 8) % 64)  # the data begins where a cache line does
     with path.open("xb") as file:
         file.write(len(raw).to_bytes(8, "little") + raw)
         for tensor in tensors.values():

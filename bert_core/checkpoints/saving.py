@@ -3,11 +3,9 @@
 import copy
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from torch import Tensor
 
 from bert_core.checkpoints.safetensors_file import write_safetensors
 from bert_core.checkpoints.weights import SAFETENSORS
@@ -27,10 +25,10 @@ def save_model(model: "BertPreTrainedModel", folder: Path) -> None:
     Raises:
         CheckpointError: the folder cannot be written.
     """
-    tied = set(model.tied_keys())
-    tensors: dict[str, Tensor] = {
-        name: tensor for name, tensor in model.state_dict().items() if name not in tied
-    }
+    state = model.state_dict()
+    for name in model.tied_keys():
+        del state[name]
+    tensors = {name: state[name] for name in _in_order(list(state))}
     config = _config_to_save(model)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,6 +36,24 @@ def save_model(model: "BertPreTrainedModel", folder: Path) -> None:
         _replace(folder / "config.json", config.to_json_file)
     except OSError as error:
         raise CheckpointError(f"{folder} cannot be written: {error.strerror}.") from None
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    """Put query, key and value side by side, so that the file can be used as one matrix.
+
+    >>> part = "a.attention.self."
+    >>> names = [part + name for name in ("query.weight", "query.bias", "key.weight", "key.bias")]
+    >>> [name.removeprefix(part) for name in _in_order(names)]
+    ['query.weight', 'key.weight', 'query.bias', 'key.bias']
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        owner, _, leaf = name.rpartition(".")
+        of_attention = owner.rpartition(".")[0].endswith("attention.self")
+        groups.setdefault(
+            f"{owner.rpartition('.')[0]}:{leaf}" if of_attention else name, []
+        ).append(name)
+    return [name for group in groups.values() for name in group]
 
 
 def _config_to_save(model: "BertPreTrainedModel") -> BertConfig:

@@ -152,3 +152,58 @@ def test_tensors_of_any_layout_and_size_are_written(tmp_path):
         turned = torch.empty(2, 3).T
         file.tensors["turned"].copy_to(turned)
         assert torch.equal(turned, tensors["turned"])
+
+
+# -- mapped files ---------------------------------------------------------------------------------
+
+
+def test_training_a_loaded_model_leaves_its_file_alone(make_config, tmp_path):
+    BertModel(make_config()).save_pretrained(tmp_path)
+    before = (tmp_path / "model.safetensors").read_bytes()
+    model = BertModel.from_pretrained(tmp_path)
+    model(torch.tensor([[1, 2, 3]]))[1].sum().backward()
+    torch.optim.SGD(model.parameters(), lr=1.0).step()
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+    again = BertModel.from_pretrained(tmp_path)
+    assert not torch.equal(again.pooler.dense.weight, model.pooler.dense.weight)
+
+
+def test_replacing_or_removing_a_file_leaves_loaded_models_alone(make_config, tmp_path):
+    torch.manual_seed(0)
+    BertModel(make_config()).save_pretrained(tmp_path)
+    model = BertModel.from_pretrained(tmp_path)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    BertModel(make_config()).save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+def test_what_we_save_is_loaded_as_one_matrix_for_query_key_and_value(make_config, tmp_path):
+    BertModel(make_config()).save_pretrained(tmp_path)
+    attention = BertModel.from_pretrained(tmp_path).encoder.layer[1].attention.self
+    weights = [part.weight for part in (attention.query, attention.key, attention.value)]
+    assert len({weight.untyped_storage().data_ptr() for weight in weights}) == 1
+    assert [weight.data_ptr() - weights[0].data_ptr() for weight in weights] == [0, 4096, 8192]
+
+
+def test_only_the_tensor_itself_is_pickled(make_config, tmp_path):
+    BertModel(make_config()).save_pretrained(tmp_path)
+    model = BertModel.from_pretrained(tmp_path)
+    torch.save(model.pooler.dense.weight.detach(), tmp_path / "one.bin")
+    assert (tmp_path / "one.bin").stat().st_size < 8_000
+    assert torch.equal(torch.load(tmp_path / "one.bin"), model.pooler.dense.weight)
+
+
+def test_a_file_whose_numbers_lie_at_odd_places_is_read(make_config, tmp_path):
+    model = BertModel(make_config()).eval()
+    model.save_pretrained(tmp_path)
+    path = tmp_path / "model.safetensors"
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    moved = (length + 1).to_bytes(8, "little") + whole[8 : 8 + length] + b" " + whole[8 + length :]
+    path.write_bytes(moved)
+    again = BertModel.from_pretrained(tmp_path)
+    for name, value in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], value)
+    assert all(value.data_ptr() % 4 == 0 for value in again.state_dict().values())

@@ -1,0 +1,63 @@
+"""Giving the parameters of a model without memory their memory and their values."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from bert_core.checkpoints.matching import Match
+from bert_core.checkpoints.safetensors_file import map_run
+from bert_core.checkpoints.weights import StoredTensor
+
+if TYPE_CHECKING:
+    from bert_core.model import BertPreTrainedModel
+
+_QUERY = ".attention.self.query."
+_PROJECTIONS = (_QUERY, ".attention.self.key.", ".attention.self.value.")
+
+
+def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
+    """Give every parameter its values: mapped ones, converted ones, or fresh ones.
+
+    Args:
+        model: a model built without memory.
+        plan: which stored tensor fills which parameter.
+        dtype: the number type to fill with.
+    """
+    from bert_core.model import init_weights  # that module imports this package
+
+    for owner in {name.rpartition(".")[0] for name in plan.missing}:
+        module = model.get_submodule(owner)
+        for leaf, parameter in list(module.named_parameters(recurse=False)):
+            _set(module, leaf, torch.zeros(parameter.shape, dtype=dtype, device="cpu"))
+        init_weights(module, model.config.initializer_range)
+    mapped = _map_stored(plan, dtype)
+    for name, found in plan.stored.items():
+        values = mapped.get(name)
+        if values is None:
+            values = torch.empty(found.tensor.shape, dtype=dtype, device="cpu")
+            found.tensor.copy_to(values)
+        owner, _, leaf = name.rpartition(".")
+        _set(model.get_submodule(owner), leaf, values)
+    model.tie_weights()
+
+
+def _set(module: nn.Module, leaf: str, values: Tensor) -> None:
+    setattr(module, leaf, nn.Parameter(values))
+
+
+def _map_stored(plan: Match, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Map what needs no conversion; query, key and value as one storage where they adjoin."""
+    stored: dict[str, StoredTensor] = {
+        name: found.tensor for name, found in plan.stored.items() if found.tensor.dtype == dtype
+    }
+    mapped: dict[str, Tensor] = {}
+    for name in stored:
+        if _QUERY in name:
+            names = [name.replace(_QUERY, projection) for projection in _PROJECTIONS]
+            run = map_run([stored[part] for part in names]) if set(names) <= set(stored) else None
+            mapped.update(zip(names, run or (), strict=False))
+    for name, tensor in stored.items():
+        if name not in mapped and (alone := map_run([tensor])) is not None:
+            mapped[name] = alone[0]
+    return mapped
