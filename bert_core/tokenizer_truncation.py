@@ -45,11 +45,14 @@ def kept_lengths(
             f"max_length is {max_length}, but {added} tokens are added to every such input. "
             f"Expected at least {added}."
         )
-    if truncation == "only_second" and second is None:
-        raise InputError("truncation='only_second' needs a second text; there is only one.")
     excess = first + (second or 0) - room
     if excess <= 0:
         return first, second or 0
+    if truncation == "only_second" and second is None:
+        raise InputError(
+            f"The text has {excess} tokens too many, and truncation='only_second' needs a second "
+            "text to cut from; there is only one. Use 'longest_first'."
+        )
     if room == 0:
         return 0, 0
     if second is None:

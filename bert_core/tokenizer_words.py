@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from threading import Lock
+from typing import Any
 
 from bert_core.encoding import Chunk, Span
 from bert_core.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
@@ -104,6 +105,7 @@ class ChunkCache(dict[str, Chunk]):
     ) -> None:
         super().__init__()
         specials = tuple(specials)
+        self._arguments = (wordpiece, vocab, normalizer, specials)
         self._words = WordCache(wordpiece, vocab)
         self._vocab = vocab
         self._normalizer = normalizer
@@ -112,6 +114,9 @@ class ChunkCache(dict[str, Chunk]):
         self._plain = not any(re.search("^[0-9A-Za-z]", token) for token in specials)
         self._lowercase = normalizer is not None and normalizer.lowercase
         self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ChunkCache, self._arguments  # what was remembered stays behind
 
     def __missing__(self, stretch: str) -> Chunk:
         if len(stretch) > LONGEST:

@@ -3,11 +3,10 @@
 A trace is computed apart from the fast road, straight from the rules, and ends in the same tokens.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from bert_core.normalizer import Normalized
 from bert_core.tokenizer_basic import check_surrogates, check_text
 from bert_core.wordpiece import CONTINUATION, blank_separated
 from bert_core.wordpiece import Attempt as Try
@@ -102,25 +101,16 @@ def trace_text(tokenizer: "BertTokenizer", text: str) -> Trace:
         InputError: `text` is not a string or holds half a surrogate pair.
     """
     check_surrogates(check_text(text))
-    stages: list[tuple[str, str, str]] = []
-    words: list[WordTrace] = []
+    tracer = _Tracer(tokenizer, text)
     for start, end, special in _stretches(tokenizer, text):
-        typed = text[start:end]
         if special:
-            stages.append((typed, typed, typed))
-            words.append(_special(tokenizer, typed, start))
+            tracer.special(start, end)
         elif tokenizer.do_basic_tokenize:
-            normalized = tokenizer.normalizer.normalize(typed)
-            stages.append(tokenizer.normalizer.stages(typed))
-            words += _words(tokenizer, text, start, normalized)
+            tracer.normalised(start, end)
         else:
-            stages.append((typed, typed, typed))
-            words += [
-                _word(tokenizer, text, found.group(), _places(start + found.start(), found.group()))
-                for found in blank_separated(typed)
-            ]
-    cleaned, stripped, normal = ("".join(stage[n] for stage in stages) for n in range(3))
-    return Trace(text, cleaned, stripped, normal, tuple(words))
+            tracer.blank_separated(start, end)
+    cleaned, stripped, normalized = map("".join, tracer.stages)
+    return Trace(text, cleaned, stripped, normalized, tuple(tracer.words))
 
 
 def _stretches(tokenizer: "BertTokenizer", text: str) -> Iterator[tuple[int, int, bool]]:
@@ -135,48 +125,89 @@ def _stretches(tokenizer: "BertTokenizer", text: str) -> Iterator[tuple[int, int
         yield end, len(text), False
 
 
-def _places(start: int, word: str) -> list[int]:
-    return list(range(start, start + len(word)))
+class _Tracer:
+    """Collects the stages and words of one text."""
+
+    def __init__(self, tokenizer: "BertTokenizer", text: str) -> None:
+        self._tokenizer = tokenizer
+        self._text = text
+        self._known: dict[str, _Lookup] = {}  # a word that comes again is not looked up again
+        self.stages: tuple[list[str], list[str], list[str]] = ([], [], [])
+        self.words: list[WordTrace] = []
+
+    def special(self, start: int, end: int) -> None:
+        """Trace a token that is found before anything else."""
+        token = self._text[start:end]
+        self._stage(token, token, token)
+        self._word(token, range(start, end), special=token in self._tokenizer.vocab)
+
+    def normalised(self, start: int, end: int) -> None:
+        """Trace a stretch through all rules."""
+        typed, normalizer = self._text[start:end], self._tokenizer.normalizer
+        self._stage(*normalizer.stages(typed))
+        normalized = normalizer.normalize(typed)
+        origins = normalized.origins
+        for match in normalized.words():
+            first, last = match.span()
+            places = range(first, last) if origins is None else origins[first:last]
+            self._word(match.group(), [start + place for place in places])
+
+    def blank_separated(self, start: int, end: int) -> None:
+        """Trace a stretch whose words are taken as they are."""
+        typed = self._text[start:end]
+        self._stage(typed, typed, typed)
+        for match in blank_separated(typed):
+            self._word(match.group(), range(start + match.start(), start + match.end()))
+
+    def _stage(self, *forms: str) -> None:
+        for stage, form in zip(self.stages, forms, strict=True):
+            stage.append(form)
+
+    def _word(self, word: str, places: Sequence[int], *, special: bool = False) -> None:
+        """Add one word; `places` says where in the text each of its characters comes from."""
+        found = _special(word) if special else self._known.get(word)
+        if found is None:
+            found = self._known[word] = _look_up(self._tokenizer, word)
+        start, end = places[0], places[-1] + 1
+        vocab = self._tokenizer.vocab
+        self.words.append(
+            WordTrace(
+                text=self._text[start:end],
+                start=start,
+                end=end,
+                normalized=word,
+                attempts=found.attempts,
+                pieces=tuple([token for token, _, _ in found.pieces]),
+                ids=tuple([vocab[token] for token, _, _ in found.pieces]),
+                offsets=tuple([(places[a], places[b - 1] + 1) for _, a, b in found.pieces]),
+                unknown_reason=found.unknown_reason,
+                special=special,
+            )
+        )
 
 
-def _words(
-    tokenizer: "BertTokenizer", text: str, shift: int, normalized: Normalized
-) -> Iterator[WordTrace]:
-    """Trace the words of a normalised stretch that begins at character `shift`."""
-    origins = normalized.origins
-    for match in normalized.words():
-        places = range(*match.span()) if origins is None else origins[slice(*match.span())]
-        yield _word(tokenizer, text, match.group(), [shift + place for place in places])
+class _Lookup(NamedTuple):
+    """What the vocabulary answered to one word; the pieces' places count from its start."""
+
+    attempts: tuple[Attempt, ...]
+    pieces: tuple[tuple[str, int, int], ...]
+    unknown_reason: str | None
 
 
-def _word(tokenizer: "BertTokenizer", text: str, word: str, places: list[int]) -> WordTrace:
-    """Trace one word; `places` says where in the text each of its characters comes from."""
+def _special(token: str) -> _Lookup:
+    return _Lookup((), ((token, 0, len(token)),), None)
+
+
+def _look_up(tokenizer: "BertTokenizer", word: str) -> _Lookup:
+    """Try the pieces of one word; the ones found are its tokens."""
     tried = tokenizer.wordpiece_tokenizer.attempts(word)
-    known = bool(tried) and tried[-1].found
-    unknown = Try(tokenizer.unk_token, 0, len(word), True)
-    pieces = [attempt for attempt in tried if attempt.found] if known else [unknown]
-    start, end = places[0], places[-1] + 1
-    return WordTrace(
-        text=text[start:end],
-        start=start,
-        end=end,
-        normalized=word,
-        attempts=tuple(Attempt(attempt.token, attempt.found) for attempt in tried),
-        pieces=tuple(piece.token for piece in pieces),
-        ids=tuple(tokenizer.vocab[piece.token] for piece in pieces),
-        offsets=tuple((places[piece.start], places[piece.end - 1] + 1) for piece in pieces),
-        unknown_reason=None if known else _reason(tokenizer, word, tried),
-        special=False,
+    attempts = tuple([Attempt(each.token, each.found) for each in tried])
+    if tried and tried[-1].found:
+        pieces = tuple([(each.token, each.start, each.end) for each in tried if each.found])
+        return _Lookup(attempts, pieces, None)
+    return _Lookup(
+        attempts, ((tokenizer.unk_token, 0, len(word)),), _reason(tokenizer, word, tried)
     )
-
-
-def _special(tokenizer: "BertTokenizer", token: str, start: int) -> WordTrace:
-    """Trace a token that is found before anything else; one not in the vocabulary is a word."""
-    if token not in tokenizer.vocab:
-        return _word(tokenizer, " " * start + token, token, _places(start, token))
-    end = start + len(token)
-    ids = (tokenizer.vocab[token],)
-    return WordTrace(token, start, end, token, (), (token,), ids, ((start, end),), None, True)
 
 
 def _reason(tokenizer: "BertTokenizer", word: str, tried: list[Try]) -> str:
