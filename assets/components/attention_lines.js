@@ -120,13 +120,13 @@ export default function ({ data, parentElement }) {
     const nodes = [];
     for (const [key, d] of [...paths].sort((a, b) => (a[0] % BUCKETS) - (b[0] % BUCKETS))) {
       const strength = ((key % BUCKETS) + 0.5) / BUCKETS;
-      const opacity = (0.12 + 0.88 * strength) * (word ? 0.12 : 1);
+      const opacity = (0.12 + 0.88 * strength) * (word ? 0.06 : 1); // many faint lines add up
       nodes.push(path(colourOf.get(Math.floor(key / BUCKETS)), opacity, word ? 1 : 1 + 3 * strength, d));
     }
     if (word) {
       for (const link of links) {
         if (!parts.active.has(link.head) || !touches(link, word)) continue;
-        const opacity = 0.25 + 0.75 * Math.min(1, link.weight);
+        const opacity = 0.45 + 0.55 * Math.min(1, link.weight);
         nodes.push(path(colourOf.get(link.head), opacity, 1.5 + 5 * link.weight, curve(link)));
       }
     }
