@@ -158,12 +158,24 @@ class BertConfig:
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= 1:
                 raise ConfigError(f"{name} is {value!r}; expected a number from 0 to 1.")
+        rate = self.extra.get("classifier_dropout")
+        if rate is not None and not (_is_number(rate) and 0 <= rate <= 1):
+            raise ConfigError(
+                f"classifier_dropout is {rate!r}; expected null or a number from 0 to 1."
+            )
+        pad = self.pad_token_id
+        if pad is not None and (not isinstance(pad, int) or isinstance(pad, bool)):
+            raise ConfigError(f"pad_token_id is {pad!r}; expected null or a whole number.")
         for name in ("layer_norm_eps", "initializer_range"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value < 1e3:
                 raise ConfigError(f"{name} is {value!r}; expected a small positive number.")
         if not (callable(self.hidden_act) or isinstance(self.hidden_act, str)):
             raise ConfigError(f"hidden_act is {self.hidden_act!r}; expected a name or a callable.")
+        self._check_architecture()
+
+    def _check_architecture(self) -> None:
+        """Refuse keys that ask for something this package does not implement."""
         positions = self.extra.get("position_embedding_type", "absolute")
         if positions != "absolute":
             raise ConfigError(

@@ -170,6 +170,11 @@ def test_an_unknown_activation_is_refused_when_a_model_is_built(make_config):
         ("id2label", {"0": "a", "5": "b"}),
         ("id2label", {"zero": "a"}),
         ("num_labels", -3),
+        ("pad_token_id", "[PAD]"),
+        ("pad_token_id", 2.5),
+        ("classifier_dropout", "none"),
+        ("classifier_dropout", 10**400),
+        ("classifier_dropout", [0.1]),
     ],
 )
 def test_a_value_that_cannot_be_is_a_config_error_that_names_the_key(key, value):
