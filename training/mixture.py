@@ -69,14 +69,14 @@ class MixtureSettings:
         seed: of everything random here.
     """
 
-    blocks: int = 24
+    blocks: int = 20
     block_length: int = 128
     long_every: int = 8
     sentences: int = 16
-    pairs: int = 64
+    pairs: int = 96
     pair_length: int = 112
-    same_document: float = 0.25
-    swapped: float = 0.05
+    same_document: float = 0.12
+    swapped: float = 0.03
     rate: float = 0.30
     last_rate: float = 0.15
     rate_falls: float = 0.7
