@@ -68,8 +68,8 @@ FEATURES = (
         summary="Ask whether one sentence may follow another, and how sure the model is.",
         see="How strongly the model believes that the second sentence followed the first in "
         "the same text.",
-        beware="The test that trained this answer was easy: it detects a change of topic far "
-        "better than a break in logic, and it is nearly always too sure of itself.",
+        beware="The test that trained this answer was easy: it notices a change of topic far "
+        "better than a break in logic, so a high number is no proof of good sense.",
         needs=("BertForNextSentencePrediction",),
     ),
     Feature(

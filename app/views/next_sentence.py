@@ -139,9 +139,10 @@ def oversure(result: NextSentenceResult) -> Html:
     return tag(
         "p",
         tag("strong", "Very sure is not very right. "),
-        f"{percent(result.confidence)} does not mean that such answers are right that often: "
-        "wrong pairs were easy to spot in training, so this head hardly ever doubts. Swap the "
-        "sentences or pick an unrelated one on the same topic, and watch how little it moves.",
+        f"{percent(result.confidence)} does not mean that such answers are right that often. In "
+        "training, most wrong pairs gave themselves away by a change of topic, so that is what "
+        "this head is surest about. Swap the sentences, or try “Reversed” and “Contradiction”, "
+        "and see how little it cares about order and logic.",
         class_="bx-note bx-caution",
     )
 
