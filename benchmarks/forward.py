@@ -74,8 +74,8 @@ def _row(
         return found.last_hidden_state, found.attentions or ()
 
     _check(run_ours(), run_peer(), attentions)
-    rounds = 5 if quick else 15
-    comparison = alternate(run_ours, run_peer, rounds=rounds, seconds=0.05 if quick else 0.2)
+    rounds = 5 if quick else 11
+    comparison = alternate(run_ours, run_peer, rounds=rounds, seconds=0.05 if quick else 0.15)
     kind = "with attentions" if attentions else "without attentions"
     return Row(
         work=f"{name} {shape}, {kind}",
