@@ -14,13 +14,12 @@ from typing import Any
 
 from bert_core.encoding import Encoding, Frame, Segment
 from bert_core.errors import InputError
-from bert_core.normalizer import Normalizer
 from bert_core.tokenizer_basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
 from bert_core.tokenizer_batches import BatchOptions, encode_dictionary, listed, paired
 from bert_core.tokenizer_files import find_tokenizer, save_tokenizer
 from bert_core.tokenizer_truncation import kept_lengths, window_bounds
 from bert_core.tokenizer_vocabulary import Vocabulary, read_vocabulary
-from bert_core.tokenizer_words import LONGEST, ChunkCache, parts_of
+from bert_core.tokenizer_words import LONGEST, ChunkCache
 from bert_core.trace import Trace, trace_text
 from bert_core.wordpiece import WordpieceTokenizer
 
@@ -66,13 +65,14 @@ class BertTokenizer(Vocabulary):
         self.strip_accents = strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.never_split = tuple(never_split or ())
-        self.basic_tokenizer = BasicTokenizer(do_lower_case, self.never_split)
-        self.wordpiece_tokenizer = WordpieceTokenizer(self.vocab, self.unk_token)
-        self.normalizer = Normalizer(
-            lowercase=do_lower_case,
+        self.basic_tokenizer = BasicTokenizer(
+            do_lower_case,
+            self.never_split,
             strip_accents=strip_accents,
-            chinese_chars=tokenize_chinese_chars,
+            tokenize_chinese_chars=tokenize_chinese_chars,
         )
+        self.wordpiece_tokenizer = WordpieceTokenizer(self.vocab, self.unk_token)
+        self.normalizer = self.basic_tokenizer.normalizer
         # The five names of BERT are special only where the vocabulary has them.
         specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
         self._chunks = ChunkCache(
@@ -265,19 +265,15 @@ class BertTokenizer(Vocabulary):
         """Tokenize one text: no rule looks across U+0020, so what stands between goes alone."""
         try:
             stretches = text.split(" ")
-            if not text.isascii() and max(map(len, stretches)) > LONGEST:
-                return self._segment_of_parts(text)
+            if text.isascii() or max(map(len, stretches)) <= LONGEST:
+                return Segment(text, list(map(self._chunk_of, stretches)))
+            # Too long to be remembered whole, as in scripts without blanks.
+            if (parts := self._chunks.parts_of(text)) is not None:
+                return Segment(text, list(map(self._chunk_of, parts)), gap=0)
             return Segment(text, list(map(self._chunk_of, stretches)))
         except (InputError, AttributeError, TypeError):
             check_surrogates(check_text(text))  # says what is wrong, and where
             raise
-
-    def _segment_of_parts(self, text: str) -> Segment:
-        """Tokenize a text with few blanks, where special tokens do not stand in the way."""
-        specials = self._chunks.specials
-        if not self.do_basic_tokenize or (specials is not None and specials.search(text)):
-            return Segment(text, list(map(self._chunk_of, text.split(" "))))
-        return Segment(text, list(map(self._chunk_of, parts_of(text))), gap=0)
 
     def _shortened(
         self, first: Segment, second: Segment | None, max_length: int, truncation: str

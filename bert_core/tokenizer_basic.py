@@ -45,6 +45,8 @@ class BasicTokenizer:
     Args:
         do_lower_case: lower-case the words and drop their accents.
         never_split: words to leave as they are wherever they stand; none may hold a blank.
+        strip_accents: drop accents; None means as `do_lower_case`.
+        tokenize_chinese_chars: make every Chinese character a word.
 
     Example:
         >>> BasicTokenizer().tokenize("Crème brûlée, [MASK]!")
@@ -52,11 +54,20 @@ class BasicTokenizer:
     """
 
     def __init__(
-        self, do_lower_case: bool = True, never_split: Iterable[str] | None = NEVER_SPLIT
+        self,
+        do_lower_case: bool = True,
+        never_split: Iterable[str] | None = NEVER_SPLIT,
+        *,
+        strip_accents: bool | None = None,
+        tokenize_chinese_chars: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
         self.never_split = tuple(never_split or ())
-        self._normalizer = Normalizer(lowercase=do_lower_case)
+        self.normalizer = Normalizer(
+            lowercase=do_lower_case,
+            strip_accents=strip_accents,
+            chinese_chars=tokenize_chinese_chars,
+        )
         self._specials = special_pattern(self.never_split)
 
     def tokenize(self, text: str) -> list[str]:
@@ -77,4 +88,4 @@ class BasicTokenizer:
         return words + self._words(text[end:])
 
     def _words(self, text: str) -> list[str]:
-        return self._normalizer.normalize(text).text.split()
+        return self.normalizer.normalize(text).text.split()

@@ -19,23 +19,19 @@ from bert_core.wordpiece import WordpieceTokenizer, blank_separated
 CACHE_SIZE = 65_536  # stretches; about 20 MB when full
 LONGEST = 40  # characters of a stretch that is worth remembering
 
-_PUNCTUATION = PUNCTUATION.pattern()
 # Words where all is printable ASCII and no blank; the matches leave no gaps.
 _ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
-# Where a raw text can be cut without changing any token: around blanks, Chinese characters and
-# punctuation. None of them is moved by canonical ordering, and each ends the word before it.
-_ALONE = f"{BLANK.pattern()}{CHINESE.pattern()}{_PUNCTUATION}"
+# Where a raw text can be cut without changing any token: around blanks and punctuation, and around
+# Chinese characters if these become words. None of them is moved by canonical ordering.
+_ALONE = f"{BLANK.pattern()}{PUNCTUATION.pattern()}"
 _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
+_ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
+_PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
 
 # Most words are one token: these are shared, so that the memory stays small and the garbage
 # collector has little to look at.
 _WHOLE = [((0, size),) for size in range(LONGEST + 1)]
 _FIRST = [(0,) * count for count in range(LONGEST + 1)]
-
-
-def parts_of(text: str) -> list[str]:
-    """Cut a raw text into parts that can be tokenized apart; together they are the text."""
-    return _PARTS.findall(text)
 
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
@@ -112,8 +108,19 @@ class ChunkCache(dict[str, Chunk]):
         self.specials = special_pattern(specials)
         # Then a stretch of ASCII letters and digits is one word, whatever the options.
         self._plain = not any(re.search("^[0-9A-Za-z]", token) for token in specials)
+        chinese = normalizer is not None and normalizer.chinese_chars
+        self._parts = _PARTS_CHINESE if chinese else _PARTS
         self._lowercase = normalizer is not None and normalizer.lowercase
         self._lock = Lock()
+
+    def parts_of(self, text: str) -> list[str] | None:
+        """Cut a text into parts that can be tokenized apart, and that together are the text.
+
+        None where a special token or the lack of cleaning stands in the way.
+        """
+        if self._normalizer is None or (self.specials and self.specials.search(text)):
+            return None
+        return self._parts.findall(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkCache, self._arguments  # what was remembered stays behind
@@ -140,7 +147,7 @@ class ChunkCache(dict[str, Chunk]):
             words = map(self._words.__getitem__, _ASCII_WORDS.findall(text))
             return joined(words, len(stretch))
         if len(stretch) > LONGEST:
-            parts = parts_of(stretch)
+            parts = self._parts.findall(stretch)
             if len(parts) > 1:
                 return joined(map(self.__getitem__, parts), len(stretch))
         return self._normalised(self._normalizer, stretch)
