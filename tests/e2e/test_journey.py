@@ -52,7 +52,7 @@ def use_tokenizer(page: Page) -> None:
 
 def use_fill_mask(page: Page) -> None:
     write(page, "Text with [MASK] where a word is hidden", "The capital of France is [MASK].")
-    expect(page.get_by_text("France is")).to_be_visible()
+    expect(page.get_by_role("paragraph").filter(has_text="France is")).to_be_visible()
     bars = page.get_by_role("figure", name=re.compile("most probable first"))
     words = re.findall(r"(\S+) (\d+\.\d+) %", bars.get_attribute("aria-label") or "")
     assert len(words) == 5
