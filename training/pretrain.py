@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -171,7 +172,7 @@ def _write_settings(
     if trainer.steps_done and target.is_file():
         known = json.loads(target.read_text(encoding="utf-8"))["phases"]
         phases = [old for old in known if old["after_step"] < trainer.steps_done]
-    if not phases or any(phases[-1][key] != phase[key] for key in ("mixture", "trainer")):
+    if not phases or _seen(phases[-1]) != _seen(phase):
         phases.append(phase)
     record = {
         "init": settings.init,
@@ -180,3 +181,8 @@ def _write_settings(
         "phases": phases,
     }
     target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _seen(phase: dict[str, Any]) -> dict[str, Any]:
+    """Return what a phase showed the model; how it was split up is no part of the recipe."""
+    return {name: value for name, value in phase["mixture"].items() if name != "splits"}
