@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from bert_core.encoding import Encoding, Frame, Segment
@@ -18,7 +17,7 @@ from bert_core.tokenizer_basic import NEVER_SPLIT, BasicTokenizer, check_surroga
 from bert_core.tokenizer_batches import BatchOptions, encode_dictionary, listed, paired
 from bert_core.tokenizer_files import find_tokenizer, save_tokenizer
 from bert_core.tokenizer_truncation import kept_lengths, window_bounds
-from bert_core.tokenizer_vocabulary import Vocabulary, read_vocabulary
+from bert_core.tokenizer_vocabulary import Vocabulary, path_of, read_vocabulary
 from bert_core.tokenizer_words import LONGEST, ChunkCache
 from bert_core.trace import Trace, trace_text
 from bert_core.wordpiece import WordpieceTokenizer
@@ -58,7 +57,7 @@ class BertTokenizer(Vocabulary):
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
     ) -> None:
-        super().__init__(read_vocabulary(Path(vocab_file)))
+        super().__init__(read_vocabulary(path_of(vocab_file)))
         self.do_lower_case = do_lower_case
         self.do_basic_tokenize = do_basic_tokenize
         self.max_len = max_len
@@ -225,7 +224,7 @@ class BertTokenizer(Vocabulary):
         Returns:
             The paths of the two files.
         """
-        return save_tokenizer(self, Path(folder))
+        return save_tokenizer(self, path_of(folder))
 
     @classmethod
     def from_pretrained(

@@ -120,5 +120,5 @@ def _tensor(rows: list[list[int]], kind: str) -> Any:
             f"The inputs have from {lengths[0]} to {lengths[-1]} tokens and do not fit into one "
             "tensor. Use padding=True."
         )
-    array = numpy.array(rows, dtype=numpy.int64).reshape(len(rows), -1)
+    array = numpy.array(rows, dtype=numpy.int64) if rows else numpy.zeros((0, 0), numpy.int64)
     return torch.from_numpy(array) if kind == "pt" else array

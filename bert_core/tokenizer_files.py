@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_core.checkpoints.resolve import resolve
 from bert_core.errors import CheckpointError, InputError, MissingFileError
-from bert_core.tokenizer_vocabulary import VOCABULARY_NAME
+from bert_core.tokenizer_vocabulary import VOCABULARY_NAME, path_of
 
 if TYPE_CHECKING:
     from bert_core.tokenizer import BertTokenizer
@@ -26,10 +26,11 @@ def find_tokenizer(
     """Find a vocabulary and the options that the files and the name beside it imply.
 
     Raises:
+        InputError: what was given is neither a path nor a name.
         MissingFileError: there is no such folder or name, or no vocabulary in it.
         CheckpointError: `tokenizer_config.json` cannot be read.
     """
-    path = Path(name_or_path).expanduser()
+    path = path_of(name_or_path).expanduser()
     if path.is_file() and not path.name.lower().endswith(_ARCHIVES):
         folder, vocab_file = path.parent, path
         name = f"{path.parent.name}/{path.name}"

@@ -31,6 +31,17 @@ _TIDY = (
 )
 
 
+def path_of(value: object) -> Path:
+    """Return a path that a caller typed.
+
+    Raises:
+        InputError: it is neither text nor a path.
+    """
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise InputError(f"Expected a path or a name, found {type(value).__name__}: {value!r}.")
+
+
 def read_vocabulary(path: Path) -> list[str]:
     """Read the pieces of a vocabulary file in the order of their ids.
 
