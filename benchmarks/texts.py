@@ -5,7 +5,8 @@ sense, but they repeat their words as running text does: a few very often, most 
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 SENTENCES: dict[str, tuple[str, ...]] = {
     "Arabic": (
@@ -92,59 +93,73 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-_ENGLISH = """
-On Monday the baker opened her shop before sunrise, as she had done for twenty-two years.
-Nobody could explain why the old bridge hummed whenever the wind came from the north.
-The committee postponed its decision; several members wanted to read the report first.
-"We'll need more chairs," he said, "and somebody who knows how to tune a piano."
-Water boils at a lower temperature on a mountain, which is why the beans stayed hard.
-In 1987 the library moved into a former railway station, three streets from the harbour.
-She counted the coins twice, wrote down $14.65, and locked the drawer.
-Most of the seedlings survived the frost because the gardener had covered them with straw.
-His grandmother's letters, written in violet ink, were found behind the kitchen cupboard.
-The experiment was repeated under different conditions, but the results did not change.
-If the ferry doesn't leave by noon, we shall miss the connection to the islands.
-Engineers inspected every cable, replaced two of them and reopened the lift on Friday.
-The judge asked whether the witness had seen the driver or only heard the car.
-An unusually dry summer had turned the meadows yellow and emptied the wells.
-They painted the classroom blue, hung up a map of the world and waited for the children.
-A small population of beavers has returned to the upper valley since the dam was removed.
-Prices rose by 3.5 per cent in the second quarter, slightly faster than expected.
-The translator complained that the poem's rhythm could not be carried into another language.
-When the lights went out, the orchestra simply kept playing from memory.
-Several historians have argued that the treaty was signed too late to prevent the war.
-"""
+# Scripts that write no blanks between words: how long the fragments are that lines are made of.
+_UNBROKEN = {"Chinese": (1, 3), "Japanese": (2, 5), "Thai": (4, 9)}
+_WORDS_PER_SCRIPT = 1_500
 
 
-def english_lines(count: int, seed: int = 0) -> list[str]:
-    """Compose different lines of English, 15 to 40 words each."""
-    return list(_composed(_ENGLISH.split(), count, seed, shortest=15, longest=40, glue=" "))
+def english_lines(vocabulary: Iterable[str], count: int, seed: int = 0) -> list[str]:
+    """Compose different lines of English-looking text, 15 to 60 words each.
+
+    Args:
+        vocabulary: pieces in the order of a WordPiece vocabulary, where frequent words come first.
+        count: how many lines.
+        seed: the same seed gives the same lines.
+    """
+    chooser = random.Random(seed)
+    known = [
+        piece for piece in vocabulary if piece.isalpha() and piece.isascii() and len(piece) > 1
+    ]
+    # One word in twelve is not in the vocabulary, as in an encyclopaedia.
+    words = [
+        _crossed(chooser, known) if chooser.random() < 1 / 12 and rank > 300 else word
+        for rank, word in enumerate(known)
+    ]
+    marked = [_marked(chooser, word) for word in words for _ in range(4)]
+    return _composed(chooser, marked, count, size=(15, 60), glue=" ")
 
 
 def mixed_lines(count: int, seed: int = 0) -> list[str]:
     """Compose different lines in all scripts, one script after the other."""
-    streams = []
+    chooser = random.Random(seed)
+    each = -(-count // len(SENTENCES))
+    columns = []
     for script, sentences in SENTENCES.items():
-        by_character = script in ("Chinese", "Japanese", "Thai")
-        words = list("".join(sentences)) if by_character else " ".join(sentences).split()
-        size = (30, 80) if by_character else (10, 25)
-        each = -(-count // len(SENTENCES))
-        glue = "" if by_character else " "
-        lines = _composed(words, each, seed, shortest=size[0], longest=size[1], glue=glue)
-        streams.append(list(lines))
-    return [line for lines in zip(*streams, strict=True) for line in lines][:count]
+        if script in _UNBROKEN:
+            fragments = _fragments(chooser, "".join(sentences), _UNBROKEN[script])
+            columns.append(_composed(chooser, fragments, each, size=(8, 25), glue=""))
+        else:
+            words = " ".join(sentences).split()
+            more = [_crossed(chooser, words) for _ in range(_WORDS_PER_SCRIPT - len(words))]
+            columns.append(_composed(chooser, words + more, each, size=(10, 25), glue=" "))
+    return [line for lines in zip(*columns, strict=True) for line in lines][:count]
+
+
+def _crossed(chooser: random.Random, words: Sequence[str]) -> str:
+    """Make a word nobody has written: the beginning of one and the end of another."""
+    first, second = chooser.choice(words), chooser.choice(words)
+    return first[: (len(first) + 1) // 2] + second[len(second) // 2 :]
+
+
+def _marked(chooser: random.Random, word: str) -> str:
+    """Write one word in six with punctuation or a capital, as sentences do."""
+    style = chooser.randrange(24)
+    plain = (f"{word},", f"{word}.", word.capitalize(), f"({word})")
+    return plain[style] if style < len(plain) else word
+
+
+def _fragments(chooser: random.Random, text: str, size: tuple[int, int]) -> list[str]:
+    starts = [chooser.randrange(len(text) - size[1]) for _ in range(_WORDS_PER_SCRIPT)]
+    return [text[start : start + chooser.randint(*size)] for start in starts]
 
 
 def _composed(
-    words: list[str], count: int, seed: int, *, shortest: int, longest: int, glue: str
-) -> Iterator[str]:
-    chooser = random.Random(seed)
+    chooser: random.Random, words: Sequence[str], count: int, *, size: tuple[int, int], glue: str
+) -> list[str]:
     # Falls off as one over the rank, as the words of running text do.
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
-    seen: set[str] = set()
-    while len(seen) < count:
-        size = chooser.randint(shortest, longest)
-        line = glue.join(chooser.choices(words, weights, k=size))
-        if line not in seen:
-            seen.add(line)
-            yield line
+    weights = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
+    lines: dict[str, None] = {}
+    while len(lines) < count:
+        chosen = chooser.choices(words, cum_weights=weights, k=chooser.randint(*size))
+        lines[glue.join(chosen)] = None
+    return list(lines)
