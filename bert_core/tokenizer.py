@@ -37,7 +37,7 @@ class BertTokenizer(Vocabulary):
             saying where; None for no limit.
         do_basic_tokenize: clean the text and cut at punctuation; if False, words are what stands
             between blanks, and nothing is changed in them.
-        never_split: tokens looked for in the text before anything else.
+        never_split: tokens looked for in the text before anything else; none may hold a blank.
         strip_accents: drop accents; None means as `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word.
 
@@ -63,17 +63,17 @@ class BertTokenizer(Vocabulary):
         self.max_len = max_len
         self.strip_accents = strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
-        self.never_split = tuple(never_split or ())
+        self.never_split = tuple(listed(never_split or ()))
+        # The five names of BERT are special only where the vocabulary has them.
+        specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
         self.basic_tokenizer = BasicTokenizer(
             do_lower_case,
-            self.never_split,
+            specials,
             strip_accents=strip_accents,
             tokenize_chinese_chars=tokenize_chinese_chars,
         )
         self.wordpiece_tokenizer = WordpieceTokenizer(self.vocab, self.unk_token)
         self.normalizer = self.basic_tokenizer.normalizer
-        # The five names of BERT are special only where the vocabulary has them.
-        specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
         self._chunks = ChunkCache(
             self.wordpiece_tokenizer,
             self.vocab,

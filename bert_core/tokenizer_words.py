@@ -31,7 +31,7 @@ _PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
 # Most words are one token: these are shared, so that the memory stays small and the garbage
 # collector has little to look at.
 _WHOLE = [((0, size),) for size in range(LONGEST + 1)]
-_FIRST = [(0,) * count for count in range(LONGEST + 1)]
+_FIRST = (0,)
 
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
@@ -63,7 +63,7 @@ class WordCache(dict[str, Chunk]):
             return self._compute(word)
         number = self._vocab.get(word)
         if number is not None and size <= self._wordpiece.max_input_chars_per_word:
-            chunk: Chunk = ((number,), _WHOLE[size], _FIRST[1], 1, size + 1)
+            chunk: Chunk = ((number,), _WHOLE[size], _FIRST, 1, size + 1)
         else:
             chunk = self._compute(word)
         self[word] = chunk

@@ -94,6 +94,8 @@ def test_words_never_to_be_split_are_kept_as_they_stand(small: Path) -> None:
     assert tokenizer.tokenize("the,fooa") == ["the", "[UNK]", "foo", "a"]
     assert tokenizer.tokenize("[SEP]") == ["[", "[UNK]", "]"]
     assert tokenizer.tokenize("Jim-Jam jim") == ["[UNK]", "jim"]
+    with pytest.raises(InputError, match="Expected a list of texts, found str"):
+        BertTokenizer(small, never_split="[MASK]")
     nothing = BertTokenizer(small, never_split=None)
     assert nothing.tokenize("[MASK]") == ["[", "mask", "]"]
 
