@@ -1,5 +1,6 @@
 """The model card beside the weights: data and licences, recipe, curve, figures, limits, hash."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,17 +31,19 @@ in float16; `transformers` opens it as `BertForPreTraining`.
 
 ## Licence
 
-The weights are under CC BY-SA 4.0, because much of the text is Wikipedia's. {encoder}
+{licence}
 
 ## Measured
 
 {table}
 
-Intervals are Wilson's. {evaluation}
+{evaluation}
 
 ## Recipe
 
 {recipe}
+
+{note}
 
 ![Training loss](curve.svg)
 
@@ -85,11 +88,13 @@ def write_card(
         settings: of the training, as its work folder keeps them.
         last: the last line of its log.
         figures: what was measured on the exported weights.
-        bundle: the config's sizes, "parameters", "size" and "sha256" of the weights.
+        bundle: the config's sizes, "parameters", "size" and "sha256" of the weights, and a
+            "note" on how the training went, in Markdown.
     """
+    licence = f"The weights are under CC BY-SA 4.0: much of the text is Wikipedia's. {ENCODER}"
     card = _CARD.format(
-        encoder=ENCODER,
-        evaluation=EVALUATION_NOTE,
+        licence=_paragraph(licence),
+        evaluation=_paragraph(f"Intervals are Wilson's. {EVALUATION_NOTE}"),
         table=table(figures),
         recipe=recipe(settings, last),
         tokens=settings["text_tokens"],
@@ -97,6 +102,15 @@ def write_card(
         **bundle,
     )
     target.write_text(card, encoding="utf-8")
+
+
+def _paragraph(text: str) -> str:
+    """Fill a paragraph to the width of the card.
+
+    >>> _paragraph("one\\ntwo")
+    'one two'
+    """
+    return textwrap.fill(" ".join(text.split()), width=100)
 
 
 def recipe(settings: Mapping[str, Any], last: Mapping[str, Any]) -> str:
@@ -114,9 +128,12 @@ def recipe(settings: Mapping[str, Any], last: Mapping[str, Any]) -> str:
     )
     return "\n".join(
         [
-            f"`python -m training pretrain` in this repository: {last['step']:,} steps in "
-            f"{last['seconds'] / 60:.0f} minutes of computing on {where}, matrix products in "
-            f"{precision}; {seen:.1f} million tokens of running text, {pairs:,} sentence pairs.",
+            _paragraph(
+                f"`python -m training pretrain` in this repository: {last['step']:,} steps in "
+                f"{last['seconds'] / 60:.0f} minutes of computing on {where}, matrix products in "
+                f"{precision}; {seen:.1f} million tokens of running text and {pairs:,} sentence "
+                "pairs."
+            ),
             "",
             f"- AdamW, peak rate {trainer['learning_rate']:.0e} after {trainer['warmup_steps']} "
             f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "

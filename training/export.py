@@ -27,6 +27,7 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
+NOTE = "note.md"  # what a person wants to say about this run
 _DROPOUT = 0.1  # BERT's own, for whoever trains on; pretraining went without
 
 
@@ -69,7 +70,7 @@ def describe_bundle(work: Path, folder: Path, figures: Sequence[Figure]) -> None
     """Write model card and curve into a bundle.
 
     Args:
-        work: the work folder of the training.
+        work: the work folder of the training; a `note.md` in it goes into the card.
         folder: the bundle's folder.
         figures: what was measured on exactly these weights.
     """
@@ -79,7 +80,9 @@ def describe_bundle(work: Path, folder: Path, figures: Sequence[Figure]) -> None
     bundle = seal(folder)
     if (work / LOG).is_file():
         write_curve(work / LOG, folder / CURVE)
+    note = work / NOTE
     facts = {
+        "note": note.read_text(encoding="utf-8").strip() if note.is_file() else "",
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
         "hidden": config.hidden_size,
