@@ -48,6 +48,8 @@ with page_shell(SLUG) as page:
             persist_state="session",
         )
         show_html(view.story(words[word]))
+        looks = view.tries_table(words[word])
+        show_table(looks, alt="Every look-up", key="looks", title="Every look-up as a table")
 
     st.header("Back from the ids", anchor=False)
     show_html(view.decoded(result))

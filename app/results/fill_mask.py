@@ -26,7 +26,7 @@ class Slot:
 
     Attributes:
         number: which mask of the text, counted from 1 as people count.
-        position: its place among the tokens the model read, counted from 0.
+        position: its place among the tokens of the whole text, counted from 0.
         start: first character of the mask in the text.
         end: character after its last one.
         before: some text before the mask, for orientation.

@@ -88,6 +88,7 @@ def test_another_word_can_be_watched(visit: Callable) -> None:
     page.at.selectbox(key="watch").set_value("1: dog")
     page.run()
     assert "played ✗" not in page.words
+    assert list(page.at.dataframe[1].value["looked up"]) == ["dog"]
     assert "dog ✓" in page.words
 
 
