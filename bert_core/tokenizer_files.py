@@ -36,7 +36,7 @@ def find_tokenizer(
         name = f"{path.parent.name}/{path.name}"
     else:
         folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision)
-        vocab_file, name = folder / VOCABULARY_NAME, path.name
+        vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
     if not vocab_file.is_file():
         raise MissingFileError(
             f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary beside the "
@@ -45,6 +45,15 @@ def find_tokenizer(
     options = _options(folder / CONFIG_NAME)
     options.setdefault("do_lower_case", _lower_case_by_name(name))
     return vocab_file, options
+
+
+def _told_name(folder: Path) -> str:
+    """Return the name that says something: a copy from the Hub lies under its commit's number.
+
+    >>> _told_name(Path("models--google-bert--bert-base-cased/snapshots/cd5ef92a"))
+    'models--google-bert--bert-base-cased'
+    """
+    return folder.parent.parent.name if folder.parent.name == "snapshots" else folder.name
 
 
 def _lower_case_by_name(name: str) -> bool:

@@ -2,7 +2,8 @@
 
 Read in this order: `resolve` (what a name stands for), `weights` (which files hold tensors),
 `safetensors_file` and `pickle_file` (the two formats), `keys` (old and new parameter names),
-`loading` (everything put together), `saving`.
+`loading` (everything put together), `sharing` (further classes on a loaded encoder) with
+`ownership` (whose classifier it is), `survey` (what a folder holds, without loading), `saving`.
 
 This package may not run code that a file brings along, write outside the folder it was told,
 or reserve memory on the word of a file: sizes are checked against the file's length first.

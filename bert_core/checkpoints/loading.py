@@ -69,7 +69,7 @@ def load_pretrained(
             "checkpoint to model.safetensors first."
         )
     arguments, overrides, load = split_options(cls, options)
-    head = _head_folder(folder, cls)
+    head = head_folder(folder, cls)
     config = load.config or read_config(head or folder, overrides)
     with ExitStack() as stack:
         if state_dict is None:
@@ -91,7 +91,7 @@ def load_pretrained(
     return model.eval()
 
 
-def _head_folder(folder: Path, cls: type[Any]) -> Path | None:
+def head_folder(folder: Path, cls: type[Any]) -> Path | None:
     """Return `heads/<ClassName>`, which holds what this class changes of the root."""
     head = folder / "heads" / cls.__name__
     return head if (head / "config.json").is_file() else None

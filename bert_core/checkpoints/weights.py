@@ -63,6 +63,16 @@ def has_weights(folder: Path) -> bool:
     return any(_is_file(folder / name) for name in (SAFETENSORS, INDEX, PICKLE))
 
 
+def weight_files(folder: Path) -> tuple[Path, ...]:
+    """Return the files that `open_weights` would read; () where there are none."""
+    if _is_file(folder / SAFETENSORS):
+        return (folder / SAFETENSORS,)
+    if _is_file(folder / INDEX):
+        shards = sorted(set(_read_index(folder / INDEX).values()))
+        return (folder / INDEX, *(folder / name for name in shards))
+    return (folder / PICKLE,) if _is_file(folder / PICKLE) else ()
+
+
 def list_names(folder: Path) -> str:
     """Return the names in a folder, for an error message."""
     names = sorted(entry.name for entry in folder.iterdir())

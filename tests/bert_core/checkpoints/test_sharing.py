@@ -1,0 +1,235 @@
+"""Several classes on one encoder, whose classifier it is, and the survey that loads nothing."""
+
+import json
+
+import pytest
+import torch
+
+from bert_core.checkpoints.ownership import classifier_class
+from bert_core.checkpoints.sharing import load_sharing
+from bert_core.checkpoints.survey import survey
+from bert_core.errors import CheckpointError, ConfigError, MissingFileError
+from bert_core.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model import BertModel
+
+CLASSES = [
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+    BertModel,
+]
+IDS = torch.tensor([[1, 5, 98, 0, 3]])
+TAGS = {0: "O", 1: "B-PER", 2: "I-PER"}
+
+
+@pytest.fixture
+def bundle(make_config, write_folder):
+    """A root, a tagger that adds only its head, and an answerer that moved two tensors."""
+    torch.manual_seed(0)
+    root = BertForPreTraining(make_config()).eval()
+    folder = write_folder(root.config, root.state_dict())
+    (folder / "heads").mkdir()
+    tagger = {"classifier.weight": torch.rand(3, 32), "classifier.bias": torch.rand(3)}
+    config = make_config(id2label=TAGS)
+    write_folder(config, tagger, name="model/heads/BertForTokenClassification")
+    answerer = {
+        "qa_outputs.weight": torch.rand(2, 32),
+        "qa_outputs.bias": torch.rand(2),
+        "bert.encoder.layer.1.attention.self.key.weight": torch.rand(32, 32),
+        "bert.encoder.layer.0.output.dense.bias": torch.rand(32),
+    }
+    write_folder(make_config(), answerer, name="model/heads/BertForQuestionAnswering")
+    return folder
+
+
+def encoder(model):
+    return dict(model.encoder_model.named_parameters())
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_shared_class_gives_the_numbers_of_one_loaded_alone(cls, bundle, make_config):
+    base = BertForPreTraining.from_pretrained(bundle)
+    ours, alone = load_sharing(cls, base, bundle), cls.from_pretrained(bundle)
+    assert ours.load_report.missing == alone.load_report.missing
+    assert ours.load_report.unexpected == alone.load_report.unexpected
+    assert not ours.training
+    fresh = set(ours.load_report.missing)
+    theirs = alone.state_dict()
+    for name, value in ours.state_dict().items():
+        assert torch.isfinite(value).all()
+        assert name in fresh or torch.equal(value, theirs[name]), name
+
+
+@pytest.mark.parametrize("cls", [c for c in CLASSES if c is not BertForQuestionAnswering])
+def test_the_encoder_is_the_base_s_own(cls, bundle):
+    base = BertForPreTraining.from_pretrained(bundle)
+    theirs = encoder(base)
+    for name, parameter in encoder(load_sharing(cls, base, bundle)).items():
+        assert parameter is theirs[name], name
+
+
+def test_what_a_head_changes_of_the_encoder_is_its_own_and_the_base_stays_as_it_was(bundle):
+    base = BertForPreTraining.from_pretrained(bundle)
+    before = {name: value.clone() for name, value in base.state_dict().items()}
+    scores = base(IDS)[0]
+    model = load_sharing(BertForQuestionAnswering, base, bundle)
+    theirs = encoder(base)
+    own = {name for name, each in encoder(model).items() if each is not theirs[name]}
+    block = "encoder.layer.1.attention.self"
+    assert own == {"encoder.layer.0.output.dense.bias"} | {
+        f"{block}.{part}.{leaf}"
+        for part in ("query", "key", "value")
+        for leaf in ("weight", "bias")
+    }
+    assert all(torch.equal(value, before[name]) for name, value in base.state_dict().items())
+    assert base.bert.encoder.block(1).attention.self._fused() is not None
+    assert model.bert.encoder.block(1).attention.self._fused() is not None
+    assert torch.equal(base(IDS)[0], scores)
+
+
+def test_a_class_without_a_head_of_its_own_says_so(bundle):
+    base = BertForPreTraining.from_pretrained(bundle)
+    model = load_sharing(BertForSequenceClassification, base, bundle)
+    assert model.load_report.missing == ("classifier.weight", "classifier.bias")
+
+
+def test_half_precision_weights_are_shared_as_what_they_were_loaded_as(bundle, make_config):
+    half = BertForPreTraining.from_pretrained(bundle, dtype="float16")
+    model = load_sharing(BertForTokenClassification, half, bundle)
+    assert {each.dtype for each in model.parameters()} == {torch.float16}
+
+
+# -- checkpoints that were fine-tuned themselves ------------------------------------------------
+
+
+def fine_tuned(cls, make_config, write_folder, *, told=True, **changes):
+    torch.manual_seed(1)
+    model = cls(make_config(**changes)).eval()
+    values = model.config.to_dict()
+    if told:
+        values["architectures"] = [cls.__name__]
+    return model, write_folder(values, model.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("cls", "changes"),
+    [
+        (BertForTokenClassification, {"id2label": TAGS}),
+        (BertForSequenceClassification, {"id2label": {0: "bad", 1: "so-so", 2: "good"}}),
+        (BertForSequenceClassification, {}),
+        (BertForMultipleChoice, {}),
+        (BertForQuestionAnswering, {}),
+    ],
+)
+def test_a_fine_tuned_checkpoint_is_its_own_class_and_no_other(
+    cls, changes, make_config, write_folder
+):
+    model, folder = fine_tuned(cls, make_config, write_folder, **changes)
+    base = BertForPreTraining.from_pretrained(folder)
+    for each in CLASSES:
+        found = load_sharing(each, base, folder)
+        heads = [n for n in found.load_report.missing if n.startswith(("classifier", "qa_"))]
+        if each is cls:
+            assert found.load_report.missing == ()
+            assert found.config.id2label == model.config.id2label
+            assert all(torch.equal(v, model.state_dict()[k]) for k, v in found.state_dict().items())
+        elif hasattr(found, "classifier") or hasattr(found, "qa_outputs"):
+            assert len(heads) == 2, each.__name__
+
+
+def test_labels_are_counted_where_the_config_does_not_say_how_many(make_config, write_folder):
+    model, folder = fine_tuned(BertForTokenClassification, make_config, write_folder, num_labels=7)
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    del values["num_labels"]
+    (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    base = BertForPreTraining.from_pretrained(folder)
+    found = load_sharing(BertForTokenClassification, base, folder)
+    assert found.num_labels == found.config.num_labels == 7
+    assert torch.equal(found.classifier.weight, model.classifier.weight)
+
+
+def test_labels_that_contradict_the_head_are_refused_with_both_shapes(make_config, write_folder):
+    _, folder = fine_tuned(BertForTokenClassification, make_config, write_folder, id2label=TAGS)
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    values["id2label"] = {"0": "O", "1": "B-PER"}
+    (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    base = BertForPreTraining.from_pretrained(folder)
+    with pytest.raises(CheckpointError, match=r"\(3, 32\).*\(2, 32\)"):
+        load_sharing(BertForTokenClassification, base, folder)
+    found = survey(folder, [BertForTokenClassification]).classes["BertForTokenClassification"]
+    assert found.report.mismatched == ("classifier.weight", "classifier.bias")
+
+
+POOLED = {"classifier.weight", "pooler.dense.weight"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "names", "owner"),
+    [
+        ({"architectures": ["BertForTokenClassification"]}, POOLED, "BertForTokenClassification"),
+        ({"architectures": ["BertForPreTraining"]}, POOLED, None),
+        ({"architectures": "BertForTokenClassification"}, POOLED, None),
+        ({"architectures": [7]}, POOLED, None),
+        ({"problem_type": "regression"}, POOLED, "BertForSequenceClassification"),
+        ({"id2label": TAGS}, POOLED, "BertForTokenClassification"),
+        ({"id2label": {0: "A-B", 1: "C-D"}}, POOLED, None),
+        ({}, {"classifier.weight"}, "BertForTokenClassification"),
+        ({}, POOLED, None),
+        ({"architectures": ["BertForTokenClassification"]}, {"pooler.dense.weight"}, None),
+    ],
+)
+def test_a_classifier_belongs_to_one_class_or_to_none(changes, names, owner, make_config):
+    assert classifier_class(make_config(**changes), names) == owner
+
+
+# -- the survey -----------------------------------------------------------------------------------
+
+
+def test_the_survey_says_what_loading_would_report(bundle):
+    found = survey(bundle, CLASSES)
+    base = BertForPreTraining.from_pretrained(bundle)
+    for cls in CLASSES:
+        report = load_sharing(cls, base, bundle).load_report
+        ours = found.classes[cls.__name__]
+        assert ours.report.missing == report.missing
+        assert ours.report.unexpected == report.unexpected
+        assert ours.report.mismatched == ()
+    assert found.classes["BertForTokenClassification"].config.id2label == TAGS
+    assert found.classes["BertForTokenClassification"].own_encoder == ()
+    assert len(found.classes["BertForQuestionAnswering"].own_encoder) == 2
+    assert found.file_bytes == sum(
+        path.stat().st_size for path in bundle.rglob("model.safetensors")
+    )
+
+
+def test_the_survey_counts_shards_and_pickles(tiny, make_peer, write_folder):
+    peer = make_peer("BertModel", tiny.config)
+    folder = write_folder(tiny.config, name="shards")
+    peer.save_pretrained(folder, max_shard_size="20KB")
+    shards = [*folder.glob("*.safetensors"), folder / "model.safetensors.index.json"]
+    assert survey(folder, []).file_bytes == sum(path.stat().st_size for path in shards)
+    folder = write_folder(tiny.config, tiny.state_dict(), name="pickle", pickle=True)
+    assert survey(folder, [BertModel]).classes["BertModel"].report.missing == ()
+    assert survey(folder, []).file_bytes == (folder / "pytorch_model.bin").stat().st_size
+
+
+def test_the_survey_refuses_what_is_no_model(tiny, write_folder):
+    with pytest.raises(MissingFileError):
+        survey(write_folder(tiny.config, name="bare"), [BertModel])
+    with pytest.raises(ConfigError, match="roberta"):
+        survey(write_folder({**tiny.config.to_dict(), "model_type": "roberta"}), [BertModel])
+    taller = {**tiny.config.to_dict(), "num_hidden_layers": 5}
+    with pytest.raises(CheckpointError, match="5 layers"):
+        survey(write_folder(taller, tiny.state_dict(), name="taller"), [BertModel])
