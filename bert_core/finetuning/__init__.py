@@ -1,8 +1,14 @@
 """Training any model of this package on a user's own rows, step by step.
 
-This package may import torch and `bert_core` only; it prints nothing and knows no command line.
+Read in this order: `rows` (what a person has annotated), `batches` and `questions` (rows to
+tensors), `sampling` (which rows a step sees), `trainer`. This package may import torch, numpy and
+`bert_core` only; it prints nothing and knows no command line.
 """
 
+from bert_core.finetuning.batches import Batch, choice_batch, text_batch, word_batch
+from bert_core.finetuning.questions import question_batch
+from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords
+from bert_core.finetuning.sampling import RowBatches
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.trainer import (
     BatchSource,
@@ -14,12 +20,22 @@ from bert_core.finetuning.trainer import (
 )
 
 __all__ = [
+    "Batch",
     "BatchSource",
     "Budget",
+    "Choices",
+    "LabelledText",
     "Loss",
+    "Question",
+    "RowBatches",
     "StepReport",
+    "TaggedWords",
     "Trainer",
     "TrainerSettings",
+    "choice_batch",
     "linear_decay",
     "model_loss",
+    "question_batch",
+    "text_batch",
+    "word_batch",
 ]

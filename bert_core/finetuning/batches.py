@@ -1,0 +1,222 @@
+"""From rows to tensors: every batch is ready for `model(**batch)`, labels included.
+
+Each function calls the tokenizer once for all texts of a kind and pads to the longest input of
+the batch. What has to be cut to fit is counted in `Batch.truncated`, and the trainer adds these
+counts up in its reports. Questions have a module of their own, `questions`.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import numpy
+import torch
+from torch import Tensor
+
+from bert_core.encoding import Encoding
+from bert_core.errors import InputError
+from bert_core.finetuning.rows import Choices, LabelledText, TaggedWords
+from bert_core.heads.losses import IGNORED
+from bert_core.tokenizer import BertTokenizer
+
+UNLABELLED = IGNORED[1]
+
+
+class Batch(dict[str, Tensor]):
+    """The tensors of a batch by the names of the model's parameters, and what they lack.
+
+    Attributes:
+        truncated: tokens that were cut off to fit.
+        missed: answers that no window holds as a whole (questions only).
+    """
+
+    __slots__ = ("missed", "truncated")
+
+    def __init__(self, tensors: dict[str, Tensor], truncated: int = 0, missed: int = 0) -> None:
+        super().__init__(tensors)
+        self.truncated = truncated
+        self.missed = missed
+
+
+def text_batch(
+    tokenizer: BertTokenizer,
+    rows: Sequence[LabelledText],
+    *,
+    max_length: int,
+    truncation: str = "longest_first",
+) -> Batch:
+    """Build a batch for `BertForSequenceClassification` from single texts, pairs, or both.
+
+    Args:
+        tokenizer: of the model.
+        rows: B of them.
+        max_length: the most tokens of an input, [CLS] and [SEP] included.
+        truncation: the rule for longer ones; see `BertTokenizer.encode`.
+
+    Returns:
+        `input_ids`, `token_type_ids`, `attention_mask` (B, T) and `labels` (B,): whole numbers, or
+        floats as soon as one label is a float.
+
+    Raises:
+        InputError: there are no rows, or the tokenizer refuses a text or the rule.
+    """
+    check_rows(rows)
+    encodings = [
+        tokenizer.encode(row.text, row.text_pair, max_length=max_length, truncation=truncation)
+        for row in rows
+    ]
+    labels = torch.tensor([row.label for row in rows])
+    return _encoded(tokenizer, encodings, {"labels": labels})
+
+
+def choice_batch(
+    tokenizer: BertTokenizer,
+    rows: Sequence[Choices],
+    *,
+    max_length: int,
+    truncation: str = "longest_first",
+) -> Batch:
+    """Build a batch for `BertForMultipleChoice`: every choice is paired with its context.
+
+    Args:
+        tokenizer: of the model.
+        rows: B of them, with N choices each.
+        max_length: the most tokens of an input, [CLS] and both [SEP] included.
+        truncation: the rule for longer ones; see `BertTokenizer.encode`.
+
+    Returns:
+        `input_ids`, `token_type_ids`, `attention_mask` (B, N, T) and `labels` (B,).
+
+    Raises:
+        InputError: there are no rows, they differ in the number of choices, or the tokenizer
+            refuses a text or the rule.
+    """
+    check_rows(rows)
+    numbers = sorted({len(row.choices) for row in rows})
+    if len(numbers) > 1:
+        raise InputError(
+            f"The rows have from {numbers[0]} to {numbers[-1]} choices; the rows of one batch need "
+            "as many each. Put rows with different numbers into batches of their own."
+        )
+    encodings = [
+        tokenizer.encode(row.context, choice, max_length=max_length, truncation=truncation)
+        for row in rows
+        for choice in row.choices
+    ]
+    batch = _encoded(tokenizer, encodings, {})
+    for name, flat in batch.items():
+        batch[name] = flat.view(len(rows), numbers[0], -1)
+    batch["labels"] = torch.tensor([row.label for row in rows])
+    return batch
+
+
+def word_batch(tokenizer: BertTokenizer, rows: Sequence[TaggedWords], *, max_length: int) -> Batch:
+    """Build a batch for `BertForTokenClassification`: the first piece of a word bears its tag.
+
+    The ids are those of the words joined by blanks, so no piece reaches across two words. A word
+    that gives no piece, such as a lone control character, leaves nothing behind. A row longer
+    than `max_length` goes on in further inputs, so nothing is cut off; it is divided between
+    words, unless a single word is longer than an input.
+
+    Args:
+        tokenizer: of the model.
+        rows: B of them.
+        max_length: the most tokens of an input, [CLS] and [SEP] included; at least 3.
+
+    Returns:
+        `input_ids`, `token_type_ids`, `attention_mask` and `labels`, each (M, T) with M >= B in the
+        order of the rows; labels of other pieces, added tokens and padding are -100.
+
+    Raises:
+        InputError: there are no rows, no room for a token, or the tokenizer refuses a word.
+    """
+    check_rows(rows)
+    if max_length < 3:
+        raise InputError(
+            f"max_length is {max_length}, and two tokens are added to every input. Give at least 3."
+        )
+    pieces = iter(
+        tokenizer.encode_ids([word for row in rows for word in row.words], add_special_tokens=False)
+    )
+    ids: list[list[int]] = []
+    labels: list[list[int]] = []
+    for row in rows:
+        words = list(islice(pieces, len(row.words)))
+        tags = (
+            [tag, *[UNLABELLED] * (len(word) - 1)]
+            for tag, word in zip(row.tags, words, strict=True)
+            if word
+        )
+        row_ids = [number for word in words for number in word]
+        row_labels = [label for word in tags for label in word]
+        for start, stop in _divisions(list(map(len, words)), max_length - 2):
+            ids.append([tokenizer.cls_token_id, *row_ids[start:stop], tokenizer.sep_token_id])
+            labels.append([UNLABELLED, *row_labels[start:stop], UNLABELLED])
+    tensors = padded_inputs(tokenizer, ids, list(map(len, ids)))
+    return Batch({**tensors, "labels": padded(labels, UNLABELLED)})
+
+
+def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Divide words of these sizes into stretches of at most `room` pieces; one at least.
+
+    >>> list(_divisions([3, 3, 2, 9], 6))
+    [(0, 6), (6, 8), (8, 14), (14, 17)]
+    """
+    start = end = 0
+    for size in sizes:
+        if end + size - start > room and end > start:
+            yield start, end
+            start = end
+        end += size
+        while end - start > room:
+            yield start, start + room
+            start += room
+    if end > start or end == 0:
+        yield start, end
+
+
+def _encoded(
+    tokenizer: BertTokenizer, encodings: Sequence[Encoding], labels: dict[str, Tensor]
+) -> Batch:
+    """Pad encodings to the longest."""
+    firsts = [encoding.token_type_ids.count(0) for encoding in encodings]
+    tensors = padded_inputs(tokenizer, [encoding.input_ids for encoding in encodings], firsts)
+    return Batch({**tensors, **labels}, sum(encoding.truncated for encoding in encodings))
+
+
+def padded_inputs(
+    tokenizer: BertTokenizer, ids: Sequence[Sequence[int]], firsts: Sequence[int]
+) -> dict[str, Tensor]:
+    """Build the three input tensors of a model, (B, T) each.
+
+    Args:
+        tokenizer: of the model.
+        ids: inputs with their added tokens.
+        firsts: how many tokens of each belong to the first text, [CLS] and [SEP] included.
+    """
+    lengths = numpy.array(list(map(len, ids)))
+    places = numpy.arange(lengths.max())
+    mask = places < lengths[:, None]
+    types = mask & (places >= numpy.array(firsts)[:, None])
+    return {
+        "input_ids": padded(ids, tokenizer.pad_token_id),
+        "token_type_ids": torch.from_numpy(types.astype(numpy.int64)),
+        "attention_mask": torch.from_numpy(mask.astype(numpy.int64)),
+    }
+
+
+def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+    """Build one tensor of whole numbers from rows of different lengths.
+
+    >>> padded([[1, 2], [3]], 0).tolist()
+    [[1, 2], [3, 0]]
+    """
+    table = numpy.full((len(rows), max(map(len, rows))), fill, dtype=numpy.int64)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = row
+    return torch.from_numpy(table)
+
+
+def check_rows(rows: Sequence[object]) -> None:
+    """Refuse an empty batch."""
+    if not rows:
+        raise InputError("A batch of no rows was asked for; give at least one.")
