@@ -1,12 +1,13 @@
 """Widgets whose value lives in the address, under the widget's own key."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.streamlit_kit.state import text_box
+from app.views.html import plain
 
 V = TypeVar("V", bound=str | int)
 
@@ -64,6 +65,44 @@ def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None 
         persist_state="session",
     )
     return chosen
+
+
+def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:
+    """Let the visitor choose any number of a few options; none at first.
+
+    Args:
+        label: what is chosen.
+        options: the options, which are also their names on the screen and in the address.
+        key: name in the address.
+    """
+    # Another model may not have the options that the session remembers.
+    kept = [value for value in st.session_state.get(key) or [] if value in options]
+    if st.session_state.get(key, kept) != kept:
+        st.session_state[key] = kept
+    names = {value: plain(value) for value in options}
+    return st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        format_func=lambda value: names.get(value, plain(value)),
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def pick_one(label: str, options: Sequence[str], *, key: str, index: int = 0) -> str:
+    """Let the visitor pick one of many options from a list that can be searched.
+
+    Args:
+        label: what is picked.
+        options: the options, which are also their names; at least one, no two alike.
+        key: name in the address.
+        index: the one that is picked at first.
+    """
+    return st.selectbox(
+        label, options, index=index, key=key, bind="query-params", persist_state="session"
+    )
 
 
 def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:

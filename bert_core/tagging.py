@@ -1,0 +1,185 @@
+"""Labels of token classification read as stretches: BIO, its relatives, and plain labels.
+
+A model gives every token or word one label. `TagScheme` takes the label names apart ("B-PER" begins
+a PER), says by which rules they were made, joins a sequence of labels into stretches, and names the
+places where the sequence breaks its own rules.
+
+The schemes: BIO (Ramshaw and Marcus 1995 in the form of Tjong Kim Sang 2002, where every entity
+begins with B-), its first form IOB1 (B- only between neighbours of one kind), IO (no B- at all),
+BIOES and BILOU (Ratinov and Roth 2009, with marks for the end and for entities of one word), and
+plain labels without a prefix, as for parts of speech.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["outside", "begin", "inside", "end", "single", "plain"]
+Scheme = Literal["BIO", "IOB1", "IO", "BIOES", "plain"]
+Break = Literal["not opened", "not closed"]
+
+_OUTSIDE = "O"
+_PREFIXED = re.compile(r"([BIMELSU])[-_](.+)", re.DOTALL)
+_ROLES: dict[str, Role] = {
+    "B": "begin",
+    "I": "inside",
+    "M": "inside",
+    "E": "end",
+    "L": "end",
+    "S": "single",
+    "U": "single",
+}
+_NAMELESS = re.compile(r"LABEL_\d+")  # what a configuration without names is read as
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """One label, taken apart.
+
+    Attributes:
+        name: as the model's configuration spells it, such as "B-PER".
+        role: what it does to a stretch.
+        kind: what the stretch is, such as "PER"; "" for the label outside all stretches.
+    """
+
+    name: str
+    role: Role
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Labels that belong together.
+
+    Attributes:
+        kind: what it is.
+        start: its first position in the sequence.
+        stop: the position after its last one.
+    """
+
+    kind: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A place where a sequence of labels breaks the rules of its scheme.
+
+    Attributes:
+        at: the position of the label.
+        why: "not opened": it continues something that is not there; "not closed" (BIOES only):
+            it promises something that does not follow.
+    """
+
+    at: int
+    why: Break
+
+
+class TagScheme:
+    """The labels of one model, and the rules by which they form stretches.
+
+    Args:
+        names: every label of the model, in the order of its logits.
+
+    Attributes:
+        tags: the labels taken apart, in the same order.
+        kinds: every kind of stretch, sorted, so that equal sets of labels give equal orders.
+        name: which scheme it is.
+        nameless: whether the model never named its labels ("LABEL_0", "LABEL_1", ...).
+
+    >>> scheme = TagScheme(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
+    >>> scheme.name, scheme.kinds
+    ('BIO', ('LOC', 'PER'))
+    >>> scheme.stretches([1, 2, 0, 3, 3])
+    [Stretch(kind='PER', start=0, stop=2), Stretch(kind='LOC', start=3, stop=4), \
+Stretch(kind='LOC', start=4, stop=5)]
+    >>> scheme.faults([0, 2, 4])
+    [Fault(at=1, why='not opened'), Fault(at=2, why='not opened')]
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.tags = _take_apart(names)
+        self.kinds = tuple(sorted({tag.kind for tag in self.tags if tag.role != "outside"}))
+        self.name: Scheme = _recognise(self.tags)
+        self.nameless = bool(names) and all(_NAMELESS.fullmatch(name) for name in names)
+
+    def stretches(self, labels: Sequence[int]) -> list[Stretch]:
+        """Join a sequence of label numbers into stretches.
+
+        A label that continues (I-, E-, or a plain one) joins the stretch before it where that is
+        still open and of the same kind; otherwise it starts one of its own, so that nothing a
+        model marked is lost.
+
+        Args:
+            labels: one label number a position, in the order of the text.
+        """
+        found: list[Stretch] = []
+        kind, start, is_open = "", 0, False
+        for at, label in enumerate(labels):
+            tag = self.tags[label]
+            joins = is_open and tag.kind == kind and tag.role in ("inside", "end", "plain")
+            if not joins:
+                if kind:
+                    found.append(Stretch(kind, start, at))
+                kind, start = tag.kind, at
+            is_open = tag.role in ("begin", "inside", "plain")
+        if kind:
+            found.append(Stretch(kind, start, len(labels)))
+        return found
+
+    def faults(self, labels: Sequence[int]) -> list[Fault]:
+        """Find the labels that break the rules of the scheme; in IOB1, IO and plain none can.
+
+        Args:
+            labels: one label number a position, in the order of the text.
+        """
+        if self.name not in ("BIO", "BIOES"):
+            return []
+        strict = self.name == "BIOES"
+        found: list[Fault] = []
+        owed = ""  # the kind of the stretch that is open before this label
+        for at, label in enumerate(labels):
+            tag = self.tags[label]
+            continues = tag.role in ("inside", "end")
+            kept = continues and tag.kind == owed
+            if strict and owed and not kept:
+                found.append(Fault(at - 1, "not closed"))
+            if continues and not kept:
+                found.append(Fault(at, "not opened"))
+            owed = tag.kind if tag.role in ("begin", "inside") else ""
+        if strict and owed:
+            found.append(Fault(len(labels) - 1, "not closed"))
+        return found
+
+
+def _take_apart(names: Sequence[str]) -> tuple[Tag, ...]:
+    """Split the names into prefix and kind, where prefixes are in use at all."""
+    matches = [_PREFIXED.fullmatch(name) for name in names]
+    begun = {match[2] for match in matches if match and match[1] == "B"}
+    prefixed = any(match and match[1] in "BI" for match in matches)
+    tags = []
+    for name, match in zip(names, matches, strict=True):
+        if name.upper() == _OUTSIDE:
+            tags.append(Tag(name, "outside", ""))
+        # "E-mail" is a label of its own unless there is a "B-mail" for it to end.
+        elif match and prefixed and (match[1] in "BI" or match[2] in begun):
+            tags.append(Tag(name, _ROLES[match[1]], match[2]))
+        else:
+            tags.append(Tag(name, "plain", name))
+    return tuple(tags)
+
+
+def _recognise(tags: Sequence[Tag]) -> Scheme:
+    """Tell from the labels alone by which scheme they were made."""
+    roles = {tag.role for tag in tags}
+    if roles & {"end", "single"}:
+        return "BIOES"
+    begun = {tag.kind for tag in tags if tag.role == "begin"}
+    inside = {tag.kind for tag in tags if tag.role == "inside"}
+    if not begun | inside:
+        return "plain"
+    if inside <= begun:
+        return "BIO"
+    return "IOB1" if begun else "IO"

@@ -1,0 +1,77 @@
+"""Named entities: the persons, places and organisations that the model sees in a text."""
+
+import streamlit as st
+
+from app.results.ner import NerResult
+from app.streamlit_kit import (
+    Page,
+    examples_row,
+    page_shell,
+    send_row,
+    show_chart,
+    show_html,
+    show_table,
+    text_box,
+)
+from app.streamlit_kit.controls import choose, choose_some, level, pick_one
+from app.tasks.ner import ner
+from app.views import ner as view
+from app.views import ner_pieces as pieces_view
+from app.views.html import join
+
+SLUG = "ner"
+
+
+def draw(page: Page) -> None:
+    """Draw the page inside its frame."""
+    examples_row(SLUG)
+    text = text_box(SLUG, "Text", placeholder=view.HINT)
+    how = choose("What decides on a word?", view.AGGREGATION_NAMES, key="aggregation")
+    with st.spinner("Reading the text …"):
+        result = ner(page.engine, text, aggregation=how)
+    with st.container(horizontal=True, gap="medium"):
+        only = choose_some("Show only (none chosen: all)", result.labels.kinds, key="only")
+        least = level("Hide scores below", (0.0, 1.0), key="least", default=0.0)
+    selection = result.select(least=least, only=only)
+    show_html(view.outcome(result, selection))
+    show_html(view.marked_text(result, selection))
+    show_html(view.legend(result, selection))
+    show_html(join(view.score_note(result), view.coverage(result)))
+    if selection.shown:
+        table = view.entity_table(result, selection)
+        words = view.describe(result, selection)
+        show_table(table, alt=words, key="entities", title="The same as a table", expanded=True)
+    draw_pieces(result)
+    st.header("Other ways of reading", anchor=False)
+    show_html(pieces_view.agreement_note(result))
+    words, ways = pieces_view.agreement(result), pieces_view.comparison(result)
+    show_table(ways, alt=words, key="ways", title="Side by side")
+    show_html(view.rules())
+    send_row(SLUG, text, to=("tokenizer", "attention", "fill_mask"))
+
+
+def draw_pieces(result: NerResult) -> None:
+    """Draw what the model said about every piece, and all it said about one."""
+    st.header("Piece by piece", anchor=False)
+    show_html(join(view.label_note(result), pieces_view.fault_note(result)))
+    parts = pieces_view.part_names(result)
+    part = next(iter(parts))
+    if len(parts) > 1:
+        part = pick_one("Part of the text", list(parts), key="pieces")
+    show_html(join(pieces_view.strip_note(result), pieces_view.strip(result, parts[part])))
+    table = pieces_view.piece_table(result)
+    words = f"All {len(table):,} pieces with every label's probability."
+    show_table(table, alt=words, key="all_pieces", title="Every piece as a table")
+    names = pieces_view.piece_names(result, parts[part])
+    doubtful = result.pieces.least_sure(parts[part]) - parts[part].start
+    picked = names[pick_one("All labels of one piece", list(names), key="piece", index=doubtful)]
+    bars = pieces_view.label_bars(result, picked)
+    words, table = (
+        pieces_view.describe_piece(result, picked),
+        pieces_view.label_table(result, picked),
+    )
+    show_chart(bars, alt=words, table=table, key="labels")
+
+
+with page_shell(SLUG) as shell:
+    draw(shell)
