@@ -83,6 +83,18 @@ FEATURES = (
         beware="Attention is not an explanation: it shows where a head looks, not why the "
         "model answers as it does.",
     ),
+    Feature(
+        slug="ner",
+        title="Named entities",
+        icon=":material/label:",
+        page="pages/6_ner.py",
+        summary="Find the persons, places and organisations in a text, each with its score.",
+        see="Your text with every name that the model found, marked where it stands, with its "
+        "kind and how sure the model is.",
+        beware="A mark says that a stretch of text looks like a name in its sentence, not that "
+        "such a person or place exists; what is not marked may be a name all the same.",
+        needs=("BertForTokenClassification",),
+    ),
 )
 
 
