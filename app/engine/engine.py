@@ -9,12 +9,14 @@ import torch
 from torch import Tensor
 
 import bert_core
+from app.engine.facts import ModelFacts, read_facts
+from app.engine.offers import Offer, called_by_name, offer_of
 from app.engine.provenance import Provenance, describe
 from app.settings import settings
 from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer, Encoding
-from bert_core.bundled import bundled_names
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sharing import load_sharing
 from bert_core.errors import InputError
 from bert_core.model import BertPreTrainedModel
 from bert_core.outputs import ModelOutputs
@@ -31,34 +33,43 @@ class Engine:
     """A model every session shares: read-only after loading, safe in any number of threads.
 
     Every class asked for is built on the same encoder, so that the attention a visitor sees
-    belongs to the answer that the visitor got.
+    belongs to the answer that the visitor got; `facts` names the heads whose files bring an
+    encoder of their own.
 
     Args:
         name: a bundled name or a folder.
+        offer: what visitors know the model as, where that is not the name of its folder.
 
     Raises:
         BertError: the model cannot be found or read; see `bert_core.errors`.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, offer: Offer | None = None) -> None:
         if not _THREADS_SET.is_set():
             torch.set_num_threads(_LIMITS.threads)
             _THREADS_SET.set()
-        folder = Path(resolve(name))
-        self._folder = folder
         self._lock = threading.Lock()
+        self._offer = offer or offer_of(name)
+        with called_by_name(self._offer):
+            self._load(Path(resolve(name)))
+
+    def _load(self, folder: Path) -> None:
+        """Read weights, vocabulary and what there is to know about them."""
+        self._folder = folder
         self._base = BertForPreTraining.from_pretrained(str(folder))
-        self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
+        self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
+            BertForPreTraining: self._base
+        }
         self._tokenizers: dict[bool, BertTokenizer] = {}
         self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
         self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
+        self.facts: ModelFacts = read_facts(folder)
         self.provenance: Provenance = describe(
-            name,
+            self._offer,
             folder,
             self._base.config,
             self.tokenizer,
             parameters=sum(p.numel() for p in self._base.parameters()),
-            bundled=name in bundled_names(),
         )
 
     @property
@@ -76,25 +87,18 @@ class Engine:
             return self._tokenizers[lower_case]
 
     def model(self, cls: type[M]) -> M:
-        """Return this model as one of the eight classes, built once and kept."""
-        with self._lock:
-            if cls not in self._models:
-                self._models[cls] = self._build(cls)
-            found = self._models[cls]
+        """Return this model as one of the eight classes, built once and kept.
+
+        Raises:
+            CheckpointError: the files of this class contradict its configuration.
+        """
+        found = self._models.get(cls)
+        if found is None:  # who asks for a class that is there need not wait for another
+            with self._lock, called_by_name(self._offer):
+                found = self._models.get(cls) or load_sharing(cls, self._base, self._folder)
+                self._models[cls] = found
         assert isinstance(found, cls)
         return found
-
-    def _build(self, cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
-        """Put a head on the shared encoder, or load the class where the encoder is its own."""
-        if cls is BertForPreTraining:
-            return self._base
-        if (self._folder / "heads" / cls.__name__).is_dir():
-            return cls.from_pretrained(str(self._folder))
-        model = cls.from_model(self._base)
-        # What the base class had no place for may be exactly this class's head.
-        if set(_report(model).missing) & set(_report(self._base).unexpected):
-            return cls.from_pretrained(str(self._folder))
-        return model.eval()
 
     def missing(self, class_name: str) -> tuple[str, ...]:
         """Name the parameters of a class that no file supplied; () means all are trained.

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.engine.offers import Offer
 from bert_core import BertConfig, BertTokenizer
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -46,18 +47,17 @@ class Provenance:
 
 
 def describe(
-    name: str,
+    offer: Offer,
     folder: Path,
     config: BertConfig,
     tokenizer: BertTokenizer,
     *,
     parameters: int,
-    bundled: bool,
 ) -> Provenance:
     """Collect the provenance of a model that was loaded from a folder."""
     return Provenance(
-        name=name if bundled else folder.name,
-        origin="comes with the program" if bundled else "a folder on this server",
+        name=offer.name,
+        origin=offer.kind.value,
         licence=_licence(folder / _CARD),
         fingerprint=_fingerprint(folder),
         layers=config.num_hidden_layers,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bert_core.checkpoints.keys import Found, by_bare_name, has_encoder
 from bert_core.checkpoints.loading import head_folder
 from bert_core.checkpoints.matching import check_layers, check_memory, match
-from bert_core.checkpoints.ownership import without_foreign_head
+from bert_core.checkpoints.ownership import classifier_class, without_foreign_head
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import read_config
 from bert_core.checkpoints.sharing import with_counted_labels
@@ -31,11 +31,13 @@ class ClassSurvey:
         config: the configuration the class would have.
         own_encoder: encoder tensors that this class has for itself; () where it reads with the
             encoder of the root.
+        parameters: numbers of the whole model, tied ones counted once.
     """
 
     report: LoadReport
     config: BertConfig
     own_encoder: tuple[str, ...]
+    parameters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,15 @@ class Survey:
     Attributes:
         config: the root's configuration.
         classes: class name -> what there is for it.
+        has_classifier: whether the root holds a `classifier`.
+        classifier_of: the class that it belongs to; None where nothing tells.
         file_bytes: size of all weight files, those of heads included.
     """
 
     config: BertConfig
     classes: Mapping[str, ClassSurvey]
+    has_classifier: bool
+    classifier_of: str | None
     file_bytes: int
 
 
@@ -72,7 +78,13 @@ def survey(folder: Path, classes: Iterable[type["BertPreTrainedModel"]]) -> Surv
     heads = folder / "heads"
     folders = [folder, *sorted(heads.iterdir())] if heads.is_dir() else [folder]
     files = [path for each in folders if each.is_dir() for path in weight_files(each)]
-    return Survey(config, found, sum(path.stat().st_size for path in files))
+    return Survey(
+        config=config,
+        classes=found,
+        has_classifier="classifier.weight" in root,
+        classifier_of=classifier_class(config, root),
+        file_bytes=sum(path.stat().st_size for path in files),
+    )
 
 
 def _survey_class(
@@ -93,4 +105,5 @@ def _survey_class(
         check_memory(model, plan)
     own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
     report = LoadReport(plan.missing, plan.unexpected, plan.mismatched, folder.name)
-    return ClassSurvey(report, ours, own_encoder)
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return ClassSurvey(report, ours, own_encoder, parameters)

@@ -206,9 +206,13 @@ def test_the_survey_says_what_loading_would_report(bundle):
         assert ours.report.missing == report.missing
         assert ours.report.unexpected == report.unexpected
         assert ours.report.mismatched == ()
+        loaded = load_sharing(cls, base, bundle)
+        assert ours.parameters == sum(each.numel() for each in loaded.parameters())
     assert found.classes["BertForTokenClassification"].config.id2label == TAGS
     assert found.classes["BertForTokenClassification"].own_encoder == ()
     assert len(found.classes["BertForQuestionAnswering"].own_encoder) == 2
+    assert not found.has_classifier
+    assert found.classifier_of is None
     assert found.file_bytes == sum(
         path.stat().st_size for path in bundle.rglob("model.safetensors")
     )
