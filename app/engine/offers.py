@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from app.settings import settings
-from bert_core.bundled import bundled_names
+from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.errors import BertError
 
 _CONFIGS = ("config.json", "bert_config.json")
@@ -82,7 +82,9 @@ def called_by_name(offer: Offer) -> Iterator[None]:
     try:
         yield
     except BertError as error:
-        says, folder = str(error), Path(offer.source).expanduser()
+        bundled = offer.kind is Kind.BUNDLED
+        folder = bundled_folder(offer.source) if bundled else Path(offer.source).expanduser()
+        says = str(error)
         paths = {str(folder.absolute()), str(folder.resolve()), str(folder), offer.source}
         for path in sorted(paths, key=len, reverse=True):
             says = says.replace(path, offer.name) if len(path) > 1 else says
