@@ -1,8 +1,8 @@
 """From rows to tensors: every batch is ready for `model(**batch)`, labels included.
 
-Each function calls the tokenizer once for all texts of a kind and pads to the longest input of
-the batch. What has to be cut to fit is counted in `Batch.truncated`, and the trainer adds these
-counts up in its reports. Questions have a module of their own, `questions`.
+Inputs are padded to the longest of the batch. What has to be cut to fit is counted in
+`Batch.truncated`, and the trainer's reports hold the counts of each step. Questions have a module
+of their own, `questions`.
 """
 
 from collections.abc import Iterator, Sequence

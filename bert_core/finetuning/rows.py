@@ -5,7 +5,10 @@ One class per task of Devlin et al. 2019, section 4: `LabelledText` (one text or
 (5.3).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
+from operator import index
 
 from bert_core.errors import InputError
 
@@ -20,11 +23,21 @@ class LabelledText:
         text: the text.
         label: number of the class from 0, or a float where the model has one output (a score).
         text_pair: the second text, such as the hypothesis of an entailment; None for one text.
+
+    Raises:
+        InputError: the label is no number.
     """
 
     text: str
     label: int | float
     text_pair: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, Real):
+            raise InputError(
+                f"The label of {shortened(self.text)} is {self.label!r}; expected a number. "
+                "Number the classes from 0."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class TaggedWords:
         tags: numbers of the classes from 0; -1 or -100 for a word that is not to be learnt.
 
     Raises:
-        InputError: there are more of one than of the other.
+        InputError: there are more of one than of the other, or a tag is no whole number.
     """
 
     words: tuple[str, ...]
@@ -49,6 +62,7 @@ class TaggedWords:
                 f"There are {len(self.words)} words and {len(self.tags)} tags; expected one tag a "
                 f"word. The words begin {shortened(' '.join(self.words))}."
             )
+        _check_whole(self.tags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,17 @@ def _check_not_text(value: object, name: str) -> None:
         raise InputError(
             f"Expected a tuple of {name}, found the one text {shortened(value)}. Split it."
         )
+
+
+def _check_whole(tags: Iterable[object]) -> None:
+    """Refuse tags such as "B-PER", which have to be numbered first."""
+    for tag in tags:
+        try:
+            index(tag)  # type: ignore[arg-type]
+        except TypeError:
+            raise InputError(
+                f"One of the tags is {tag!r}; expected whole numbers. Number the tags from 0."
+            ) from None
 
 
 def shortened(text: str) -> str:

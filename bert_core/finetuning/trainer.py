@@ -101,6 +101,8 @@ class StepReport:
         learning_rate: used in this step.
         grad_norm: before it was clipped.
         seconds: computing time since the training began, pauses left out.
+        truncated: tokens that were cut off the rows of this step; see `Batch`.
+        missed: answers in this step that no window holds; see `Batch`.
     """
 
     step: int
@@ -110,6 +112,8 @@ class StepReport:
     learning_rate: float
     grad_norm: float
     seconds: float
+    truncated: int = 0
+    missed: int = 0
 
 
 class Trainer:
@@ -124,6 +128,8 @@ class Trainer:
 
     Driven from outside, a step at a time::
 
+        make = functools.partial(text_batch, tokenizer, max_length=128)
+        batches = RowBatches(rows, make, batch_size=16)
         trainer = Trainer(model, batches, TrainerSettings(Budget(steps=100)))
         while not trainer.done:
             report = trainer.step()
@@ -172,7 +178,8 @@ class Trainer:
         factor = linear_decay(self.steps_done, progress, settings.warmup_steps)
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * factor
-        total, parts = self._backward(self.batches(self.steps_done, progress))
+        batches = self.batches(self.steps_done, progress)
+        total, parts = self._backward(batches)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -186,6 +193,8 @@ class Trainer:
             learning_rate=settings.learning_rate * factor,
             grad_norm=float(norm),
             seconds=self.seconds,
+            truncated=_added(batches, "truncated"),
+            missed=_added(batches, "missed"),
         )
         self._write(report)
         return report
@@ -242,6 +251,11 @@ class Trainer:
             lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if _step_of(line) <= self.steps_done]
             self.log.write_text("".join(kept), encoding="utf-8")
+
+
+def _added(batches: Sequence[Any], name: str) -> int:
+    """Add up a count over those parts of a step that keep it."""
+    return sum(getattr(batch, name, 0) for batch in batches)
 
 
 def _step_of(line: str) -> float:

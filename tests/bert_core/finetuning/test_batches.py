@@ -1,0 +1,223 @@
+"""Batches of texts, words and choices: ids of the tokenizer, labels where they belong."""
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from bert_core.errors import InputError
+from bert_core.finetuning import (
+    Choices,
+    LabelledText,
+    TaggedWords,
+    choice_batch,
+    text_batch,
+    word_batch,
+)
+from bert_core.tokenizer import BertTokenizer
+
+Word = Callable[[], str]
+
+
+def tagged(words: Sequence[str]) -> TaggedWords:
+    """Words whose tags are their own numbers."""
+    return TaggedWords(tuple(words), tuple(range(len(words))))
+
+
+def inputs_of(batch: dict[str, torch.Tensor], row: int) -> tuple[list[int], list[int]]:
+    """Ids and labels of one input without its padding."""
+    length = int(batch["attention_mask"][row].sum())
+    return batch["input_ids"][row, :length].tolist(), batch["labels"][row, :length].tolist()
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+def test_texts_are_encoded_as_the_tokenizer_does_and_padded(tokenizer: BertTokenizer) -> None:
+    rows = [
+        LabelledText("the old mill", 2),
+        LabelledText("the cat sat on the hill", 0, "who sat ?"),
+        LabelledText("", 1),
+    ]
+    batch = text_batch(tokenizer, rows, max_length=32)
+    assert list(batch) == ["input_ids", "token_type_ids", "attention_mask", "labels"]
+    assert batch["labels"].tolist() == [2, 0, 1]
+    assert batch["input_ids"].shape == (3, 12)
+    for number, row in enumerate(rows):
+        encoding = tokenizer.encode(row.text, row.text_pair)
+        padding = [0] * (12 - len(encoding))
+        assert batch["input_ids"][number].tolist() == encoding.input_ids + padding
+        assert batch["token_type_ids"][number].tolist() == encoding.token_type_ids + padding
+        assert batch["attention_mask"][number].tolist() == [1] * len(encoding) + padding
+    assert batch.truncated == 0
+
+
+def test_a_batch_equals_the_tokenizer_s_own_dictionary(tokenizer: BertTokenizer) -> None:
+    texts, pairs = ["the cat", "a dog sat near the boat"], ["is happy", "who saw what on the hill?"]
+    rows = [LabelledText(a, 0, b) for a, b in zip(texts, pairs, strict=True)]
+    batch = text_batch(tokenizer, rows, max_length=9)
+    own = tokenizer(texts, pairs, padding=True, truncation=True, max_length=9, return_tensors="pt")
+    assert list(own) == list(batch)[:3]
+    for name, tensor in own.items():
+        assert torch.equal(batch[name], tensor)
+        assert batch[name].dtype == torch.int64
+
+
+def test_what_is_cut_off_is_counted(tokenizer: BertTokenizer) -> None:
+    rows = [LabelledText("the cat sat on the hill", 1), LabelledText("the cat", 0)]
+    batch = text_batch(tokenizer, rows, max_length=5)
+    assert batch["input_ids"].shape == (2, 5)
+    assert batch.truncated == 3
+    pair = [LabelledText("the cat", 0, "sat on the hill")]
+    batch = text_batch(tokenizer, pair, max_length=7, truncation="only_second")
+    assert tokenizer.convert_ids_to_tokens(batch["input_ids"][0]) == [
+        *("[CLS]", "the", "cat", "[SEP]", "sat", "on", "[SEP]")
+    ]
+    assert batch.truncated == 2
+
+
+def test_scores_stay_numbers_with_a_fraction(tokenizer: BertTokenizer) -> None:
+    rows = [LabelledText("the cat", 0.25), LabelledText("the dog", 1)]
+    assert text_batch(tokenizer, rows, max_length=8)["labels"].tolist() == [0.25, 1.0]
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def test_the_first_piece_of_a_word_bears_its_tag(tokenizer: BertTokenizer) -> None:
+    row = TaggedWords(("Unhappy", "dogs", "\x07", "played", "."), (3, 4, 5, 6, -100))
+    ids, labels = inputs_of(word_batch(tokenizer, [row], max_length=32), 0)
+    tokens = tokenizer.convert_ids_to_tokens(ids)
+    assert tokens == ["[CLS]", "un", "##happy", "dog", "##s", "play", "##ed", ".", "[SEP]"]
+    assert labels == [-100, 3, -100, 4, -100, 6, -100, -100, -100]
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_labels_stand_where_the_reference_sees_words_begin(
+    lower: bool, vocab_file: Path, strange_word: Word
+) -> None:
+    ours = BertTokenizer(vocab_file, do_lower_case=lower)
+    peer = transformers.BertTokenizerFast(vocab=str(vocab_file), do_lower_case=lower)
+    rows = [tagged([strange_word() for _ in range(number % 9)]) for number in range(400)]
+    batch = word_batch(ours, rows, max_length=2000)
+    for number, row in enumerate(rows):
+        encoding = peer(list(row.words), is_split_into_words=True)
+        words = encoding.word_ids()
+        firsts = [
+            -100 if word is None or word in words[:place] else word
+            for place, word in enumerate(words)
+        ]
+        ids, labels = inputs_of(batch, number)
+        assert (ids, labels) == (encoding["input_ids"], firsts), row.words
+
+
+def test_ids_are_those_of_the_text_with_blanks(
+    tokenizer: BertTokenizer, strange_word: Word
+) -> None:
+    rows = [tagged([strange_word() for _ in range(12)]) for _ in range(300)]
+    batch = word_batch(tokenizer, rows, max_length=2000)
+    for number, row in enumerate(rows):
+        assert inputs_of(batch, number)[0] == tokenizer.encode(" ".join(row.words)).input_ids
+
+
+def test_long_rows_go_on_in_further_inputs_and_lose_nothing(
+    tokenizer: BertTokenizer, strange_word: Word
+) -> None:
+    chooser = random.Random(4)
+    for _ in range(100):
+        rows = [tagged([strange_word() for _ in range(chooser.randrange(30))]) for _ in range(3)]
+        length = chooser.randrange(3, 20)
+        cut = word_batch(tokenizer, rows, max_length=length)
+        whole = word_batch(tokenizer, rows, max_length=5000)
+        assert cut["input_ids"].shape[1] <= length
+        assert cut.truncated == 0
+        pieces = [inputs_of(cut, row) for row in range(len(cut["labels"]))]
+        for kind in (0, 1):
+            together = [value for piece in pieces for value in piece[kind][1:-1]]
+            apart = [value for row in range(3) for value in inputs_of(whole, row)[kind][1:-1]]
+            assert together == apart
+
+
+def test_long_rows_are_divided_between_words(tokenizer: BertTokenizer) -> None:
+    row = tagged(["played", "happys", "near", "unhappyness", "bridges"])
+    batch = word_batch(tokenizer, [row], max_length=8)
+    assert [tokenizer.decode(inputs_of(batch, number)[0]) for number in range(2)] == [
+        "played happys near",
+        "unhappyness bridges",
+    ]
+    assert [inputs_of(batch, number)[1] for number in range(2)] == [
+        [-100, 0, -100, 1, -100, 2, -100],
+        [-100, 3, -100, -100, 4, -100, -100],
+    ]
+
+
+def test_a_word_longer_than_an_input_goes_on_in_the_next(tokenizer: BertTokenizer) -> None:
+    batch = word_batch(tokenizer, [tagged(["the", "ABC-xyz", "cat"])], max_length=5)
+    assert [tokenizer.decode(inputs_of(batch, number)[0]) for number in range(4)] == [
+        *("the", "abc", "- xy", "##z cat")
+    ]
+    labels = [[0, -100, -100], [1, -100, -100], [-100, -100, -100], [-100, 2, -100]]
+    assert batch["labels"][:, 1:4].tolist() == labels
+
+
+def test_a_row_without_words_is_an_input_without_labels(tokenizer: BertTokenizer) -> None:
+    batch = word_batch(tokenizer, [TaggedWords((), ()), tagged(["cat"])], max_length=8)
+    assert batch["labels"].tolist() == [[-100, -100, -100], [-100, 0, -100]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
+
+
+# -- choices ---------------------------------------------------------------------------------------
+
+
+def test_every_choice_is_paired_with_its_context(tokenizer: BertTokenizer) -> None:
+    rows = [
+        Choices("the cat sat", ("on the hill", "by the old mill"), 1),
+        Choices("a boat", ("flies", "is red"), 0),
+    ]
+    batch = choice_batch(tokenizer, rows, max_length=20)
+    assert batch["input_ids"].shape == (2, 2, 10)
+    assert batch["labels"].tolist() == [1, 0]
+    for number, row in enumerate(rows):
+        for place, choice in enumerate(row.choices):
+            encoding = tokenizer.encode(row.context, choice)
+            length = len(encoding)
+            assert batch["input_ids"][number, place, :length].tolist() == encoding.input_ids
+            types = batch["token_type_ids"][number, place]
+            assert types[:length].tolist() == encoding.token_type_ids
+            assert batch["attention_mask"][number, place].sum() == length
+    assert choice_batch(tokenizer, rows, max_length=9).truncated == 1
+
+
+def test_rows_with_different_numbers_of_choices_do_not_fit_together(
+    tokenizer: BertTokenizer,
+) -> None:
+    rows = [Choices("a", ("cat", "dog"), 0), Choices("a", ("cat", "dog", "boat"), 0)]
+    with pytest.raises(InputError, match="from 2 to 3 choices"):
+        choice_batch(tokenizer, rows, max_length=8)
+
+
+# -- all -------------------------------------------------------------------------------------------
+
+
+def test_batches_of_no_rows_are_refused(tokenizer: BertTokenizer) -> None:
+    with pytest.raises(InputError, match="no rows"):
+        text_batch(tokenizer, [], max_length=8)
+    with pytest.raises(InputError, match="no rows"):
+        word_batch(tokenizer, [], max_length=8)
+    with pytest.raises(InputError, match="no rows"):
+        choice_batch(tokenizer, [], max_length=8)
+
+
+def test_inputs_without_room_are_refused(tokenizer: BertTokenizer) -> None:
+    with pytest.raises(InputError, match="max_length is 2.*at least 3"):
+        word_batch(tokenizer, [tagged(["cat"])], max_length=2)
+    with pytest.raises(InputError, match="max_length is 1"):
+        text_batch(tokenizer, [LabelledText("cat", 0)], max_length=1)
+
+
+def test_half_a_character_is_refused(tokenizer: BertTokenizer) -> None:
+    with pytest.raises(InputError, match="surrogate"):
+        word_batch(tokenizer, [tagged(["cat", "\ud800"])], max_length=8)
