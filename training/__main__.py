@@ -1,4 +1,4 @@
-"""The command line: `python -m training pretrain | export | evaluate`."""
+"""The command line: `python -m training pretrain | tasks | export | evaluate`."""
 
 import argparse
 import os
@@ -12,8 +12,10 @@ from bert_core.errors import BertError
 from bert_core.finetuning import Budget
 from training.evaluation import evaluate, gap_answers, table
 from training.export import describe_bundle, export
+from training.joint import train_tasks
 from training.mixture import MixtureSettings
-from training.pretrain import PretrainSettings, pretrain
+from training.pretrain import pretrain
+from training.stage import StageSettings
 from training.start import encoder_folder
 
 
@@ -32,22 +34,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     stages = parser.add_subparsers(required=True)
     stage = stages.add_parser("pretrain", help="train the masked-word and next-sentence heads")
-    stage.add_argument("--data", type=Path, required=True, help="data folder")
-    stage.add_argument("--work", type=Path, required=True, help="folder for state, log and curve")
     stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
-    length = stage.add_mutually_exclusive_group(required=True)
-    length.add_argument("--steps", type=int, help="length of the training in steps")
-    length.add_argument("--minutes", type=float, help="length of the training in minutes")
-    stage.add_argument("--learning-rate", type=float, default=6e-4)
-    stage.add_argument("--warmup-steps", type=int, default=100)
-    stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    stage.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
-    stage.add_argument(
-        "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
-    )
-    stage.add_argument("--save-minutes", type=float, default=5.0)
-    stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
+    _add_stage_options(stage, learning_rate=6e-4)
     stage.set_defaults(run=_pretrain)
+
+    stage = stages.add_parser(
+        "tasks", help="train questions, names and sentiment together with pretraining"
+    )
+    stage.add_argument("--init", required=True, help="folder or name of a pretrained model")
+    _add_stage_options(stage, learning_rate=3e-4)
+    stage.set_defaults(run=_tasks)
 
     stage = stages.add_parser("export", help="write a bundle from a saved training")
     stage.add_argument("--work", type=Path, required=True, help="work folder of the training")
@@ -64,13 +60,40 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_stage_options(stage: argparse.ArgumentParser, *, learning_rate: float) -> None:
+    stage.add_argument("--data", type=Path, required=True, help="data folder")
+    stage.add_argument("--work", type=Path, required=True, help="folder for state, log and curve")
+    length = stage.add_mutually_exclusive_group(required=True)
+    length.add_argument("--steps", type=int, help="length of the training in steps")
+    length.add_argument("--minutes", type=float, help="length of the training in minutes")
+    stage.add_argument("--learning-rate", type=float, default=learning_rate)
+    stage.add_argument("--warmup-steps", type=int, default=100)
+    stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    stage.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
+    stage.add_argument(
+        "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
+    )
+    stage.add_argument("--save-minutes", type=float, default=5.0)
+    stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
+
+
 def _pretrain(options: argparse.Namespace) -> None:
+    settings = _stage_settings(options, options.init or str(encoder_folder()))
+    mixture = MixtureSettings(splits=2 * settings.workers if settings.workers > 1 else 1)
+    pretrain(settings, mixture, say=_say, stop=_polite_end())
+
+
+def _tasks(options: argparse.Namespace) -> None:
+    train_tasks(_stage_settings(options, options.init), say=_say, stop=_polite_end())
+
+
+def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
     bfloat16 = {"auto": None, "float32": False, "bfloat16": True}[options.precision]
     workers = options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1)
-    settings = PretrainSettings(
+    return StageSettings(
         data=options.data,
         work=options.work,
-        init=options.init or str(encoder_folder()),
+        init=init,
         budget=Budget(steps=options.steps, minutes=options.minutes),
         learning_rate=options.learning_rate,
         warmup_steps=options.warmup_steps,
@@ -80,11 +103,18 @@ def _pretrain(options: argparse.Namespace) -> None:
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
     )
+
+
+def _polite_end() -> threading.Event:
+    """Return what a signal to end sets: the stage then saves its state first."""
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):  # a polite end: the state is saved first
+    for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    mixture = MixtureSettings(splits=2 * workers if workers > 1 else 1)
-    pretrain(settings, mixture, say=lambda line: print(line, flush=True), stop=stop)
+    return stop
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from bert_core.tokenizer import BertTokenizer
 from training.card import write_card
 from training.curve import write_curve
 from training.evaluation import Figure
-from training.pretrain import CURVE, LOG, SETTINGS, STATE
+from training.stage import CURVE, LOG, SETTINGS, STATE
 
 # What the config of a bundle keeps of the encoder's; everything else is ours or a default.
 _SIZES = (

@@ -1,61 +1,20 @@
 """The pretraining stage: from an encoder to a model with both heads of pretraining."""
 
-import json
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict
 
-import torch
-
-from bert_core.finetuning import Budget, StepReport, Trainer, TrainerSettings
+from bert_core.finetuning import Trainer
 from bert_core.tokenizer import BertTokenizer
 from training.corpus import load_corpus
-from training.curve import write_curve
 from training.mixture import Mixture, MixtureSettings, part_loss
-from training.start import keep_memory, prefers_bfloat16, start_model, warm_bias
-
-STATE = "state.pt"
-LOG = "log.jsonl"
-CURVE = "curve.svg"
-SETTINGS = "settings.json"
-
-
-@dataclass(frozen=True, slots=True)
-class PretrainSettings:
-    """How the stage runs.
-
-    Attributes:
-        data: the data folder.
-        work: the work folder: encoded text, state, log, curve, settings.
-        init: folder or name of the model to start from.
-        budget: steps or minutes.
-        learning_rate: the peak.
-        warmup_steps: steps until the peak.
-        device: "cpu" or "cuda".
-        bfloat16: None chooses by the machine.
-        workers: threads that compute parts of a step side by side.
-        save_minutes: time between two saved states.
-        pause_file: while it exists, the training waits; the wait counts for nothing.
-    """
-
-    data: Path
-    work: Path
-    init: str
-    budget: Budget
-    learning_rate: float = 6e-4
-    warmup_steps: int = 100
-    device: str = "cpu"
-    bfloat16: bool | None = None
-    workers: int = 1
-    save_minutes: float = 5.0
-    pause_file: Path | None = None
+from training.stage import StageSettings, make_trainer, prepare, run_stage, write_settings
+from training.start import start_model, warm_bias
 
 
 def pretrain(
-    settings: PretrainSettings,
+    settings: StageSettings,
     mixture: MixtureSettings | None = None,
     say: Callable[[str], None] = print,
     stop: threading.Event | None = None,
@@ -68,28 +27,8 @@ def pretrain(
         say: gets a line of text now and then.
         stop: ends the stage after the step at hand, with its state saved.
     """
-    trainer = build_trainer(settings, mixture or MixtureSettings(), say)
-    saved = time.monotonic()
-    while not trainer.done and not (stop is not None and stop.is_set()):
-        wait_while_paused(settings.pause_file, say, stop)
-        report = trainer.step()
-        if report.step % 25 == 1 or trainer.done:
-            say(describe(report))
-        if time.monotonic() - saved > 60 * settings.save_minutes:
-            _save(trainer, settings.work)
-            saved = time.monotonic()
-    _save(trainer, settings.work)
-    return trainer
-
-
-def build_trainer(
-    settings: PretrainSettings, mixture: MixtureSettings, say: Callable[[str], None]
-) -> Trainer:
-    """Load model and text and restore a saved state, ready for the next step."""
-    if settings.device == "cpu":
-        torch.set_num_threads(1)
-        keep_memory()
-    settings.work.mkdir(parents=True, exist_ok=True)
+    mixture = mixture or MixtureSettings()
+    prepare(settings)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
     model = start_model(settings.init)
     began = time.monotonic()
@@ -97,92 +36,7 @@ def build_trainer(
     tokens = sum(len(text.ids) for text in texts)
     say(f"{tokens:,} tokens of text, {time.monotonic() - began:.0f} s")
     warm_bias(model, texts)
-    bfloat16 = settings.bfloat16
-    if bfloat16 is None:
-        bfloat16 = prefers_bfloat16(settings.device)
-    trainer_settings = TrainerSettings(
-        settings.budget,
-        learning_rate=settings.learning_rate,
-        warmup_steps=settings.warmup_steps,
-        bfloat16=bfloat16,
-        seed=mixture.seed,
-        workers=settings.workers,
-    )
-    trainer = Trainer(
-        model.to(settings.device),
-        Mixture(texts, tokenizer.vocab, mixture),
-        trainer_settings,
-        loss=part_loss,
-        log=settings.work / LOG,
-    )
-    state = settings.work / STATE
-    if state.is_file():
-        trainer.resume(state)
-        say(f"resumed after step {trainer.steps_done}")
-    elif (settings.work / LOG).is_file():
-        (settings.work / LOG).unlink()  # of a run that was killed before its first save
-    _write_settings(settings, mixture, trainer, tokens)
-    return trainer
-
-
-def wait_while_paused(
-    pause_file: Path | None,
-    say: Callable[[str], None],
-    stop: threading.Event | None = None,
-) -> None:
-    """Return at once, or as soon as the pause file is gone or somebody sets `stop`."""
-    if pause_file is None or not pause_file.exists():
-        return
-    say("paused")
-    while pause_file.exists() and not (stop is not None and stop.is_set()):
-        time.sleep(0.5)
-    say("goes on")
-
-
-def describe(report: StepReport) -> str:
-    """Return one line for a person.
-
-    >>> describe(StepReport(3, 0.5, 4.25, {"next_sentence": 0.5}, 1e-4, 1.0, 90.0))
-    'step 3, 50.0 %, 1.5 min, loss 4.250, next_sentence 0.500, rate 1.0e-04'
-    """
-    parts = "".join(f", {name} {value:.3f}" for name, value in report.parts.items())
-    return (
-        f"step {report.step}, {100 * report.progress:.1f} %, {report.seconds / 60:.1f} min, "
-        f"loss {report.loss:.3f}{parts}, rate {report.learning_rate:.1e}"
-    )
-
-
-def _save(trainer: Trainer, work: Path) -> None:
-    trainer.save(work / STATE)
-    if (work / LOG).is_file():
-        write_curve(work / LOG, work / CURVE)
-
-
-def _write_settings(
-    settings: PretrainSettings, mixture: MixtureSettings, trainer: Trainer, tokens: int
-) -> None:
-    """Keep what the recipe was, for the model card; a resumed training may have changed it."""
-    target = settings.work / SETTINGS
-    phase = {
-        "after_step": trainer.steps_done,
-        "mixture": asdict(mixture),
-        "trainer": asdict(trainer.settings),
-    }
-    phases = []
-    if trainer.steps_done and target.is_file():
-        known = json.loads(target.read_text(encoding="utf-8"))["phases"]
-        phases = [old for old in known if old["after_step"] < trainer.steps_done]
-    if not phases or _seen(phases[-1]) != _seen(phase):
-        phases.append(phase)
-    record = {
-        "init": settings.init,
-        "device": settings.device,
-        "text_tokens": tokens,
-        "phases": phases,
-    }
-    target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-
-
-def _seen(phase: dict[str, Any]) -> dict[str, Any]:
-    """Return what a phase showed the model; how it was split up is no part of the recipe."""
-    return {name: value for name, value in phase["mixture"].items() if name != "splits"}
+    batches = Mixture(texts, tokenizer.vocab, mixture)
+    trainer = make_trainer(settings, model, batches, part_loss, seed=mixture.seed, say=say)
+    write_settings(settings, trainer, asdict(mixture), {"text_tokens": tokens})
+    return run_stage(settings, trainer, say, stop)

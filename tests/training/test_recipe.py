@@ -18,7 +18,8 @@ from training.__main__ import main
 from training.curve import read_log, write_curve
 from training.export import export, seal
 from training.mixture import MixtureSettings
-from training.pretrain import PretrainSettings, pretrain, wait_while_paused
+from training.pretrain import pretrain
+from training.stage import StageSettings, wait_while_paused
 from training.start import keep_memory, start_model
 
 transformers = pytest.importorskip("transformers")
@@ -26,8 +27,8 @@ transformers = pytest.importorskip("transformers")
 SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
 
 
-def settings(data: Path, work: Path, encoder: Path, steps: int = 6) -> PretrainSettings:
-    return PretrainSettings(data, work, str(encoder), Budget(steps=steps), 5e-3, 2, bfloat16=False)
+def settings(data: Path, work: Path, encoder: Path, steps: int = 6) -> StageSettings:
+    return StageSettings(data, work, str(encoder), Budget(steps=steps), 5e-3, 2, bfloat16=False)
 
 
 def test_training_exporting_and_evaluating_from_the_command_line(
@@ -133,7 +134,7 @@ def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(
 ) -> None:
     weight = start_model(encoder).cls.predictions.transform.dense.weight
     assert torch.allclose(weight, torch.eye(32), atol=0.15)
-    slow = PretrainSettings(data, tmp_path, str(encoder), Budget(steps=1), 1e-9, bfloat16=False)
+    slow = StageSettings(data, tmp_path, str(encoder), Budget(steps=1), 1e-9, bfloat16=False)
     trainer = pretrain(slow, SMALL, say=lambda line: None)
     bias = trainer.model.get_parameter("cls.predictions.bias")
     vocab = BertTokenizer.from_pretrained(encoder).vocab

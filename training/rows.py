@@ -1,0 +1,184 @@
+"""Labelled rows of a data folder: questions, tagged words, sentiment.
+
+Only what may be trained on is read here, but for the functions that say otherwise: the
+development articles of the question set stay out, because evaluation is on the same articles.
+"""
+
+import csv
+import itertools
+import json
+import lzma
+import math
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bert_core.errors import InputError, MissingFileError
+from bert_core.finetuning import LabelledText, Question, TaggedWords
+
+TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC", "I-MISC")
+SENTIMENTS = ("negative", "positive")
+QUESTION_FILES = ("train", "train_lower")
+SHORT_QUESTION_FILES = ("extra_qamr",)
+# In the other sources names of the fourth kind stand as O: their absence must not be learnt.
+MISC_SOURCES = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
+PARTIAL_SOURCES = ("btc-train", "re3d", "gum-derived")
+_NEAREST = 4  # passages among which an unanswerable question's is drawn
+_WORD = re.compile(r"\w+")
+
+
+def open_text(folder: Path, name: str) -> Iterator[str]:
+    """Yield the lines of `name`, plain or xz-compressed.
+
+    Raises:
+        MissingFileError: the folder has neither.
+    """
+    for path, opened in ((folder / name, open), (folder / f"{name}.xz", lzma.open)):
+        if path.is_file():
+            with opened(path, "rt", encoding="utf-8", newline="") as stream:
+                yield from stream
+            return
+    raise MissingFileError(f"There is no {name} (nor {name}.xz) in {folder}. Check --data.")
+
+
+def json_rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Read a file of one JSON object a line."""
+    return [json.loads(line) for line in open_text(folder, name) if line.strip()]
+
+
+# -- questions ---------------------------------------------------------------------------------
+
+
+def questions(data: Path, names: Sequence[str] = QUESTION_FILES) -> list[Question]:
+    """Read answered questions from `qa/<name>.jsonl`."""
+    return [
+        Question(row["question"], row["context"], answer["text"], answer["answer_start"])
+        for name in names
+        for row in json_rows(data / "qa", f"{name}.jsonl")
+        for answer in row["answers"][:1]
+    ]
+
+
+def unanswerable(rows: Sequence[Question], count: int, seed: int) -> list[Question]:
+    """Ask questions of passages about the same subject that do not hold their answers.
+
+    The passage is one of those most alike by rare words (term frequency times inverse document
+    frequency) in which the answer's text does not occur.
+    """
+    contexts = list(dict.fromkeys(row.context for row in rows))
+    index = _Index(contexts)
+    source = random.Random(seed)
+    made = []
+    for row in source.sample(list(rows), min(count, len(rows))):
+        answer = _letters(row.answer or "")
+        near = [
+            number
+            for number in index.nearest(f"{row.question} {row.context}", 4 * _NEAREST)
+            if answer not in index.letters[number]
+        ]
+        if near:
+            made.append(Question(row.question, contexts[source.choice(near[:_NEAREST])], None))
+    return made
+
+
+def _letters(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+class _Index:
+    """Passages by their words."""
+
+    def __init__(self, contexts: Sequence[str]) -> None:
+        self.letters = [_letters(context) for context in contexts]
+        self._holders: dict[str, list[int]] = defaultdict(list)
+        for number, letters in enumerate(self.letters):
+            for word in set(letters.split()):
+                self._holders[word].append(number)
+
+    def nearest(self, text: str, count: int) -> list[int]:
+        """Return the passages that share most rare words with a text, best first."""
+        scores: Counter[int] = Counter()
+        common = len(self.letters) / 20 + 1
+        for word in set(_letters(text).split()):
+            holders = self._holders.get(word, [])
+            if 0 < len(holders) <= common:
+                weight = math.log(len(self.letters) / len(holders))
+                for number in holders:
+                    scores[number] += weight  # type: ignore[assignment]
+        return [number for number, _ in scores.most_common(count)]
+
+
+# -- tagged words ------------------------------------------------------------------------------
+
+
+def tagged_words(
+    data: Path, names: Sequence[str], *, folder: str = "ner/by-source"
+) -> list[TaggedWords]:
+    """Read sentences of words and IOB2 tags from `<name>.conll` files.
+
+    Raises:
+        InputError: a line is not a word and one of TAGS.
+    """
+    numbers = {tag: number for number, tag in enumerate(TAGS)}
+    rows: list[TaggedWords] = []
+    for name in names:
+        lines = (line.rstrip("\r\n") for line in open_text(data / folder, f"{name}.conll"))
+        for blank, group in itertools.groupby(lines, key=lambda line: not line.strip()):
+            if blank:
+                continue
+            pairs = [line.split("\t") for line in group]
+            wrong = [pair for pair in pairs if len(pair) != 2 or pair[1] not in numbers]
+            if wrong:
+                raise InputError(f"{name}.conll has the line {wrong[0]}; expected word, tab, tag.")
+            rows.append(
+                TaggedWords(
+                    tuple(word for word, _ in pairs), tuple(numbers[tag] for _, tag in pairs)
+                )
+            )
+    return rows
+
+
+# -- sentiment ---------------------------------------------------------------------------------
+
+_CLITIC = re.compile(r" (n't|'s|'re|'ve|'ll|'d|'m)\b")
+_BEFORE_MARK = re.compile(r" ([,.;:!?%)\]}])")
+_AFTER_MARK = re.compile(r"([(\[{]) ")
+_QUOTED = re.compile(r"(``|\") ?(.*?) ?(''|\")")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentiment:
+    """A sentence as the set has it (split into words) and as a person would type it."""
+
+    split: LabelledText
+    typed: LabelledText
+
+
+def sentiments(data: Path, name: str) -> list[Sentiment]:
+    """Read `sst2/<name>.tsv`: film-review sentences, 0 negative, 1 positive."""
+    lines = csv.DictReader(
+        open_text(data / "sst2", f"{name}.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE
+    )
+    return [
+        Sentiment(LabelledText(row["sentence"], label), LabelledText(typed(row["sentence"]), label))
+        for row in lines
+        for label in [int(row["label"])]
+    ]
+
+
+def typed(sentence: str) -> str:
+    """Put a sentence that was split into words together as it would be typed.
+
+    >>> typed("it does n't ( quite ) work , though it 's fun")
+    "It doesn't (quite) work, though it's fun."
+    """
+    text = sentence.replace("-lrb-", "(").replace("-rrb-", ")").replace("\\/", "/")
+    text = _QUOTED.sub(r'"\2"', text)
+    text = _CLITIC.sub(r"\1", text)
+    text = _AFTER_MARK.sub(r"\1", _BEFORE_MARK.sub(r"\1", text)).strip()
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", '"', "…")) else f"{text}."

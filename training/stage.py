@@ -1,0 +1,184 @@
+"""What all stages share: run a trainer to its end, save, resume, pause, keep a log."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bert_core.finetuning import BatchSource, Budget, Loss, StepReport, Trainer, TrainerSettings
+from bert_core.model import BertPreTrainedModel
+from training.curve import write_curve
+from training.start import keep_memory, prefers_bfloat16
+
+STATE = "state.pt"
+LOG = "log.jsonl"
+CURVE = "curve.svg"
+SETTINGS = "settings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StageSettings:
+    """How a stage runs.
+
+    Attributes:
+        data: the data folder.
+        work: the work folder: encoded text, state, log, curve, settings.
+        init: folder or name of the model to start from.
+        budget: steps or minutes.
+        learning_rate: the peak.
+        warmup_steps: steps until the peak.
+        device: "cpu" or "cuda".
+        bfloat16: None chooses by the machine.
+        workers: threads that compute parts of a step side by side.
+        save_minutes: time between two saved states.
+        pause_file: while it exists, the training waits; the wait counts for nothing.
+    """
+
+    data: Path
+    work: Path
+    init: str
+    budget: Budget
+    learning_rate: float = 6e-4
+    warmup_steps: int = 100
+    device: str = "cpu"
+    bfloat16: bool | None = None
+    workers: int = 1
+    save_minutes: float = 5.0
+    pause_file: Path | None = None
+
+
+def prepare(settings: StageSettings) -> None:
+    """Make the work folder and set the processor up for training."""
+    if settings.device == "cpu":
+        torch.set_num_threads(1)
+        keep_memory()
+    settings.work.mkdir(parents=True, exist_ok=True)
+
+
+def make_trainer(
+    settings: StageSettings,
+    model: BertPreTrainedModel,
+    batches: BatchSource,
+    loss: Callable[[Any, Any], Loss],
+    *,
+    seed: int,
+    say: Callable[[str], None],
+) -> Trainer:
+    """Build the trainer of a stage and restore its saved state where there is one."""
+    bfloat16 = settings.bfloat16
+    if bfloat16 is None:
+        bfloat16 = prefers_bfloat16(settings.device)
+    trainer_settings = TrainerSettings(
+        settings.budget,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup_steps,
+        bfloat16=bfloat16,
+        seed=seed,
+        workers=settings.workers,
+    )
+    log = settings.work / LOG
+    trainer = Trainer(model.to(settings.device), batches, trainer_settings, loss=loss, log=log)
+    if (settings.work / STATE).is_file():
+        trainer.resume(settings.work / STATE)
+        say(f"resumed after step {trainer.steps_done}")
+    elif log.is_file():
+        log.unlink()  # of a run that was killed before its first save
+    return trainer
+
+
+def run_stage(
+    settings: StageSettings,
+    trainer: Trainer,
+    say: Callable[[str], None] = print,
+    stop: threading.Event | None = None,
+) -> Trainer:
+    """Train until the budget is used up, or somebody sets `stop`.
+
+    Args:
+        settings: how the stage runs.
+        trainer: ready for its next step.
+        say: gets a line of text now and then.
+        stop: ends the stage after the step at hand, with its state saved.
+    """
+    saved = time.monotonic()
+    while not trainer.done and not (stop is not None and stop.is_set()):
+        wait_while_paused(settings.pause_file, say, stop)
+        report = trainer.step()
+        if report.step % 25 == 1 or trainer.done:
+            say(describe(report))
+        if time.monotonic() - saved > 60 * settings.save_minutes:
+            save(trainer, settings.work)
+            saved = time.monotonic()
+    save(trainer, settings.work)
+    return trainer
+
+
+def save(trainer: Trainer, work: Path) -> None:
+    """Write state and curve."""
+    trainer.save(work / STATE)
+    if (work / LOG).is_file():
+        write_curve(work / LOG, work / CURVE)
+
+
+def wait_while_paused(
+    pause_file: Path | None,
+    say: Callable[[str], None],
+    stop: threading.Event | None = None,
+) -> None:
+    """Return at once, or as soon as the pause file is gone or somebody sets `stop`."""
+    if pause_file is None or not pause_file.exists():
+        return
+    say("paused")
+    while pause_file.exists() and not (stop is not None and stop.is_set()):
+        time.sleep(0.5)
+    say("goes on")
+
+
+def describe(report: StepReport) -> str:
+    """Return one line for a person.
+
+    >>> describe(StepReport(3, 0.5, 4.25, {"next_sentence": 0.5}, 1e-4, 1.0, 90.0))
+    'step 3, 50.0 %, 1.5 min, loss 4.250, next_sentence 0.500, rate 1.0e-04'
+    """
+    parts = "".join(f", {name} {value:.3f}" for name, value in report.parts.items())
+    return (
+        f"step {report.step}, {100 * report.progress:.1f} %, {report.seconds / 60:.1f} min, "
+        f"loss {report.loss:.3f}{parts}, rate {report.learning_rate:.1e}"
+    )
+
+
+def write_settings(
+    settings: StageSettings, trainer: Trainer, mixture: Mapping[str, Any], facts: Mapping[str, Any]
+) -> None:
+    """Keep what the recipe was, for the model card; a resumed training may have changed it.
+
+    Args:
+        settings: how the stage runs.
+        trainer: its settings and how far it is.
+        mixture: what one step sees.
+        facts: anything else worth keeping.
+    """
+    target = settings.work / SETTINGS
+    phase = {
+        "after_step": trainer.steps_done,
+        "mixture": dict(mixture),
+        "trainer": asdict(trainer.settings),
+    }
+    phases = []
+    if trainer.steps_done and target.is_file():
+        known = json.loads(target.read_text(encoding="utf-8"))["phases"]
+        phases = [old for old in known if old["after_step"] < trainer.steps_done]
+    if not phases or _seen(phases[-1]) != _seen(phase):
+        phases.append(phase)
+    record = {"init": settings.init, "device": settings.device, **facts, "phases": phases}
+    target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _seen(phase: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a phase showed the model; how it was split up is no part of the recipe."""
+    return {name: value for name, value in phase["mixture"].items() if name != "splits"}
