@@ -84,6 +84,18 @@ FEATURES = (
         "model answers as it does.",
     ),
     Feature(
+        slug="qa",
+        title="Question answering",
+        icon=":material/quiz:",
+        page="pages/5_qa.py",
+        summary="Ask a question and see where in a text the model finds its answer, or finds none.",
+        see="The stretch of your text that the model takes for the answer, what else it weighed, "
+        "and how near it was to saying that there is no answer.",
+        beware="The model marks the words that look most like an answer; it does not know whether "
+        "the text is true, and it may be sure of a wrong place.",
+        needs=("BertForQuestionAnswering",),
+    ),
+    Feature(
         slug="ner",
         title="Named entities",
         icon=":material/label:",

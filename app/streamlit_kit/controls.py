@@ -112,16 +112,32 @@ def switch(label: str, *, key: str, default: bool = False, hint: str | None = No
     )
 
 
-def level(label: str, ends: tuple[float, float], *, key: str, default: float) -> float:
-    """Let the visitor set a share, in steps of a hundredth."""
+def level(
+    label: str,
+    ends: tuple[float, float],
+    *,
+    key: str,
+    default: float,
+    step: float = 0.01,
+    hint: str | None = None,
+) -> float:
+    """Let the visitor set a number on a scale; a share in steps of a hundredth unless told."""
     return st.slider(
         label,
         *ends,
         value=default,
-        step=0.01,
+        step=step,
         key=key,
+        help=hint,
         bind="query-params",
         persist_state="session",
+    )
+
+
+def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
+    """Let the visitor set a whole number."""
+    return st.slider(
+        label, *ends, value=default, key=key, bind="query-params", persist_state="session"
     )
 
 

@@ -1,8 +1,8 @@
 """What a page remembers: its texts, its place in the address, its examples, its way onward.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
-page in the same state. Text boxes use the keys `text` and `text_pair` on all pages, which makes
-addresses predictable (`/fill_mask?text=...`); here they are kept apart per page.
+page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
+which makes addresses predictable (`/fill_mask?text=...`); here they are kept apart per page.
 """
 
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from app.settings import settings
 from app.views.html import plain
 from bert_core.errors import InputError
 
-TEXT_KEYS = ("text", "text_pair")
+TEXT_KEYS = ("text", "text_pair", "question")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
@@ -118,7 +118,7 @@ def examples_row(slug: str) -> None:
     texts = {key: st.session_state.get(key, st.query_params.get(key)) for key in TEXT_KEYS}
     for number, row in enumerate(rows):
         untouched = number == 0 and texts["text"] is None
-        same = texts["text"] == row.values.get("text")
+        same = all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values)
         if row.note and (untouched or same):
             st.caption(f":material/visibility: {plain(row.note)}")
             return

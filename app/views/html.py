@@ -14,7 +14,7 @@ from html import escape
 
 _TAGS = frozenset(
     {"a", "b", "bdi", "br", "caption", "code", "details", "div", "em", "figcaption", "figure"}
-    | {"h2", "h3", "hr", "i", "li", "mark", "ol", "p", "section", "small", "span", "strong"}
+    | {"h2", "h3", "hr", "i", "li", "mark", "ol", "p", "q", "section", "small", "span", "strong"}
     | {"sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 )
 _VOID = frozenset({"br", "hr"})

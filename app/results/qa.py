@@ -1,0 +1,203 @@
+"""What the question-answering page found: spans of the passage, and how sure the model is of them.
+
+`Span` is one stretch of the passage, `Answer` the same characters wherever they stand, `Rejected`
+a pair of ends that no answer may have, `Words` the two curves, `Grid` the start and the end
+together, `Coverage` how a long passage was read, and `QaResult` all of it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+Reason = Literal["backwards", "long", "question", "half_null", "special"]
+"""Why a pair of ends is no answer: the end stands before the start; more pieces than allowed; an
+end in the question; one end says "no answer" and the other does not; a special token in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One stretch of the passage.
+
+    Attributes:
+        start: its first character in the passage.
+        end: the character after its last one.
+        pieces: how many pieces it has; the fewest, where several cuts give the same characters.
+        score: start logit plus end logit.
+        probability: its share of all that may be answered, "no answer" included; 0 to 1.
+    """
+
+    start: int
+    end: int
+    pieces: int
+    score: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The same characters, wherever in the passage they stand.
+
+    Attributes:
+        text: the characters as they were typed.
+        places: every place that may be answered, the likeliest first.
+    """
+
+    text: str
+    places: tuple[Span, ...]
+
+    @property
+    def best(self) -> Span:
+        """The likeliest place."""
+        return self.places[0]
+
+    @property
+    def probability(self) -> float:
+        """Of all its places together."""
+        return sum(place.probability for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A pair of ends with a higher score than the answer that yet cannot be one.
+
+    Attributes:
+        first: what stands where the model would start.
+        last: what stands where it would end.
+        score: start logit plus end logit.
+        reason: the rule it breaks.
+        pieces: from start to end, both included; less than 1 where the end stands before.
+    """
+
+    first: str
+    last: str
+    score: float
+    reason: Reason
+    pieces: int
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Start and end over the words of the passage; W words.
+
+    Attributes:
+        starts: (W,) first character of each word.
+        ends: (W,) character after its last one.
+        start_probability: (W,) that the answer starts in this word: the sum over all spans that do.
+        end_probability: (W,) that the answer ends in this word.
+        start_logit: (W,) what the model itself says; the highest of the word's pieces.
+        end_logit: (W,) the same for the end.
+        answer: the words of the best answer, first and last, counted from 0.
+    """
+
+    starts: Places
+    ends: Places
+    start_probability: Floats
+    end_probability: Floats
+    start_logit: Floats
+    end_logit: Floats
+    answer: tuple[int, int]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def nearby(self, limit: int) -> range:
+        """Return the numbers of at most `limit` words, with the answer in their middle."""
+        middle = sum(self.answer) // 2
+        first = max(0, min(middle - limit // 2, len(self) - limit))
+        return range(first, min(len(self), first + limit))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Every pair of a start word and an end word near the answer; n words.
+
+    Attributes:
+        words: their numbers among the words of the passage.
+        probability: (n, n) of an answer from the row's word to the column's word.
+        allowed: (n, n) whether any span from row to column may be an answer.
+    """
+
+    words: range
+    probability: Floats
+    allowed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How the passage was read.
+
+    Attributes:
+        pieces: pieces of the passage.
+        question: pieces of the question.
+        windows: for each window the first piece it holds and the one after its last.
+        tokens: the longest input in tokens, question and added specials included.
+        shared: pieces that neighbouring windows have in common; 0 for a single window.
+        answer: the pieces of the best answer, first and last, counted from 0.
+        answer_window: the window whose numbers the best answer has.
+    """
+
+    pieces: int
+    question: int
+    windows: tuple[tuple[int, int], ...]
+    tokens: int
+    shared: int
+    answer: tuple[int, int]
+    answer_window: int
+
+
+@dataclass(frozen=True, slots=True)
+class QaResult:
+    """Where in a passage the answer to a question stands.
+
+    Attributes:
+        passage: as typed.
+        question: as typed.
+        answers: the best answers, no two with the same characters, best first; one at least.
+        touching: probability of all spans that share a piece with the best one, itself included.
+        null_score: start logit plus end logit at [CLS], the least of all windows.
+        null_probability: probability of "no answer".
+        candidates: how many spans were allowed.
+        longest: the most pieces an answer was allowed to have.
+        rejected: pairs that beat the best answer but break a rule, best first.
+        words: the two curves.
+        grid: both ends together, near the answer.
+        coverage: how the passage was read.
+        sentences: first and last-but-one character of each sentence of the passage.
+    """
+
+    passage: str
+    question: str
+    answers: tuple[Answer, ...]
+    touching: float
+    null_score: float
+    null_probability: float
+    candidates: int
+    longest: int
+    rejected: tuple[Rejected, ...]
+    words: Words
+    grid: Grid
+    coverage: Coverage
+    sentences: tuple[tuple[int, int], ...]
+
+    @property
+    def best(self) -> Span:
+        """The likeliest span."""
+        return self.answers[0].best
+
+    @property
+    def no_answer_score(self) -> float:
+        """Null score minus the best span's: the log-odds of "no answer" against that span."""
+        return self.null_score - self.best.score
+
+    def answered(self, threshold: float) -> bool:
+        """Whether the best span counts as an answer: the no-answer score is not above this."""
+        return self.no_answer_score <= threshold
+
+    def sentence_of_answer(self) -> int:
+        """Return the number of the sentence in which the best answer starts."""
+        return max(0, sum(start <= self.best.start for start, _ in self.sentences) - 1)

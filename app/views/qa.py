@@ -1,0 +1,365 @@
+"""The question-answering page in words: verdict, marked passage, answers, rules, coverage."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.results.qa import Answer, Coverage, QaResult, Reason, Rejected, Span
+from app.views.html import Html, join, plain, tag, visible
+from app.views.next_sentence import percent, signed
+
+HINTS = ("Paste a text that holds the answer.", "Who? When? Where? …")
+"""What the empty boxes suggest."""
+
+ASK = "Question; several go one per line"
+"""The label of the question's box."""
+
+THRESHOLD = "Say “no answer” above a no-answer score of"
+"""The label of the threshold."""
+
+THRESHOLD_HELP = (
+    "“No answer” is said where the no-answer score lies above the threshold. 0 sides with whatever "
+    "is likelier; a lower threshold says “no answer” more readily, a higher one more rarely. "
+    "The score is a difference of logits: at +1, “no answer” is 2.7 times as likely as the best "
+    "span, at +2 it is 7.4 times as likely."
+)
+
+MARKED_FROM = 0.01
+"""Probability from which another answer is marked in the passage."""
+
+_EXCERPT = 1_500  # characters; a longer passage is shown around its answer, and whole on demand
+_SENTENCES = 40  # offered for deletion
+_DRAWN_WINDOWS = 150
+_SHORT = 60  # characters of a quotation
+
+_RULES: dict[Reason, str] = {
+    "backwards": "it would end before it starts",
+    "long": "it has {pieces:,} pieces; at most {longest:,} are allowed",
+    "question": "an answer stands in the passage, not in the question",
+    "half_null": "one end says “no answer” and the other does not",
+    "special": "a special token is no part of an answer",
+}
+
+
+def verdict(result: QaResult, threshold: float) -> Html:
+    """Draw the decision in words with the figures that made it."""
+    found = result.answered(threshold)
+    best = result.answers[0]
+    said: list[Html | str] = (
+        [tag("strong", tag("bdi", visible(best.text)), class_="bx-qa-answer")]
+        if found
+        else [tag("strong", "The passage does not seem to answer this.")]
+    )
+    if not found:
+        said += [" The best guess would be ", tag("q", tag("bdi", visible(best.text))), "."]
+    return tag(
+        "div",
+        tag("span", "✓" if found else "∅", class_="bx-qa-sign", aria_hidden="true"),
+        tag("p", *said, tag("br"), tag("span", _figures(result, threshold), class_="bx-line")),
+        class_="bx-qa-verdict" if found else "bx-qa-verdict bx-qa-none",
+        role="status",
+    )
+
+
+def _figures(result: QaResult, threshold: float) -> str:
+    compared = "not above" if result.answered(threshold) else "above"
+    return (
+        f"Probability {percent(result.best.probability)} · no answer "
+        f"{percent(result.null_probability)} · no-answer score "
+        f"{signed(result.no_answer_score, 2)} (null {signed(result.null_score, 2)}, minus best "
+        f"span {signed(result.best.score, 2)}), {compared} the threshold {signed(threshold, 1)}"
+    )
+
+
+def meaning(result: QaResult) -> Html:
+    """Say what the numbers are numbers of."""
+    spans = "1 span" if result.candidates == 1 else f"{result.candidates:,} spans"
+    return tag(
+        "p",
+        "A span scores its start logit plus its end logit. Its probability is the softmax of these "
+        f"scores over the {spans} of at most {result.longest:,} pieces that the passage holds, and "
+        "“no answer”, which scores what the model gives to [CLS]. All spans that share a piece "
+        f"with the best one hold {percent(result.touching)} together: how sure the model is of the "
+        "place, whatever the exact ends.",
+        class_="bx-line",
+    )
+
+
+def passage(result: QaResult, threshold: float) -> Html:
+    """Draw the passage as typed with the answers marked; of a long one the part around them."""
+    marks = _marks(result)
+    accepted = result.answered(threshold)
+    size = len(result.passage)
+    if size <= _EXCERPT:
+        return _marked(result, marks, accepted, (0, size))
+    middle = (result.best.start + result.best.end) // 2
+    first = max(0, min(middle - _EXCERPT // 2, size - _EXCERPT, result.best.start))
+    last = min(size, max(first + _EXCERPT, result.best.end))
+    return join(
+        tag(
+            "p",
+            f"Characters {first:,} to {last:,} of {size:,}, around the best answer.",
+            class_="bx-line",
+        ),
+        _marked(result, marks, accepted, (first, last)),
+        tag(
+            "details",
+            tag("summary", "The whole passage"),
+            _marked(result, marks, accepted, (0, size)),
+        ),
+    )
+
+
+def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
+    """Choose what is marked: span, number of its answer, whether it is that answer's best place.
+
+    The better mark wins where two overlap.
+    """
+    wanted = [(place, 1, place is result.best) for place in result.answers[0].places]
+    wanted += [
+        (answer.best, number, True)
+        for number, answer in enumerate(result.answers[1:], start=2)
+        if answer.best.probability >= MARKED_FROM
+    ]
+    chosen: list[tuple[Span, int, bool]] = []
+    taken = bytearray(len(result.passage))
+    for span, number, best in wanted:
+        if not any(taken[span.start : span.end]):
+            taken[span.start : span.end] = b"\x01" * (span.end - span.start)
+            chosen.append((span, number, best))
+    return sorted(chosen, key=lambda mark: mark[0].start)
+
+
+def _marked(
+    result: QaResult,
+    marks: Sequence[tuple[Span, int, bool]],
+    accepted: bool,
+    part: tuple[int, int],
+) -> Html:
+    """Draw a part of the passage with its marks."""
+    done, last = part
+    parts: list[Html | str] = ["… "] if done else []
+    for span, number, best in marks:
+        if done <= span.start and span.end <= last:
+            parts.append(visible(result.passage[done : span.start]))
+            text = visible(result.passage[span.start : span.end])
+            parts.append(_mark(text, span, number, best=best, accepted=accepted))
+            done = span.end
+    parts.append(visible(result.passage[done:last]))
+    parts += [" …"] if last < len(result.passage) else []
+    return tag("div", *parts, class_="bx-text bx-qa-passage", dir="auto")
+
+
+def _mark(text: str, span: Span, number: int, *, best: bool, accepted: bool) -> Html:
+    """Mark one span; the best answer carries its name, the others their number."""
+    share = percent(span.probability)
+    if number == 1 and best:
+        kind, label = ("bx-qa-best", "answer") if accepted else ("bx-qa-guess", "not accepted")
+        label = f"{label} · {share}"
+    else:
+        kind, label = ("bx-qa-other", str(number)) if best else ("bx-qa-again", "same words")
+    badge = tag("span", label, class_="bx-qa-badge")
+    title = f"answer {number}, {share}, characters {span.start} to {span.end}"
+    return tag("mark", text, badge, class_=f"bx-qa-mark {kind}", title=title)
+
+
+def marks_key(result: QaResult) -> Html:
+    """Explain the marks that stand in this passage."""
+    marks = _marks(result)
+    parts = []
+    if any(number > 1 for _, number, _ in marks):
+        parts.append(
+            f"Numbers mark further answers of at least {MARKED_FROM:.0%}, ".replace("%", " %")
+            + "unless they overlap a better one."
+        )
+    if any(number == 1 and not best for _, number, best in marks):
+        parts.append("“Same words” is the answer's text at another place, where it means less.")
+    return tag("p", " ".join(parts), class_="bx-line") if parts else join()
+
+
+def answers_list(result: QaResult) -> Html:
+    """List the best answers with their probabilities as bars, and "no answer" among them."""
+    rows = [_answer_row(number, each) for number, each in enumerate(result.answers, start=1)]
+    null = result.null_probability
+    rows.append(_row("–", tag("em", "no answer"), null, f"score {signed(result.null_score, 2)}"))
+    return tag("ol", *rows, class_="bx-qa-answers")
+
+
+def _answer_row(number: int, answer: Answer) -> Html:
+    best = answer.best
+    note = f"characters {best.start:,} to {best.end:,}"
+    if more := len(answer.places) - 1:
+        places = "1 other place" if more == 1 else f"{more:,} other places"
+        note += f"; with {places} {percent(answer.probability)}"
+    name = tag("bdi", visible(answer.text), class_="bx-qa-text")
+    return _row(str(number), name, best.probability, note)
+
+
+def _row(number: str, name: Html, share: float, note: str) -> Html:
+    return tag(
+        "li",
+        tag("span", number, class_="bx-qa-number"),
+        name,
+        tag(
+            "span",
+            tag("span", class_="bx-nsp-fill", style=f"width:{share:.2%}"),
+            class_="bx-nsp-track",
+            aria_hidden="true",
+        ),
+        tag("strong", percent(share), class_="bx-nsp-share"),
+        tag("span", note, class_="bx-line bx-qa-where"),
+    )
+
+
+def answers_note() -> Html:
+    """Say how equal and overlapping answers are treated."""
+    return tag(
+        "p",
+        "The same characters at several places are one answer, placed where it scores best. "
+        "Answers that overlap stay apart, because each is another claim, and so they share their "
+        "probability.",
+        class_="bx-line",
+    )
+
+
+def answers_table(result: QaResult) -> pd.DataFrame:
+    """List every place of every answer with its exact numbers."""
+    rows = [
+        (number, visible(a.text), p.start, p.end, p.pieces, p.score, p.probability)
+        for number, a in enumerate(result.answers, start=1)
+        for p in a.places
+    ]
+    rows.append((0, "(no answer)", 0, 0, 0, result.null_score, result.null_probability))
+    columns = ["answer", "text", "start", "end", "pieces", "score", "probability"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def describe_answers(result: QaResult) -> str:
+    """Name the answers with their probabilities in one sentence."""
+    named = ", ".join(
+        f"{visible(answer.text)[:_SHORT]} {percent(answer.best.probability)}"
+        for answer in result.answers
+    )
+    return f"Answers, best first: {named}; no answer {percent(result.null_probability)}."
+
+
+def rejected(result: QaResult) -> Html:
+    """Tell what the model likes better than the answer, and which rule it breaks."""
+    if not result.rejected:
+        return join()
+    return tag(
+        "details",
+        tag("summary", f"Scored higher, but cannot be an answer ({len(result.rejected)})"),
+        tag("ul", *(_rejected_row(each, result.longest) for each in result.rejected)),
+    )
+
+
+def _rejected_row(each: Rejected, longest: int) -> Html:
+    rule = _RULES[each.reason].format(pieces=each.pieces, longest=longest)
+    ends = [tag("q", tag("bdi", visible(end[:_SHORT]))) for end in (each.first, each.last)]
+    return tag("li", "From ", ends[0], " to ", ends[1], f": {rule} (score {each.score:.2f}).")
+
+
+def coverage(result: QaResult) -> Html:
+    """Say how much of the passage was read, and in how many windows."""
+    read = result.coverage
+    if len(read.windows) == 1:
+        return tag(
+            "p",
+            f"Everything was read at once: {_count(read.question, 'piece')} of the question and "
+            f"{_count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
+            "added ones.",
+            class_="bx-line",
+        )
+    first, last = read.windows[read.answer_window]
+    return tag(
+        "div",
+        tag("strong", "Long passage. "),
+        f"Its {read.pieces:,} pieces were read in {len(read.windows):,} windows of at most "
+        f"{read.tokens:,} tokens, each with the whole question; neighbours share {read.shared:,} "
+        "pieces, so nothing was left out and no answer falls into a gap. Each span has its "
+        "numbers from the window in which it stands furthest from a cut: the best answer from "
+        f"window {read.answer_window + 1:,} (pieces {first:,} to {last:,}). “No answer” is as "
+        "likely as the window that believes in it least says.",
+        _strip(read),
+        class_="bx-note",
+    )
+
+
+def _strip(read: Coverage) -> Html:
+    """Draw the windows under each other along the passage, and where the answer stands."""
+    windows = read.windows if len(read.windows) <= _DRAWN_WINDOWS else ((0, read.pieces),)
+    bars = [
+        tag("span", class_=f"bx-qa-window bx-qa-row{number % 3}", style=_place(read, *window))
+        for number, window in enumerate(windows)
+    ]
+    answer = tag("span", class_="bx-qa-here", style=_place(read, read.answer[0], read.answer[1]))
+    return tag("div", *bars, answer, class_="bx-qa-strip", aria_hidden="true")
+
+
+def _place(read: Coverage, first: int, last: int) -> str:
+    left, width = first / read.pieces, (last - first) / read.pieces
+    return f"left:{left:.3%};width:{width:.3%}"
+
+
+def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
+    """Put the answers to several questions into one table."""
+    return pd.DataFrame(
+        {
+            "question": [visible(r.question) for r in results],
+            "answer": [
+                visible(r.answers[0].text) if r.answered(threshold) else "(no answer)"
+                for r in results
+            ],
+            "probability": [r.best.probability for r in results],
+            "no-answer score": [r.no_answer_score for r in results],
+            "best span": [visible(r.answers[0].text) for r in results],
+        }
+    )
+
+
+def describe_overview(results: Sequence[QaResult], threshold: float) -> str:
+    """Say in one sentence how many questions were answered."""
+    found = sum(result.answered(threshold) for result in results)
+    return f"{found} of {len(results)} questions have an answer in the passage."
+
+
+def question_names(questions: Sequence[str]) -> dict[int, str]:
+    """Name the questions to choose from."""
+    return {n: plain(f"{n + 1}. {_shortened(each)}") for n, each in enumerate(questions)}
+
+
+def sentence_names(result: QaResult) -> dict[str, int]:
+    """Name the sentences near the answer that may be taken out, with their numbers."""
+    own, count = result.sentence_of_answer(), len(result.sentences)
+    first = max(0, min(own - _SENTENCES // 2, count - _SENTENCES))
+    names = {}
+    for number in range(first, min(count, first + _SENTENCES)):
+        start, end = result.sentences[number]
+        holds = "  ← the answer starts here" if number == own else ""
+        text = _shortened(result.passage[start:end].strip())
+        names[plain(f"{number + 1}. {text}{holds}")] = number
+    return names
+
+
+def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
+    """Say what a missing sentence changed, and show both answers beside each other."""
+    before, after = result.answers[0].text, changed.answers[0].text
+    same = "stays the same" if before == after else "is another one"
+    said = (
+        f"Without it the best span {same}. The no-answer score goes from "
+        f"{signed(result.no_answer_score, 2)} to {signed(changed.no_answer_score, 2)}."
+    )
+    parts = [
+        tag("div", tag("h3", name), verdict(each, threshold), passage(each, threshold))
+        for name, each in (("With it", result), ("Without it", changed))
+    ]
+    return join(tag("p", said, class_="bx-line"), tag("div", *parts, class_="bx-qa-beside"))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

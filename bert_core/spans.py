@@ -1,0 +1,160 @@
+"""Which span of a text answers a question: from the logits of windows to one score per span.
+
+The head for question answering gives every token two logits, one for "the answer starts here" and
+one for "it ends here"; a span scores their sum (Devlin et al. 2019, section 4.2). A text longer
+than the model is read in overlapping windows, and most spans are then held by several. Each is
+scored once, by the window in which its distance to the nearest cut is greatest, the earlier one
+of equals; the text's own beginning and end are no cuts. (The reference implementation asks the
+same of the start token alone, and so takes ends from a window that may break off right behind
+them.)
+
+"No answer" is position 0, [CLS], as start and as end (Devlin et al. 2019, section 4.3; the task is
+that of Rajpurkar et al. 2018, "Know What You Don't Know"). Of several windows the least such score
+counts, because a text answers the question as soon as one window of it does.
+
+The probability of a span is the softmax of the scores over all spans that may be an answer, each
+counted once, and "no answer". One window that holds everything is no special case.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_core.errors import InputError
+
+Floats = NDArray[np.float64]
+
+_NO_CUT = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLogits:
+    """What the head says about one window of a text, the text's n tokens in it alone.
+
+    Attributes:
+        first: which token of the text is the window's first.
+        start: (n,) start logits.
+        end: (n,) end logits.
+        null: start logit plus end logit of [CLS].
+    """
+
+    first: int
+    start: Floats
+    end: Floats
+    null: float
+
+    @property
+    def last(self) -> int:
+        """The token of the text behind the window's last."""
+        return self.first + len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScores:
+    """Every span of a text of N tokens: row i, column d is the one from token i to i + d.
+
+    Attributes:
+        score: (N, M) start logit plus end logit; -inf where no answer may stand.
+        window: (N, M) number of the window that gave it; -1 where none holds the span.
+        start: (N,) start logits, each from the window with most room around the token.
+        end: (N,) end logits, likewise.
+        null: the score of "no answer".
+    """
+
+    score: Floats
+    window: NDArray[np.int32]
+    start: Floats
+    end: Floats
+    null: float
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """The first and the last token of the span with the highest score."""
+        row, more = np.unravel_index(int(self.score.argmax()), self.score.shape)
+        return int(row), int(row + more)
+
+    @property
+    def best_score(self) -> float:
+        """The highest score of a span."""
+        return float(self.score.max())
+
+    def probability(self) -> Floats:
+        """Return (N, M) the share of every span; what is missing from 1 is "no answer"."""
+        return np.asarray(np.exp(self.score - self._total()))
+
+    def null_probability(self) -> float:
+        """Return the share of "no answer"."""
+        return float(np.exp(self.null - self._total()))
+
+    def _total(self) -> float:
+        """Return the logarithm of the sum that all shares are shares of."""
+        top = max(self.best_score, self.null)
+        return top + float(np.log(np.exp(self.score - top).sum() + np.exp(self.null - top)))
+
+
+def score_spans(
+    windows: Sequence[WindowLogits], longest: int, forbidden: NDArray[np.bool_]
+) -> SpanScores:
+    """Score every span of a text that may be an answer.
+
+    A span longer than what neighbouring windows share, by more than one token, may be held whole
+    by no window; it then counts as one that may not be an answer.
+
+    Args:
+        windows: the windows in the order of the text, covering it without a gap.
+        longest: the most tokens of an answer (M; fewer where the text has fewer).
+        forbidden: (N,) tokens that may not be part of an answer.
+
+    Raises:
+        InputError: no span at all may be an answer.
+    """
+    tokens = len(forbidden)
+    longest = min(longest, tokens)
+    score = np.full((tokens, longest), -np.inf)
+    window_of = np.full((tokens, longest), -1, dtype=np.int32)
+    room = np.full((tokens, longest), -1, dtype=np.int32)
+    start, end = np.empty(tokens), np.empty(tokens)
+    for number, window in enumerate(windows):
+        held = slice(window.first, window.last)
+        here = _room(window, tokens, longest)
+        better = here > room[held]  # (n, M)
+        sums = window.start[:, None] + shifted(window.end, longest, -np.inf)
+        np.copyto(score[held], sums, where=better)
+        np.copyto(window_of[held], number, where=better)
+        np.copyto(room[held], here, where=better)
+        np.copyto(start[held], window.start, where=better[:, 0])
+        np.copyto(end[held], window.end, where=better[:, 0])
+    score[_holds(forbidden, longest)] = -np.inf
+    if not np.isfinite(score).any():
+        raise InputError(
+            "Nothing in the text can be an answer: it holds special tokens alone. Add a word."
+        )
+    return SpanScores(score, window_of, start, end, min(window.null for window in windows))
+
+
+def shifted(values: Floats, longest: int, fill: float) -> Floats:
+    """Return (n, M) whose row i is values[i], values[i + 1], ...; `fill` beyond the end.
+
+    >>> shifted(np.array([1.0, 2.0]), 2, 0.0).tolist()
+    [[1.0, 2.0], [2.0, 0.0]]
+    """
+    padded = np.concatenate([values, np.full(longest - 1, fill)])
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, longest))
+
+
+def _room(window: WindowLogits, tokens: int, longest: int) -> NDArray[np.int32]:
+    """Return (n, M): how far each span is from the nearest cut; -1 where it is not held whole."""
+    held = len(window.start)
+    left = np.arange(held, dtype=np.int32)[:, None]
+    right = held - 1 - left - np.arange(longest, dtype=np.int32)  # (n, M)
+    before = left if window.first > 0 else np.full_like(left, _NO_CUT)
+    after = right if window.last < tokens else np.full_like(right, _NO_CUT)
+    return np.where(right < 0, -1, np.minimum(before, after)).astype(np.int32)
+
+
+def _holds(forbidden: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
+    """Return (N, M): whether a forbidden token stands in the span."""
+    before = np.concatenate([[0], np.cumsum(forbidden)]).astype(np.float64)
+    return np.asarray(shifted(before[1:], longest, float(before[-1])) > before[:-1, None])

@@ -1,0 +1,78 @@
+"""Question answering: where in a passage the answer stands."""
+
+import streamlit as st
+
+from app.results.qa import QaResult
+from app.streamlit_kit import (
+    Page,
+    examples_row,
+    guarded,
+    page_shell,
+    send_row,
+    show_chart,
+    show_html,
+    show_table,
+    text_box,
+)
+from app.streamlit_kit.controls import choose, count, level
+from app.streamlit_kit.progress import progress
+from app.tasks.qa import qa, questions, without
+from app.views import qa as view
+from app.views import qa_charts as charts
+from app.views.html import join
+
+SLUG = "qa"
+
+
+def draw(page: Page) -> None:
+    """Draw the page inside its frame."""
+    examples_row(SLUG)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        passage = text_box(SLUG, "Passage", height=270, placeholder=view.HINTS[0])
+    with right:
+        box = text_box(SLUG, view.ASK, key="question", placeholder=view.HINTS[1])
+        most = count("Answers listed", (1, 20), key="answers", default=5)
+        longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
+    asked = questions(box)
+    if not passage.strip() or not asked:
+        st.info("Write a passage and a question, or pick an example.", icon=":material/edit_note:")
+        return
+
+    def answer(text: str, question: str) -> QaResult:
+        with progress("Reading") as report:
+            return qa(page.engine, text, question, answers=most, longest=longest, progress=report)
+
+    results = [answer(passage, question) for question in asked]
+    top = st.container()
+    threshold = level(view.THRESHOLD, (-15.0, 15.0), key="threshold", default=0.0, step=0.5,
+                      hint=view.THRESHOLD_HELP)  # fmt: skip
+    with top:
+        result = results[0]
+        if len(results) > 1:
+            words = view.describe_overview(results, threshold)
+            show_table(view.overview(results, threshold), alt=words, key="overview")
+            result = results[choose("Show", view.question_names(asked), key="ask")]
+        show_html(join(view.verdict(result, threshold), view.passage(result, threshold)))
+        show_html(join(view.marks_key(result), view.coverage(result)))
+    st.header("What else was weighed", anchor=False)
+    show_html(join(view.answers_list(result), view.answers_note(), view.meaning(result)))
+    words, title = view.describe_answers(result), "The same as a table"
+    show_table(view.answers_table(result), alt=words, key="t_answers", title=title)
+    show_html(view.rejected(result))
+    st.header("Where it starts and where it ends", anchor=False)
+    picture = choose("Picture", charts.PICTURES, key="picture")
+    words, table = charts.describe(result, picture), charts.table(result, picture)
+    show_chart(charts.draw(result, picture), alt=words, table=table, key="curves")
+    show_html(charts.note(result, picture))
+    st.header("What if a sentence were not there?", anchor=False)
+    names = view.sentence_names(result)
+    if chosen := st.selectbox("Take out", list(names), index=None, key="_without"):
+        with guarded():
+            changed = answer(without(result, names[chosen]), result.question)
+            show_html(view.comparison(result, changed, threshold))
+    send_row(SLUG, passage, to=("tokenizer", "attention", "ner"), text_pair=result.question)
+
+
+with page_shell(SLUG) as shell:
+    draw(shell)
