@@ -33,10 +33,11 @@ class LabelledText:
     text_pair: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label, Real):
+        label: object = self.label
+        if not isinstance(label, Real):
             raise InputError(
-                f"The label of {shortened(self.text)} is {self.label!r}; expected a number. "
-                "Number the classes from 0."
+                f"The label of {shortened(self.text)} is {label!r}; expected a number. Number the "
+                "classes from 0."
             )
 
 

@@ -12,13 +12,14 @@ from bert_core.config import BertConfig
 from bert_core.tokenizer import BertTokenizer
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-WORDS = """the a cat dog river bank old small mill stands by green boat red kite flies over town
-who what where is sat saw on hill and near bridge play un happy""".split()
+_WORDS = """the a cat dog river bank old small mill stands by green boat red kite flies over town
+who what where is sat saw on hill and near bridge play un happy"""
+WORDS = _WORDS.split()
 ENDINGS = ["##ing", "##ed", "##s", "##er", "##ly", "##ness", "##happy"]
 LETTERS = [
     piece for letter in "abcdefghijklmnopqrstuvwxyz0123456789" for piece in (letter, f"##{letter}")
 ]
-MARKS = list(".,!?'-()[]<>/海中") + ["é", "##é", "ß", "##ß", "ა", "##ა", "ن", "##ن", "क", "##क"]
+MARKS = [*".,!?'-()[]<>/海中", "é", "##é", "ß", "##ß", "ა", "##ა", "ن", "##ن", "क", "##क"]
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +56,7 @@ def tiny(tokenizer: BertTokenizer) -> Callable[..., BertConfig]:
             "num_attention_heads": 4,
             "intermediate_size": 37,
             "max_position_embeddings": 40,
+            "initializer_range": 0.2,
             "hidden_dropout_prob": 0.0,
             "attention_probs_dropout_prob": 0.0,
         }

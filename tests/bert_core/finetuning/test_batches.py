@@ -212,7 +212,7 @@ def test_batches_of_no_rows_are_refused(tokenizer: BertTokenizer) -> None:
 
 
 def test_inputs_without_room_are_refused(tokenizer: BertTokenizer) -> None:
-    with pytest.raises(InputError, match="max_length is 2.*at least 3"):
+    with pytest.raises(InputError, match=r"max_length is 2.*at least 3"):
         word_batch(tokenizer, [tagged(["cat"])], max_length=2)
     with pytest.raises(InputError, match="max_length is 1"):
         text_batch(tokenizer, [LabelledText("cat", 0)], max_length=1)
