@@ -17,7 +17,7 @@ its whole name. Marks that stand on the last letter of an entity belong to it.
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -41,7 +41,7 @@ from bert_core.errors import InputError
 from bert_core.tagging import TagScheme
 
 _TOGETHER = 8  # windows a call: the memory of a batch is bounded, and others get their turn
-_BYTES_A_PIECE = 200  # roughly what spelling, place and word of a piece weigh in Python
+_ROW_BYTES = 300  # roughly what a piece, or an entity, weighs in Python
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -81,11 +81,13 @@ def ner(engine: Engine, text: str, *, aggregation: Aggregation = "first") -> Ner
         )
     # The model's own identity counts too: folders may share an encoder and differ in the head.
     model = (engine.provenance.fingerprint, id(engine.model(BertForTokenClassification)))
-    pieces, coverage = RECENT.get(
-        ("ner", *model, text),
-        make=lambda: _read(engine, text),
-        size=lambda made: made[0].probabilities.nbytes + _BYTES_A_PIECE * len(made[0]),
-    )
+    result = RECENT.get(("ner", *model, text), make=lambda: _find(engine, text), size=_size)
+    return replace(result, aggregation=aggregation)
+
+
+def _find(engine: Engine, text: str) -> NerResult:
+    """Run the model and read its labels in every way."""
+    pieces, coverage = _read(engine, text)
     scheme = _scheme(engine)
     return NerResult(
         text=text,
@@ -97,10 +99,16 @@ def ner(engine: Engine, text: str, *, aggregation: Aggregation = "first") -> Ner
             nameless=scheme.nameless,
         ),
         pieces=pieces,
-        aggregation=aggregation,
+        aggregation="first",
         readings={how: _reading(text, pieces, scheme, how) for how in AGGREGATIONS},
         coverage=coverage,
     )
+
+
+def _size(result: NerResult) -> int:
+    """Estimate the bytes that a result holds."""
+    found = sum(len(reading.entities) for reading in result.readings.values())
+    return result.pieces.probabilities.nbytes + _ROW_BYTES * (len(result.pieces) + found)
 
 
 def _scheme(engine: Engine) -> TagScheme:

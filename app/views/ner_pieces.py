@@ -227,10 +227,13 @@ def comparison(result: NerResult) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["text", "start", "end", *ways_named, every, "differ"])
 
 
-def agreement(result: NerResult) -> str:
-    """Say in one sentence whether the ways of reading agree."""
-    frame = comparison(result)
-    count, differ = len(frame), int((frame["differ"] == "yes").sum())
+def agreement(ways: pd.DataFrame) -> str:
+    """Say in one sentence whether the ways of reading agree.
+
+    Args:
+        ways: what `comparison` returned.
+    """
+    count, differ = len(ways), int((ways["differ"] == "yes").sum())
     if not count:
         return "None of the ways of reading finds anything in this text."
     if not differ:
@@ -245,9 +248,9 @@ def agreement(result: NerResult) -> str:
     )
 
 
-def agreement_note(result: NerResult) -> Html:
+def agreement_note(ways: pd.DataFrame) -> Html:
     """Draw the sentence on agreement."""
-    return tag("p", agreement(result), class_="bx-line")
+    return tag("p", agreement(ways), class_="bx-line")
 
 
 def _by_place(entities: Sequence[Entity]) -> dict[tuple[int, int], Entity]:
