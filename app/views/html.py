@@ -86,6 +86,8 @@ def visible(text: str) -> str:
     >>> visible("a\\x00b\\u202e\\tc")
     'a␀b[U+202E]→c'
     """
+    if text.isprintable():  # nearly every text; what has no shape is not printable either
+        return text
     return "".join(_sign(character) for character in text)
 
 
