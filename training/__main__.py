@@ -10,13 +10,15 @@ from pathlib import Path
 
 from bert_core.errors import BertError
 from bert_core.finetuning import Budget
-from training.evaluation import evaluate, gap_answers, table
+from training.evaluation import Figure, evaluate, gap_answers, table
 from training.export import describe_bundle, export
 from training.joint import train_tasks
 from training.mixture import MixtureSettings
 from training.pretrain import pretrain
+from training.scores import Score
 from training.stage import StageSettings
 from training.start import encoder_folder
+from training.task_evaluation import evaluate_tasks
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -121,11 +123,16 @@ def _export(options: argparse.Namespace) -> None:
     bundle = export(options.work, options.target)
     print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
     if options.data is not None:
-        describe_bundle(options.work, options.target, evaluate(options.target, options.data))
+        describe_bundle(options.target, measure(options.target, options.data))
+
+
+def measure(model: str | Path, data: Path, device: str = "cpu") -> list[Figure | Score]:
+    """Measure everything a model was trained for and the data folder has files for."""
+    return [*evaluate(model, data, device), *evaluate_tasks(model, data, device)]
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    print(table(evaluate(options.model, options.data, options.device)))
+    print(table(measure(options.model, options.data, options.device)))
     if options.answers:
         print()
         for gap, words in gap_answers(options.model):

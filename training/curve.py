@@ -6,12 +6,25 @@ from pathlib import Path
 WIDTH, HEIGHT = 720, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 48
 # Okabe-Ito colours, told apart with any colour vision; the dash tells them apart without.
-_STYLES = (("#0072B2", ""), ("#D55E00", "6 4"), ("#009E73", "2 3"), ("#CC79A7", "8 3 2 3"))
+_STYLES = (
+    ("#0072B2", ""),
+    ("#D55E00", "6 4"),
+    ("#009E73", "2 3"),
+    ("#CC79A7", "8 3 2 3"),
+    ("#000000", ""),
+    ("#E69F00", "10 4"),
+    ("#56B4E9", "1 3"),
+    ("#6B4C9A", "4 2 1 2"),
+)
 _NAMES = {
     "masked_lm_blocks": "masked words, running text",
     "masked_lm_sentences": "masked words, single sentences",
     "masked_lm_pairs": "masked words, pairs",
     "next_sentence": "next sentence",
+    "questions": "questions",
+    "tags": "names, all kinds",
+    "partial_tags": "names, three kinds",
+    "sentiment": "sentiment",
 }
 
 

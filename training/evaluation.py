@@ -26,6 +26,7 @@ from bert_core.pretraining import (
 from bert_core.tokenizer import BertTokenizer
 from training.corpus import plain_ids, read_documents
 from training.gaps import GAPS, Gap
+from training.scores import Score
 
 WORD_SEED = 1234
 WORD_RATE = 0.15
@@ -186,7 +187,7 @@ def gap_answers(name_or_folder: str | Path) -> list[tuple[Gap, list[str]]]:
     return list(zip(GAPS, gap_words(model, tokenizer), strict=True))
 
 
-def table(figures: Iterable[Figure]) -> str:
+def table(figures: Iterable[Figure | Score]) -> str:
     """Write figures as the Markdown table of the model card.
 
     >>> print(table([Figure("a task", "a file", 9, 10)]))

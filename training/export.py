@@ -1,14 +1,18 @@
 """From a saved training state to a bundle: config, vocabulary, float16 weights, model card."""
 
+import copy
 import hashlib
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.heads import BertForPreTraining
@@ -16,7 +20,10 @@ from bert_core.tokenizer import BertTokenizer
 from training.card import write_card
 from training.curve import write_curve
 from training.evaluation import Figure
-from training.stage import CURVE, LOG, SETTINGS, STATE
+from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
+from training.scores import Score
+from training.stage import LOG, SETTINGS, STATE
+from training.tasks import HEADS, LABELS
 
 # What the config of a bundle keeps of the encoder's; everything else is ours or a default.
 _SIZES = (
@@ -27,7 +34,6 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
-NOTE = "note.md"  # what a person wants to say about this run
 _DROPOUT = 0.1  # BERT's own, for whoever trains on; pretraining went without
 
 
@@ -49,6 +55,9 @@ class Bundle:
 def export(work: Path, folder: Path) -> Bundle:
     """Write the bundle of a training, finished or not.
 
+    The root holds encoder and heads of pretraining; every trained task head goes into a folder of
+    its own with its config and nothing but its own tensors. An older bundle there is replaced.
+
     Args:
         work: the work folder of the training.
         folder: the bundle's folder, made where needed.
@@ -57,32 +66,67 @@ def export(work: Path, folder: Path) -> Bundle:
         MissingFileError: nothing was saved in the work folder yet.
         CheckpointError: the saved state is damaged.
     """
-    state = _read(work / STATE)
+    parameters = _read(work / STATE)["model"]
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     tokenizer = BertTokenizer.from_pretrained(settings["init"])
-    model = _model(state["model"], settings["init"])
+    config = _config(settings["init"])
+    earlier = earlier_stages(settings["init"])
+    curves = _earlier_curves(settings["init"], len(earlier))
+    model = _model(parameters, config)
     model.half().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    shutil.rmtree(folder / "heads", ignore_errors=True)
+    if any(name.startswith("qa_outputs.") for name in parameters):
+        _write_heads(parameters, config, folder)
+    write_record(folder / RECORD, [*earlier, stage_record(work)])
+    for number, text in enumerate(curves, start=1):
+        (folder / curve_name(number)).write_text(text, encoding="utf-8")
+    write_curve(work / LOG, folder / curve_name(len(earlier) + 1))
     return seal(folder)
 
 
-def describe_bundle(work: Path, folder: Path, figures: Sequence[Figure]) -> None:
-    """Write model card and curve into a bundle.
+def curve_name(number: int) -> str:
+    """Return the file name of a stage's learning curve.
+
+    >>> curve_name(2)
+    'curve-2.svg'
+    """
+    return f"curve-{number}.svg"
+
+
+def _earlier_curves(init: str, count: int) -> list[str]:
+    """Read the learning curves of earlier stages before anything is written."""
+    root = bundled_folder(init) if init in bundled_names() else Path(init)
+    return [(root / curve_name(n)).read_text(encoding="utf-8") for n in range(1, count + 1)]
+
+
+def _write_heads(parameters: Mapping[str, torch.Tensor], config: BertConfig, folder: Path) -> None:
+    """Write the task heads of a TaskModel, each under the names of its class."""
+    for cls, own, theirs in HEADS:
+        head = copy.deepcopy(config)
+        if labels := LABELS.get(own):
+            head.id2label = dict(enumerate(labels))
+        head.extra.update({"architectures": [cls.__name__], "model_type": "bert"})
+        target = folder / "heads" / cls.__name__
+        target.mkdir(parents=True)
+        head.to_json_file(target / "config.json")
+        tensors = {
+            f"{theirs}.{leaf}": parameters[f"{own}.{leaf}"].half() for leaf in ("weight", "bias")
+        }
+        write_safetensors(target / "model.safetensors", tensors)
+
+
+def describe_bundle(folder: Path, figures: Sequence[Figure | Score]) -> None:
+    """Write the model card into a bundle.
 
     Args:
-        work: the work folder of the training; a `note.md` in it goes into the card.
         folder: the bundle's folder.
         figures: what was measured on exactly these weights.
     """
-    settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     config = BertConfig(str(folder / "config.json"))
     model = BertForPreTraining.from_pretrained(folder)
     bundle = seal(folder)
-    if (work / LOG).is_file():
-        write_curve(work / LOG, folder / CURVE)
-    note = work / NOTE
     facts = {
-        "note": note.read_text(encoding="utf-8").strip() if note.is_file() else "",
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
         "hidden": config.hidden_size,
@@ -91,7 +135,8 @@ def describe_bundle(work: Path, folder: Path, figures: Sequence[Figure]) -> None
         "size": bundle.size,
         "sha256": bundle.sha256,
     }
-    write_card(folder / "README.md", settings, last_line(work / LOG), figures, facts)
+    tasks = sorted(path.name for path in (folder / "heads").glob("*"))
+    write_card(folder / "README.md", read_record(folder / RECORD), figures, facts, tasks)
 
 
 def seal(folder: Path) -> Bundle:
@@ -100,13 +145,6 @@ def seal(folder: Path) -> Bundle:
     with weights.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Bundle(folder, digest, weights.stat().st_size)
-
-
-def last_line(log: Path) -> dict[str, Any]:
-    """Return the last step of a log."""
-    lines = log.read_text(encoding="utf-8").splitlines()
-    found: dict[str, Any] = json.loads(lines[-1])
-    return found
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -119,12 +157,10 @@ def _read(path: Path) -> dict[str, Any]:
     return state
 
 
-def _model(parameters: dict[str, torch.Tensor], init: str) -> BertForPreTraining:
-    """Build the trained model with a config of its own."""
-    started = BertConfig(str(Path(init) / "config.json")) if Path(init).is_dir() else None
-    if started is None:
-        started = BertForPreTraining.from_pretrained(init).config
-    config = BertConfig(
+def _config(init: str) -> BertConfig:
+    """Return a config of the bundle's own, with the sizes of the model that was started from."""
+    started = BertForPreTraining.from_pretrained(init).config
+    return BertConfig(
         started.vocab_size,
         **{name: getattr(started, name) for name in _SIZES},
         hidden_act=started.hidden_act,
@@ -132,6 +168,10 @@ def _model(parameters: dict[str, torch.Tensor], init: str) -> BertForPreTraining
         hidden_dropout_prob=_DROPOUT,
         attention_probs_dropout_prob=_DROPOUT,
     )
+
+
+def _model(parameters: Mapping[str, torch.Tensor], config: BertConfig) -> BertForPreTraining:
+    """Build the trained model of pretraining."""
     model = BertForPreTraining(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():

@@ -102,7 +102,7 @@ class _Index:
     def nearest(self, text: str, count: int) -> list[int]:
         """Return the passages that share most rare words with a text, best first."""
         scores: Counter[int] = Counter()
-        common = len(self.letters) / 20 + 1
+        common = max(10.0, len(self.letters) / 20)
         for word in set(_letters(text).split()):
             holders = self._holders.get(word, [])
             if 0 < len(holders) <= common:

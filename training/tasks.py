@@ -343,3 +343,6 @@ HEADS: tuple[tuple[type[BertPreTrainedModel], str, str], ...] = (
     (BertForSequenceClassification, "sentiment", "classifier"),
 )
 """Class of the library, name of its head in TaskModel, name of its head in the class."""
+
+LABELS = {"tags": TAGS, "sentiment": SENTIMENTS}
+"""Names of the labels of a head, by its name in TaskModel."""

@@ -63,6 +63,50 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def task_data(data: Path) -> Path:
+    """The data folder with labelled rows for every task too."""
+    for name, seed in (("train", 1), ("train_lower", 2), ("extra_qamr", 3), ("eval_xquad_en", 4)):
+        write_questions(data / "qa" / f"{name}.jsonl", seed)
+    sources = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
+    for name in (*sources, "btc-train", "re3d", "gum-derived", "ewt-test", "pud"):
+        write_names(data / "ner" / "by-source" / f"{name}.conll")
+    for name in ("train", "test"):
+        path = data / "sst2" / f"{name}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        rows = [f"{s.rstrip('.').lower()} .\t{i % 2}" for i, s in enumerate(sentences(8, 7))]
+        path.write_text("\n".join(["sentence\tlabel", *rows]) + "\n", encoding="utf-8")
+    return data
+
+
+def write_questions(path: Path, seed: int) -> None:
+    """Ten passages of three sentences, two questions each."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for number in range(10):
+        passage = " ".join(sentences(3, 100 * seed + number))
+        for verb in ("sees", "finds"):
+            answer = passage.split()[number % 5]
+            row = {
+                "id": f"{seed}-{number}-{verb}",
+                "source": "made up",
+                "context": passage,
+                "question": f"Who {verb} the moon?",
+                "answers": [{"text": answer, "answer_start": passage.index(answer)}],
+            }
+            rows.append(json.dumps(row) + "\n")
+    path.write_text("".join(rows), encoding="utf-8")
+
+
+def write_names(path: Path) -> None:
+    """Six sentences; "aunt river" is a person, "moon" a place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tags = {"aunt": "B-PER", "river": "I-PER", "moon": "B-LOC"}
+    words = ["My", "aunt", "river", "likes", "the", "moon", "."]
+    sentence = "".join(f"{word}\t{tags.get(word, 'O')}\n" for word in words)
+    path.write_text("\n".join([sentence] * 6), encoding="utf-8")
+
+
+@pytest.fixture
 def encoder(tmp_path: Path) -> Path:
     """A tiny encoder without heads, with a vocabulary made from the same kind of text."""
     folder = tmp_path / "tiny-uncased"

@@ -59,7 +59,7 @@ def test_a_card_says_licences_recipe_and_hash(data: Path, encoder: Path, tmp_pat
         assert said in card
     assert seal(bundle).sha256 in card
     assert str(tmp_path) not in card
-    ElementTree.fromstring((bundle / "curve.svg").read_text(encoding="utf-8"))  # noqa: S314 - ours
+    ElementTree.fromstring((bundle / "curve-1.svg").read_text(encoding="utf-8"))  # noqa: S314 - ours
 
 
 def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:

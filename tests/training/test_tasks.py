@@ -1,0 +1,253 @@
+"""The task stage: rows, losses, resuming, and a bundle whose heads share one encoder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from bert_core import (
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertTokenizer,
+)
+from bert_core.errors import InputError, MissingFileError
+from bert_core.finetuning import Budget, Question
+from bert_core.model import BertPreTrainedModel
+from training.__main__ import main
+from training.export import export
+from training.joint import JointSettings, train_tasks
+from training.mixture import MixtureSettings
+from training.record import read_record
+from training.rows import (
+    MISC_SOURCES,
+    TAGS,
+    tagged_words,
+    typed,
+    unanswerable,
+)
+from training.stage import StageSettings
+from training.start import start_model
+from training.tasks import (
+    TaskMixture,
+    TaskPart,
+    TaskRows,
+    TaskSettings,
+    start_task_model,
+    task_loss,
+)
+
+SMALL = JointSettings(
+    TaskSettings(questions=6, tags=3, partial_tags=2, sentiment=4, max_length=64, stride=16),
+    MixtureSettings(blocks=2, block_length=32, long_every=4, sentences=2, pairs=4, splits=2),
+)
+
+
+def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> StageSettings:
+    return StageSettings(data, work, str(encoder), Budget(steps=steps), 5e-3, 2, bfloat16=False)
+
+
+def silent(line: str) -> None:
+    assert line
+
+
+def mixture(data: Path, encoder: Path, choose: TaskSettings = SMALL.tasks) -> TaskMixture:
+    tokenizer = BertTokenizer.from_pretrained(encoder)
+
+    def nothing(step: int, progress: float) -> list[TaskPart]:
+        return []
+
+    return TaskMixture(TaskRows.read(data, 1), tokenizer, choose, nothing)
+
+
+def test_an_unanswerable_question_is_asked_of_a_like_passage_without_the_answer() -> None:
+    bridge = "{} crossed the stone bridge before noon."
+    rows = [Question("Who crossed it?", bridge.format(name), name) for name in ("Ada", "Bo")]
+    rows.append(Question("Who slept?", "Cy slept in the tower.", "Cy"))
+    rows += [Question("What fell?", f"Snow fell {number} times.", "Snow") for number in range(30)]
+    made = {(row.question, row.context) for row in unanswerable(rows, len(rows), seed=1)}
+    assert ("Who crossed it?", bridge.format("Bo")) in made
+    assert ("Who crossed it?", bridge.format("Ada")) in made
+    assert not any(question == "What fell?" and "Snow" in context for question, context in made)
+
+
+def test_a_film_review_is_put_together_as_a_person_types() -> None:
+    assert typed("it does n't work , but `` fun '' is -lrb- nearly -rrb- there") == (
+        'It doesn\'t work, but "fun" is (nearly) there.'
+    )
+    assert typed("is it good ?") == "Is it good?"
+
+
+def test_tagged_words_keep_word_and_tag_together(task_data: Path) -> None:
+    rows = tagged_words(task_data, MISC_SOURCES)
+    assert len(rows) == 6 * len(MISC_SOURCES)
+    named = [
+        (word, TAGS[tag]) for word, tag in zip(rows[0].words, rows[0].tags, strict=True) if tag
+    ]
+    assert named == [("aunt", "B-PER"), ("river", "I-PER"), ("moon", "B-LOC")]
+
+
+def test_a_tag_nobody_knows_is_refused(task_data: Path) -> None:
+    path = task_data / "ner" / "by-source" / "wikigold.conll"
+    path.write_text("Rome\tB-CITY\n", encoding="utf-8")
+    with pytest.raises(InputError, match="B-CITY"):
+        tagged_words(task_data, ["wikigold"])
+    with pytest.raises(MissingFileError, match="nowhere"):
+        tagged_words(task_data, ["nowhere"])
+
+
+def test_every_row_is_shown_once_before_any_comes_again(task_data: Path, encoder: Path) -> None:
+    batches = mixture(task_data, encoder)
+    rows = list(range(10))
+    drawn = [row for step in range(5) for row in batches._draw("tags", rows, 4, step)]
+    assert sorted(drawn[:10]) == rows
+    assert sorted(drawn[10:]) == rows
+    assert drawn[:10] != drawn[10:]
+    assert batches._draw("tags", rows, 4, 1) == drawn[4:8]  # a function of the step alone
+
+
+def test_where_a_kind_is_not_annotated_its_absence_is_not_learnt(
+    task_data: Path, encoder: Path
+) -> None:
+    torch.manual_seed(0)
+    model = start_task_model(start_model(encoder), str(encoder)).eval()
+    parts = {part.task: part for part in mixture(task_data, encoder)(0, 0.0)}  # type: ignore[union-attr]
+    with torch.no_grad():
+        model.tags.weight.zero_()
+        model.tags.bias.zero_()
+        model.tags.bias[TAGS.index("B-MISC")] = 30.0
+    labels = parts["partial_tags"].batch["labels"]  # type: ignore[union-attr]
+    outside = (labels == 0).sum() / (labels >= 0).sum()
+    partial = task_loss(model, parts["partial_tags"]).parts["partial_tags"]
+    full = task_loss(model, parts["tags"]).parts["tags"]
+    assert float(partial) == pytest.approx(30.0 * float(1 - outside), abs=0.1)
+    assert float(full) == pytest.approx(30.0, abs=0.1)
+
+
+def test_questions_lose_only_over_real_tokens(task_data: Path, encoder: Path) -> None:
+    torch.manual_seed(0)
+    model = start_task_model(start_model(encoder), str(encoder)).eval()
+    part = next(p for p in mixture(task_data, encoder)(0, 0.0) if p.task == "questions")  # type: ignore[union-attr]
+    assert isinstance(part, TaskPart)
+    wider = {
+        name: torch.nn.functional.pad(value, (0, 9)) if value.dim() == 2 else value
+        for name, value in part.batch.items()
+    }
+    padded = TaskPart(part.task, wider, part.weight, part.share)
+    with torch.no_grad():
+        losses = [float(task_loss(model, each).total) for each in (part, padded)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+
+
+def test_the_heads_of_a_bundle_share_its_encoder_and_give_the_trained_scores(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    work, folder = tmp_path / "work", tmp_path / "bundle"
+    trainer = train_tasks(settings(task_data, work, encoder), SMALL, say=silent)
+    export(work, folder)
+    cases: tuple[tuple[type[BertPreTrainedModel], str, str], ...] = (
+        (BertForQuestionAnswering, "qa_outputs", "qa_outputs"),
+        (BertForTokenClassification, "classifier", "tags"),
+        (BertForSequenceClassification, "classifier", "sentiment"),
+    )
+    root = BertForPreTraining.from_pretrained(folder)
+    for cls, theirs, own in cases:
+        model = cls.from_pretrained(folder)
+        assert model.load_report is not None and not model.load_report.missing
+        for leaf in ("weight", "bias"):
+            trained = trainer.model.get_parameter(f"{own}.{leaf}").detach().half().float()
+            assert torch.equal(model.get_parameter(f"{theirs}.{leaf}"), trained)
+        name = "bert.encoder.layer.1.output.dense.weight"
+        assert torch.equal(model.get_parameter(name), root.get_parameter(name))
+        assert (folder / "heads" / cls.__name__ / "model.safetensors").stat().st_size < 5_000
+    tagger = BertForTokenClassification.from_pretrained(folder)
+    assert list(tagger.config.id2label.values()) == list(TAGS)
+
+
+def test_a_stopped_task_stage_ends_like_one_in_one_go(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    apart, whole = tmp_path / "apart", tmp_path / "whole"
+    torch.manual_seed(0)
+    stop = Stop(after=2)
+    first = train_tasks(settings(task_data, apart, encoder), SMALL, say=silent, stop=stop)  # type: ignore[arg-type]
+    assert first.steps_done == 2
+    resumed = train_tasks(settings(task_data, apart, encoder), SMALL, say=silent)
+    torch.manual_seed(0)
+    straight = train_tasks(settings(task_data, whole, encoder), SMALL, say=silent)
+    ours, theirs = resumed.model.state_dict(), straight.model.state_dict()
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+class Stop:
+    """Set after so many looks at it, as a signal in the middle of a run is."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def test_the_next_stage_starts_from_the_heads_of_a_bundle(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    work, folder = tmp_path / "work", tmp_path / "bundle"
+    train_tasks(settings(task_data, work, encoder), SMALL, say=silent)
+    export(work, folder)
+    again = start_task_model(start_model(folder), str(folder))
+    for cls, own, theirs in (
+        (BertForQuestionAnswering, "qa_outputs", "qa_outputs"),
+        (BertForTokenClassification, "tags", "classifier"),
+    ):
+        stored = cls.from_pretrained(folder).get_parameter(f"{theirs}.weight")
+        assert torch.equal(again.get_parameter(f"{own}.weight"), stored)
+
+
+def test_from_the_command_line_to_a_card_that_tells_both_stages(
+    task_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
+    data = ["--data", str(task_data)]
+    start = ["--init", str(encoder), "--steps", "1"]
+    assert main(["pretrain", *data, "--work", str(tmp_path / "w1"), *start]) == 0
+    assert main(["export", "--work", str(tmp_path / "w1"), "--target", str(one)]) == 0
+    start = ["--init", str(one), "--steps", "1"]
+    assert main(["tasks", *data, "--work", str(tmp_path / "w2"), *start]) == 0
+    target = ["--target", str(two), *data]
+    assert main(["export", "--work", str(tmp_path / "w2"), *target]) == 0
+    card = (two / "README.md").read_text(encoding="utf-8")
+    for said in ("Stage 1: pretraining", "Stage 2: all tasks", "SQuAD", "SST-2", "exact match"):
+        assert said in card
+    assert str(tmp_path) not in card
+    assert str(tmp_path) not in (two / "training.json").read_text(encoding="utf-8")
+    assert [stage.steps for stage in read_record(two / "training.json")] == [1, 1]
+    assert {path.name for path in two.glob("*.svg")} == {"curve-1.svg", "curve-2.svg"}
+    assert not three.exists()
+    capsys.readouterr()
+
+
+def test_all_parts_of_a_step_have_finite_losses_and_gradients(
+    task_data: Path, encoder: Path
+) -> None:
+    torch.manual_seed(0)
+    model = start_task_model(start_model(encoder), str(encoder))
+    check: Callable[[TaskPart], None]
+
+    def check(part: TaskPart) -> None:
+        model.zero_grad()
+        loss = task_loss(model, part).total
+        loss.backward()  # type: ignore[no-untyped-call]
+        gradient = model.bert.encoder.layer[0].output.dense.weight.grad  # type: ignore[union-attr]
+        assert torch.isfinite(loss)
+        assert gradient is not None and float(gradient.abs().sum()) > 0  # type: ignore[union-attr]
+
+    tasks = set()
+    for part in mixture(task_data, encoder)(0, 0.0):
+        assert isinstance(part, TaskPart)
+        check(part)
+        tasks.add(part.task)
+    assert tasks == {"questions", "tags", "partial_tags", "sentiment"}

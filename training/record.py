@@ -1,0 +1,78 @@
+"""How a bundle came to be: one entry a stage, kept beside the weights as `training.json`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.errors import CheckpointError, MissingFileError
+from training.stage import LOG, SETTINGS
+
+RECORD = "training.json"
+NOTE = "note.md"  # what a person wants to say about a stage
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """What one stage was.
+
+    Attributes:
+        settings: as the stage wrote them: device, tokens of text, phases.
+        steps: done in all.
+        seconds: of computing.
+        note: what a person said about it, Markdown.
+    """
+
+    settings: dict[str, Any]
+    steps: int
+    seconds: float
+    note: str = ""
+
+
+def stage_record(work: Path) -> StageRecord:
+    """Return the record of the stage in a work folder.
+
+    Raises:
+        MissingFileError: no stage has run there.
+    """
+    for name in (SETTINGS, LOG):
+        if not (work / name).is_file():
+            raise MissingFileError(f"There is no {name} in {work}. Run a stage first.")
+    settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
+    last = json.loads((work / LOG).read_text(encoding="utf-8").splitlines()[-1])
+    note = work / NOTE
+    said = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    if Path(settings["init"]).is_dir():  # where it lay is nobody's business
+        settings["init"] = Path(settings["init"]).name
+    return StageRecord(settings, int(last["step"]), float(last["seconds"]), said)
+
+
+def earlier_stages(init: str) -> list[StageRecord]:
+    """Return the stages of the model that a training started from; [] for an encoder of others.
+
+    Raises:
+        CheckpointError: its record is damaged.
+    """
+    folder = bundled_folder(init) if init in bundled_names() else Path(init)
+    return read_record(folder / RECORD) if (folder / RECORD).is_file() else []
+
+
+def read_record(path: Path) -> list[StageRecord]:
+    """Read a record.
+
+    Raises:
+        CheckpointError: it is damaged.
+    """
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return [StageRecord(**row) for row in rows]
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"The training record {path} cannot be read ({error}).") from error
+
+
+def write_record(path: Path, stages: Sequence[StageRecord]) -> None:
+    """Write a record."""
+    rows = [asdict(stage) for stage in stages]
+    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
