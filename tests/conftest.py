@@ -6,7 +6,16 @@ import pytest
 import torch
 
 from app.engine import Engine
-from bert_core import BertConfig, BertForMaskedLM, BertForPreTraining, BertModel
+from bert_core import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForTokenClassification,
+    BertModel,
+)
+from bert_core.checkpoints.safetensors_file import write_safetensors
+from bert_core.model import BertPreTrainedModel
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
@@ -52,10 +61,24 @@ def save_tiny(
     return folder
 
 
+def save_head(folder: Path, head: BertPreTrainedModel) -> None:
+    """Put the head of a class into a folder as bundled models have it: without the encoder."""
+    place = folder / "heads" / type(head).__name__
+    head.save_pretrained(place)
+    (place / "model.safetensors").unlink()
+    weights = {k: v for k, v in head.state_dict().items() if not k.startswith("bert.")}
+    write_safetensors(place / "model.safetensors", weights)
+
+
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with trained (here: random, but stored) masked-word and next-sentence heads."""
-    return save_tiny(tmp_path_factory.mktemp("tiny-model"), BertForPreTraining)
+    """A model with every head that a page needs, trained (here: random, but stored)."""
+    folder = save_tiny(tmp_path_factory.mktemp("tiny-model"), BertForPreTraining)
+    base = BertForPreTraining.from_pretrained(folder)
+    save_head(folder, BertForQuestionAnswering.from_model(base))
+    base.config.id2label = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
+    save_head(folder, BertForTokenClassification.from_model(base))
+    return folder
 
 
 @pytest.fixture(scope="session")

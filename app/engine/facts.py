@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from app.engine.offers import Offer, called_by_name
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -15,6 +16,7 @@ from bert_core import (
     BertForTokenClassification,
     BertTokenizer,
 )
+from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.survey import ClassSurvey, survey
 
 _CLASSES = (
@@ -93,6 +95,16 @@ def read_facts(folder: Path) -> ModelFacts:
         BertError: there is no model in the folder, or its files are damaged.
     """
     return _read(folder, _stamp(folder))
+
+
+def offered_facts(offer: Offer) -> ModelFacts:
+    """Read what a model on offer brings.
+
+    Raises:
+        BertError: as `read_facts`, with the model's name for its folder.
+    """
+    with called_by_name(offer):
+        return read_facts(resolve(offer.source))
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:

@@ -7,10 +7,9 @@ from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 from app.engine.engine import Engine
-from app.engine.facts import read_facts
-from app.engine.offers import Offer, called_by_name, default_offer
+from app.engine.facts import offered_facts
+from app.engine.offers import Offer, default_offer
 from app.settings import settings
-from bert_core.checkpoints.resolve import resolve
 from bert_core.errors import CheckpointError
 
 K = TypeVar("K", bound=Hashable)
@@ -110,13 +109,12 @@ class ModelStore(Generic[K]):
 def _load_offer(offer: Offer) -> Engine:
     """Load a model that is on offer, unless it is larger than all models may be together."""
     limit = settings().model_bytes
-    with called_by_name(offer):
-        needed = read_facts(resolve(offer.source)).memory_bytes
-        if needed > limit:
-            raise CheckpointError(
-                f"{offer.name} takes about {needed / 2**20:,.0f} MiB in memory; this server keeps "
-                f"at most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
-            )
+    needed = offered_facts(offer).memory_bytes
+    if needed > limit:
+        raise CheckpointError(
+            f"{offer.name} takes about {needed / 2**20:,.0f} MiB in memory; this server keeps at "
+            f"most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
+        )
     return Engine(offer.source, offer)
 
 

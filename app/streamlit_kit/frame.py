@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.catalog import Feature, feature
-from app.engine import Engine, Provenance, open_engine
+from app.engine import Engine, Offer
 from app.settings import ASSETS
+from app.streamlit_kit.about import model_footer
 from app.streamlit_kit.guard import guarded
+from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter
-from app.views.frame import caution, footer, lead, untrained
+from app.views.frame import caution, lead
 
 SITE = "BERT Explorer"
 
@@ -34,8 +36,9 @@ class Page:
 def page_shell(slug: str) -> Iterator[Page]:
     """Draw the frame of a page around the block; errors inside become messages.
 
-    Title and lead come first, then (before any number) a notice where the model lacks this
-    page's trained weights, then the block, then what not to conclude and the model's identity.
+    Title, picker and lead come first, then (before any number) what speaks against this model
+    on this page, then the block, then what not to conclude and the model's identity. Where the
+    model cannot answer, the block is not run.
 
     Args:
         slug: the page's name in the catalog.
@@ -43,17 +46,29 @@ def page_shell(slug: str) -> Iterator[Page]:
     row = feature(slug)
     configure(row.title)
     enter(slug)
-    st.title(row.title, anchor=False)
+    offer = heading(row.title)
     show_html(lead(row.see))
+    unknown_model_note(offer)
     page: Page | None = None
+    answers = False
     with guarded():
-        page = Page(row, _open())
-        _notice(page)
-        yield page
+        page = Page(row, open_chosen(offer))
+        answers = suits(page.engine, row.needs)
+        if answers:
+            yield page
     if page is None:
         st.stop()  # no model: the message stands there, and there is nothing to draw below it
     show_html(caution(row.beware))
-    show_html(footer(facts(page.engine.provenance)))
+    model_footer(page.engine)
+    if not answers:
+        st.stop()  # this model cannot answer here, and why is said above
+
+
+def heading(title: str) -> Offer:
+    """Draw the title of a page, and beside it the picker; return the model that was chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="bx-heading"):
+        st.title(title, anchor=False)
+        return model_picker()
 
 
 def configure(title: str) -> None:
@@ -62,32 +77,3 @@ def configure(title: str) -> None:
         page_title=f"{title} · {SITE}", page_icon=str(ASSETS / "icon.svg"), layout="wide"
     )
     show_style()
-
-
-def facts(provenance: Provenance) -> list[tuple[str, str]]:
-    """Put the identity of a model into pairs of a name and a value."""
-    size = f"{provenance.layers} layers × {provenance.heads} heads, {provenance.hidden} wide"
-    return [
-        ("Model", f"{provenance.name} ({provenance.origin})"),
-        ("Size", f"{size}, {provenance.parameters / 1e6:.1f} M weights"),
-        ("Vocabulary", f"{provenance.vocabulary:,} pieces"),
-        ("Reads", f"at most {provenance.max_length:,} tokens"),
-        ("Casing", "lower-cased" if provenance.lower_case else "as written"),
-        ("Licence", provenance.licence or "not stated"),
-        ("Weights", f"SHA-256 {provenance.fingerprint}…"),
-    ]
-
-
-def _open() -> Engine:
-    """Get the model, with a word to the first visitor, who waits for it to load."""
-    with st.spinner("Loading the model …"):
-        return open_engine()
-
-
-def _notice(page: Page) -> None:
-    """Say it before any number when the weights behind this page were never trained."""
-    missing = [
-        name for class_name in page.feature.needs for name in page.engine.missing(class_name)
-    ]
-    if missing:
-        show_html(untrained(page.feature.title, missing))

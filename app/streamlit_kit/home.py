@@ -3,12 +3,13 @@
 import streamlit as st
 
 from app.catalog import FEATURES, Feature
-from app.engine import open_engine
-from app.streamlit_kit.frame import SITE, configure, facts
+from app.streamlit_kit.about import model_footer
+from app.streamlit_kit.frame import SITE, configure, heading
 from app.streamlit_kit.guard import guarded
+from app.streamlit_kit.picker import open_chosen, unknown_model_note
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import enter
-from app.views.frame import footer, lead, points
+from app.views.frame import lead, points
 
 _LEAD = (
     "Type a sentence and watch a small BERT read it: how it cuts the words, what it expects in a "
@@ -42,8 +43,9 @@ def home() -> None:
     """Draw the home page."""
     configure("Home")
     enter("home")
-    st.title(SITE, anchor=False)
+    offer = heading(SITE)
     show_html(lead(_LEAD))
+    unknown_model_note(offer)
     for left in range(0, len(FEATURES), 2):
         for column, row in zip(st.columns(2, gap="medium"), FEATURES[left:], strict=False):
             with column:
@@ -51,7 +53,7 @@ def home() -> None:
     st.header("Before you start", anchor=False)
     show_html(points(_POINTS))
     with guarded():
-        show_html(footer(facts(open_engine().provenance)))
+        model_footer(open_chosen(offer))
 
 
 def _card(row: Feature) -> None:

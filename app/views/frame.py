@@ -15,28 +15,13 @@ def caution(text: str) -> Html:
     return tag("p", tag("strong", "Do not conclude: "), text, class_="bx-note bx-caution")
 
 
-def untrained(title: str, missing: Sequence[str]) -> Html:
-    """Warn, before any number, that a head was never trained and answers by chance."""
-    names = ", ".join(missing[:6]) + (" …" if len(missing) > 6 else "")
-    return tag(
-        "div",
-        tag("strong", "This model has no trained weights for this page. "),
-        f"{title} needs {len(missing)} groups of weights that its file does not contain, so they "
-        "hold random values: every number below is noise.",
-        tag("br"),
-        tag("small", "Missing: ", tag("code", names)),
-        class_="bx-note bx-untrained",
-        role="alert",
-    )
-
-
-def footer(facts: Sequence[tuple[str, str]]) -> Html:
-    """Draw the identity of the model as one quiet line of facts."""
+def footer(facts: Sequence[tuple[str, str]], *, label: str = "The model behind this page") -> Html:
+    """Draw facts, above all the identity of the model, as one quiet line."""
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", value))
         for name, value in facts
     ]
-    return tag("ul", *items, class_="bx-facts", aria_label="The model behind this page")
+    return tag("ul", *items, class_="bx-facts", aria_label=label)
 
 
 def points(rows: Sequence[tuple[str, str]]) -> Html:

@@ -160,6 +160,7 @@ def test_every_picture_has_words_and_a_table() -> None:
         "The lines as a table",
         "All of the numbers as a table",
         "The same as a table",
+        "About this model",
     ]
     assert all(frame.proto.alt for frame in at.dataframe)
     assert drawn(at)["attention_grid"]["label"].startswith("2 layers (rows) of 4 heads")

@@ -145,6 +145,8 @@ def test_an_untrained_head_is_announced_before_any_number(
     page = visit(PAGE)
     assert "no trained weights" in page.words
     assert "noise" in page.words
+    assert len(page.at.get("plotly_chart")) == 0
+    page = visit(PAGE, noise="true")
     first = next(e for e in page.at.main if e.type == "html" and "bx-untrained" in e.proto.body)
     kinds = [element.type for element in page.at.main]
     assert kinds.index("plotly_chart") > list(page.at.main).index(first)

@@ -120,5 +120,7 @@ def test_an_untrained_head_is_announced_before_any_number(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(headless_folder))
     page = markup(opened(text="the cat", text_pair="sat"))
     assert "no trained weights" in page
+    assert ANSWER not in page
+    page = markup(opened(text="the cat", text_pair="sat", noise="true"))
     assert page.index("no trained weights") < page.index(ANSWER)
     assert "cls.seq_relationship.weight" in page

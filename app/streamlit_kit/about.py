@@ -1,0 +1,81 @@
+"""What is known about the model behind a page: identity, sizes, heads, in plain words."""
+
+import streamlit as st
+
+from app.engine import Engine, HeadFacts, ModelFacts, Provenance
+from app.streamlit_kit.show import show_html
+from app.views.frame import footer
+from app.views.model import Holding, holdings
+
+_KINDS = {
+    "BertForMaskedLM": "Hidden words",
+    "BertForNextSentencePrediction": "Next sentence",
+    "BertForQuestionAnswering": "Answers in a text",
+    "BertForTokenClassification": "Labels of words",
+    "BertForSequenceClassification": "Labels of texts",
+}
+
+
+def model_footer(engine: Engine) -> None:
+    """Draw the identity of the model as a line, and all that is known about it below."""
+    show_html(footer(identity(engine.provenance)))
+    with st.expander("About this model", icon=":material/info:"):
+        show_html(footer(sizes(engine.facts), label="The size of this model"))
+        show_html(holdings(heads(engine.facts), engine.facts.left_over))
+
+
+def identity(provenance: Provenance) -> list[tuple[str, str]]:
+    """Put the identity of a model into pairs of a name and a value."""
+    size = f"{provenance.layers} layers × {provenance.heads} heads, {provenance.hidden} wide"
+    return [
+        ("Model", f"{provenance.name} ({provenance.origin})"),
+        ("Size", f"{size}, {provenance.parameters / 1e6:.1f} M weights"),
+        ("Vocabulary", f"{provenance.vocabulary:,} pieces"),
+        ("Reads", f"at most {provenance.max_length:,} tokens"),
+        ("Casing", "lower-cased" if provenance.lower_case else "as written"),
+        ("Licence", provenance.licence or "not stated"),
+        ("Weights", f"SHA-256 {provenance.fingerprint}…"),
+    ]
+
+
+def sizes(facts: ModelFacts) -> list[tuple[str, str]]:
+    """Say how large a model is on disk and in memory, and what its vocabulary file holds."""
+    entries = f"{facts.entries:,} entries"
+    if facts.entries != facts.rows:
+        entries += f", room in the weights for {facts.rows:,}"
+    lacking = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} - facts.specials
+    if lacking:
+        entries += f", without {', '.join(sorted(lacking))}"
+    return [
+        ("Files", f"{facts.file_bytes / 1e6:,.1f} MB"),
+        ("Memory", f"about {facts.memory_bytes / 1e6:,.1f} MB"),
+        ("Vocabulary file", entries),
+    ]
+
+
+def heads(facts: ModelFacts) -> list[Holding]:
+    """Say for each kind of answer whether the model was trained for it."""
+    return [_holding(title, facts.heads[name], name, facts) for name, title in _KINDS.items()]
+
+
+def _holding(title: str, head: HeadFacts, name: str, facts: ModelFacts) -> Holding:
+    if head.mismatched:
+        says = "its shapes contradict the configuration of this model, so it cannot be loaded."
+        return Holding(title, False, says, head.mismatched)
+    if head.missing:
+        says = "not in this checkpoint; it would answer by chance. Missing:"
+        if "classifier.weight" in head.missing and facts.classifier_of is not None:
+            says = (
+                "not in this checkpoint as far as it says; its classifier is for something else. "
+                "Missing:"
+            )
+        return Holding(title, False, says, head.missing)
+    says = "trained."
+    if head.outputs and not head.labels:
+        says = f"trained; what its {head.outputs:,} labels mean is not said."
+    if head.own_encoder:
+        says += (
+            " It reads with an encoder of its own: the attention page shows the encoder of the "
+            "other pages, not the one behind these answers."
+        )
+    return Holding(title, True, says, labels=head.labels)

@@ -1,0 +1,170 @@
+"""The choice of a model: in the frame of every page, in the address, the same on all pages."""
+
+import streamlit as st
+
+from app.engine import Engine, Offer, default_offer, is_open, offers, open_engine
+from app.engine.facts import ModelFacts, offered_facts
+from app.engine.fit import Misfit, Severity, first_fitting, misfits
+from app.engine.hub import copy_on_server, parse_hub_id
+from app.settings import settings
+from app.streamlit_kit.show import show_html
+from app.views.html import plain
+from app.views.model import misfit_note
+from bert_core.errors import BertError, InputError
+
+MODEL = "model"
+"""The key of the choice, in the session and in the address."""
+
+_UNKNOWN = "_unknown_model"
+_ANSWER = "_hub_answer"
+_SHOWN = 60  # characters of a name that somebody typed
+
+
+def model_picker() -> Offer:
+    """Draw the picker and return the model that was chosen.
+
+    A name that is not on offer is not used for anything: the page says so and works with the
+    model it starts with.
+    """
+    table = offers()
+    asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
+    if asked is not None and asked not in table:
+        st.session_state[_UNKNOWN] = str(asked)
+        st.session_state.pop(MODEL, None)
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="bx-model"):
+        chosen: str = st.selectbox(
+            "Model",
+            list(table),
+            key=MODEL,
+            on_change=_settle,
+            filter_mode="contains",
+            bind="query-params",
+            persist_state="session",
+        )
+        if settings().hub:
+            _hub_field()
+    return table[chosen]
+
+
+def unknown_model_note(used: Offer) -> None:
+    """Say it where the address asked for a model that is not on offer."""
+    asked = st.session_state.get(_UNKNOWN)
+    if asked is None:
+        return
+    name = asked if len(asked) <= _SHOWN else f"{asked[:_SHOWN]}…"
+    st.warning(
+        plain(
+            f"The address asks for the model “{name}”, which this server does not offer. "
+            f"{used.name} is used instead; what you typed is all there."
+        ),
+        icon=":material/travel_explore:",
+    )
+
+
+def use_model(name: str) -> None:
+    """Choose a model by its name; to be called from a widget's callback."""
+    st.session_state[MODEL] = name
+    _settle()
+
+
+def open_chosen(offer: Offer) -> Engine:
+    """Load a model if nobody has yet; a visitor who waits for it is told what for.
+
+    Raises:
+        BertError: it cannot be loaded; a button that leads back is drawn then.
+    """
+    try:
+        if is_open(offer):
+            return open_engine(offer)
+        with st.spinner(f"Loading {plain(offer.name)} …", show_time=True):
+            return open_engine(offer)
+    except BertError:
+        first = default_offer()
+        if first.source != offer.source:
+            _offer_instead(next(iter(offers())))
+        raise
+
+
+def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
+    """Say before any number what speaks against this model here; False where it cannot answer.
+
+    Where only training is missing, a visitor may ask to see what random weights answer.
+    """
+    found = misfits(engine.facts, needs)
+    for misfit in found:
+        noise = misfit.severity is Severity.NOISE
+        show_html(misfit_note(misfit.says, misfit.names, grave=_is_grave(misfit), noise=noise))
+    if not found:
+        return True
+    chosen = st.session_state[MODEL]
+    others = [name for name in offers() if name != chosen]
+    better = first_fitting(others, _facts_of, needs)
+    if better is not None:
+        _offer_instead(better)
+    elif _is_grave(found[0]):
+        st.caption("No other model on this server suits this page.")
+    if found[0].severity is Severity.NOISE:
+        return st.toggle(
+            "Show what its random weights answer",
+            key="noise",
+            bind="query-params",
+            persist_state="session",
+        )
+    return found[0].severity is Severity.REMARK
+
+
+def _is_grave(misfit: Misfit) -> bool:
+    return misfit.severity is not Severity.REMARK
+
+
+def _offer_instead(name: str) -> None:
+    st.button(
+        f"Use {plain(name)} instead",
+        key="_use_instead",
+        icon=":material/swap_horiz:",
+        type="primary",
+        on_click=use_model,
+        args=(name,),
+    )
+
+
+def _facts_of(name: str) -> ModelFacts | None:
+    """Return what a model on offer brings; None where it cannot be read."""
+    try:
+        return offered_facts(offers()[name])
+    except BertError:
+        return None
+
+
+def _hub_field() -> None:
+    """Ask for an id on the Hub, and answer it."""
+    with st.popover("Hub id", icon=":material/search:", help="Look for a model by its id"):
+        with st.form("_hub", border=False):
+            st.text_input(
+                "Id on the Hugging Face Hub",
+                key="_hub_id",
+                placeholder="google-bert/bert-base-uncased",
+                max_chars=200,
+            )
+            st.text_input("Revision", key="_hub_revision", placeholder="main", max_chars=128)
+            st.form_submit_button("Use this model", on_click=_ask_hub)
+        if answer := st.session_state.get(_ANSWER):
+            st.info(plain(answer))
+
+
+def _ask_hub() -> None:
+    """Use the copy of a model of the Hub, where there is one; else keep the reason."""
+    try:
+        wanted = parse_hub_id(st.session_state["_hub_id"], st.session_state["_hub_revision"])
+        found = copy_on_server(wanted)
+    except InputError as error:
+        st.session_state[_ANSWER] = str(error)
+        return
+    use_model(found.name)
+    st.session_state[_ANSWER] = f"{found.name} is in use now."
+
+
+def _settle() -> None:
+    """Forget what was said about an earlier choice."""
+    st.session_state.pop(_UNKNOWN, None)
+    st.session_state.pop(_ANSWER, None)
