@@ -167,7 +167,8 @@ def test_an_untrained_head_is_announced_before_any_number(
     visit: Callable, monkeypatch: pytest.MonkeyPatch, untrained_folder: Path
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    page = visit(PAGE)
+    assert "bx-caution" in visit(PAGE).markup  # not a number, but the frame
+    page = visit(PAGE, noise="true")
     assert "no trained weights" in page.words
     assert page.markup.index("no trained weights") < page.markup.index('role="status"')
     assert "qa_outputs.weight" in page.words
