@@ -3,21 +3,89 @@
 import contextlib
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bert_core import BertForSequenceClassification, BertModel
+from tests.conftest import save_tiny
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_library_in_ten_lines_prints_five_guesses() -> None:
-    (source,) = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+def snippets(heading: str) -> list[str]:
+    """The Python code below a heading, block by block."""
+    _, found, section = README.partition(f"\n## {heading}\n")
+    assert found, heading
+    return re.findall(r"^```python\n(.*?)^```", section.partition("\n## ")[0], re.M | re.S)
+
+
+def run(source: str, names: dict[str, Any]) -> str:
+    """Run a block and return what it prints; its names stay behind."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(source, "README.md", "exec"), {})  # noqa: S102  our own page, on purpose
-    guesses = re.findall(r"^(0\.\d{3}) {2}(\S+)$", printed.getvalue(), re.M)
+        exec(compile(source, "README.md", "exec"), names)  # noqa: S102  our own page, on purpose
+    return printed.getvalue()
+
+
+def test_every_python_block_is_run_by_a_test_below() -> None:
+    blocks = re.findall(r"^```python$", README, re.M)
+    assert len(blocks) == len(snippets("The library in ten lines")) + len(snippets("Fine-tuning"))
+
+
+def test_the_library_in_ten_lines_prints_five_guesses() -> None:
+    (source,) = snippets("The library in ten lines")
+    guesses = re.findall(r"^(0\.\d{3}) {2}(\S+)$", run(source, {}), re.M)
     assert len(guesses) == 5
     assert [odds for odds, _ in guesses] == sorted((odds for odds, _ in guesses), reverse=True)
     assert guesses[0][1] == "letter"
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder to work in, beside a tiny encoder that no head was trained for."""
+    save_tiny(tmp_path / "tiny", BertModel, max_length=128)
+    monkeypatch.chdir(tmp_path)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield tmp_path
+    torch.set_num_threads(threads)
+
+
+def test_the_four_examples_of_fine_tuning_learn_their_rows(workshop: Path) -> None:
+    texts, words, questions, choices = snippets("Fine-tuning")
+    # A tiny model in place of the bundled one, which takes steps as large as its weights.
+    for real, tiny in (('"explorer-mini-uncased"', '"tiny"'), ("=1e-4,", "=5e-3,")):
+        assert texts.count(real) == 1
+        texts = texts.replace(real, tiny)
+    names: dict[str, Any] = {}
+    loss = r"loss 0\.\d{3} after 60 steps, 0 tokens cut off\n"
+
+    assert re.fullmatch(loss, run(texts, names))
+    again = BertForSequenceClassification.from_pretrained(workshop / "mine")
+    assert again.config.id2label == {0: "no", 1: "yes"}
+    batch = names["ft"].text_batch(names["tokenizer"], names["rows"], max_length=128)
+    truth = batch.pop("labels")
+    assert torch.equal(again(**batch).argmax(-1), truth)
+
+    printed = run(words, names)
+    assert re.match(loss, printed)
+    assert re.findall(r"^(\S+) (-|dish|price)$", printed, re.M)[:2] == [
+        ("l", "dish"),
+        ("##e", "dish"),
+    ]
+    assert printed.endswith("price\n")
+
+    printed = run(questions, names)
+    assert re.fullmatch(loss + "answer: on the roof\n", printed)
+
+    printed = run(choices, names)
+    assert re.fullmatch(loss + "right: 2 of 2\n", printed)
 
 
 def test_every_file_the_readme_links_to_exists() -> None:
