@@ -38,6 +38,7 @@ lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks
 	@$(BIN)/mypy app.py
+	@$(BIN)/mypy hubconf.py
 	@$(BIN)/mypy pages
 
 format: $(VENV)/.installed-dev

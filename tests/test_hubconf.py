@@ -1,0 +1,195 @@
+"""The entries for torch.hub, used as torch.hub uses them."""
+
+import doctest
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+import bert_core
+from bert_core import BertConfig, BertForMaskedLM, BertTokenizer
+from bert_core.errors import MissingFileError
+from bert_core.finetuning import Budget, Trainer, TrainerSettings
+
+ROOT = Path(__file__).resolve().parent.parent
+ENTRIES = {
+    "bertTokenizer": "BertTokenizer",
+    "bertModel": "BertModel",
+    "bertForPreTraining": "BertForPreTraining",
+    "bertForMaskedLM": "BertForMaskedLM",
+    "bertForNextSentencePrediction": "BertForNextSentencePrediction",
+    "bertForSequenceClassification": "BertForSequenceClassification",
+    "bertForMultipleChoice": "BertForMultipleChoice",
+    "bertForTokenClassification": "BertForTokenClassification",
+    "bertForQuestionAnswering": "BertForQuestionAnswering",
+}
+HENSON = "[CLS] Who was Jim Henson ? [SEP] Jim Henson was a puppeteer [SEP]"
+PIECES = ["[CLS]", "Who", "was", "Jim", "He", "##nson", "?", "[SEP]"]
+PIECES += ["Jim", "He", "##nson", "was", "a", "puppet", "##eer", "[SEP]"]
+CASED = ["[PAD]", "[UNK]", "[MASK]", *dict.fromkeys(PIECES), "who", "jim", "he"]
+
+
+@pytest.fixture(scope="module")
+def hubconf() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("hubconf", ROOT / "hubconf.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A hub cache that holds this checkout as if it had been downloaded."""
+    monkeypatch.setattr(torch.hub, "_hub_dir", str(tmp_path))
+    (tmp_path / "explorer_bert_main").symlink_to(ROOT)
+    return "explorer/bert:main"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> None:
+    """Tiny tensors gain nothing from threads."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def cased_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny cased model, trained until it knows one sentence by heart, as we save it."""
+    folder = tmp_path_factory.mktemp("tiny-cased")
+    (folder / "vocab.txt").write_text("\n".join(CASED) + "\n", encoding="utf-8")
+    tokenizer = BertTokenizer(folder / "vocab.txt", do_lower_case=False)
+    whole = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(HENSON))
+    rows = torch.tensor([whole] * 3)
+    labels = torch.full_like(rows, -100)
+    for row, place in enumerate((8, 9, 10)):
+        labels[row, place] = rows[row, place]
+        rows[row, place] = tokenizer.mask_token_id
+    batch = {
+        "input_ids": rows,
+        "token_type_ids": (torch.arange(len(whole)) > 7).long().expand(3, -1),
+        "masked_lm_labels": labels,
+    }
+    torch.manual_seed(0)
+    config = BertConfig(
+        len(CASED), 32, 2, 4, 37, hidden_dropout_prob=0.0, max_position_embeddings=24
+    )
+    settings = TrainerSettings(Budget(steps=40), learning_rate=0.01)
+    trainer = Trainer(BertForMaskedLM(config), lambda step, progress: [batch], settings)
+    while not trainer.done:
+        trainer.step()
+    trainer.model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_the_list_holds_the_nine_entries_and_nothing_else(hub: str) -> None:
+    assert sorted(torch.hub.list(hub, trust_repo=True, verbose=False)) == sorted(ENTRIES)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_help_says_what_an_entry_loads_and_shows_how(hub: str, entry: str) -> None:
+    text = torch.hub.help(hub, entry, trust_repo=True)
+    assert "Example:" in text and f'"{entry}"' in text and "torch.hub.load(" in text
+
+
+def test_every_example_in_the_help_runs_as_it_stands_there(
+    hubconf: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    result = doctest.testmod(hubconf)
+    assert result.attempted >= 3 * len(ENTRIES)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize(("entry", "name"), ENTRIES.items())
+def test_an_entry_loads_its_class_and_passes_everything_on(
+    tiny_folder: Path, entry: str, name: str
+) -> None:
+    loaded = torch.hub.load(str(ROOT), entry, str(tiny_folder), source="local")
+    assert type(loaded) is getattr(bert_core, name)
+    with pytest.raises(MissingFileError, match="no-such-model"):
+        torch.hub.load(str(ROOT), entry, "no-such-model", source="local")
+
+
+def test_arguments_by_position_and_by_name_arrive(tiny_folder: Path) -> None:
+    def load(*inputs: object, **options: object) -> object:
+        return torch.hub.load(str(ROOT), *inputs, source="local", **options)
+
+    name = str(tiny_folder)
+    assert load("bertForTokenClassification", name, 5).num_labels == 5  # type: ignore[attr-defined]
+    assert load("bertForMultipleChoice", name, num_choices=7).num_choices == 7  # type: ignore[attr-defined]
+    assert load("bertModel", name, output_attentions=True).output_attentions  # type: ignore[attr-defined]
+    assert load("bertTokenizer", name, do_lower_case=False).do_lower_case is False  # type: ignore[attr-defined]
+
+
+def test_jim_henson_on_a_cased_vocabulary_from_text_to_answer(cased_folder: Path) -> None:
+    hub = str(ROOT)
+    tokenizer = torch.hub.load(
+        hub, "bertTokenizer", str(cased_folder), do_basic_tokenize=False, source="local"
+    )
+    assert tokenizer.do_lower_case is False
+    tokens = tokenizer.tokenize(HENSON)
+    assert tokens == PIECES
+    tokens[8] = "[MASK]"
+    ids = torch.tensor([tokenizer.convert_tokens_to_ids(tokens)])
+    segments = torch.tensor([[0] * 8 + [1] * 8])
+
+    encoder = torch.hub.load(hub, "bertModel", str(cased_folder), source="local")
+    with torch.no_grad():
+        layers, pooled = encoder(ids, segments)
+    assert len(layers) == 2 and layers[0].shape == (1, 16, 32) and pooled.shape == (1, 32)
+
+    model = torch.hub.load(hub, "bertForMaskedLM", str(cased_folder), source="local")
+    assert model.load_report.missing == () and not model.training
+    with torch.no_grad():
+        scores = model(ids, segments)
+    assert tokenizer.convert_ids_to_tokens([scores[0, 8].argmax().item()]) == ["Jim"]
+    # The cased vocabulary has both, and they are not the same word.
+    assert tokenizer.tokenize("jim Jim") == ["jim", "Jim"]
+
+
+def test_a_fresh_process_elsewhere_needs_only_the_path(cased_folder: Path) -> None:
+    program = """
+import json, sys
+import torch
+before = set(sys.modules)
+import importlib.util
+spec = importlib.util.spec_from_file_location("hubconf", sys.argv[1] + "/hubconf.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+brought = sorted(name for name in set(sys.modules) - before if not name.startswith("importlib"))
+model = torch.hub.load(sys.argv[1], "bertForPreTraining", sys.argv[2], source="local")
+print(json.dumps({"brought": brought, "class": type(model).__name__,
+                  "missing": model.load_report.missing, "path": sys.argv[1] in sys.path}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, str(ROOT), str(cased_folder)],
+        cwd=cased_folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["brought"] == []
+    assert found["class"] == "BertForPreTraining" and not found["path"]
+    assert "cls.seq_relationship.weight" in found["missing"]
+
+
+def test_the_entries_ask_for_what_the_library_needs(hubconf: ModuleType) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {line.split(">")[0].strip() for line in project["dependencies"]}
+    assert set(hubconf.dependencies) == declared
+
+
+def test_every_entry_says_what_it_returns(hubconf: ModuleType) -> None:
+    for entry, name in ENTRIES.items():
+        assert inspect.signature(getattr(hubconf, entry)).return_annotation == name
