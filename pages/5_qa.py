@@ -16,7 +16,7 @@ from app.streamlit_kit import (
 )
 from app.streamlit_kit.controls import choose, count, level
 from app.streamlit_kit.progress import progress
-from app.tasks.qa import qa, questions, without
+from app.tasks.qa import qa, questions
 from app.views import qa as view
 from app.views import qa_charts as charts
 from app.views.html import join
@@ -29,25 +29,26 @@ def draw(page: Page) -> None:
     examples_row(SLUG)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        passage = text_box(SLUG, "Passage", height=270, placeholder=view.HINTS[0])
+        passage = text_box(SLUG, "Passage", height=190, placeholder=view.HINTS[0])
     with right:
-        box = text_box(SLUG, view.ASK, key="question", placeholder=view.HINTS[1])
-        most = count("Answers listed", (1, 20), key="answers", default=5)
-        longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
-    asked = questions(box)
+        box = text_box(SLUG, view.ASK, key="question", height=190, placeholder=view.HINTS[1])
+        asked = questions(box)
+    top = st.container()
     if not passage.strip() or not asked:
         st.info("Write a passage and a question, or pick an example.", icon=":material/edit_note:")
         return
+    with st.container(horizontal=True, gap="medium"):
+        threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
+        longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
+        most = count("Answers listed", (1, 20), key="answers", default=5)
+    show_html(view.threshold_note())
 
     def answer(text: str, question: str) -> QaResult:
         with progress("Reading") as report:
             return qa(page.engine, text, question, answers=most, longest=longest, progress=report)
 
-    results = [answer(passage, question) for question in asked]
-    top = st.container()
-    threshold = level(view.THRESHOLD, (-15.0, 15.0), key="threshold", default=0.0, step=0.5,
-                      hint=view.THRESHOLD_HELP)  # fmt: skip
     with top:
+        results = [answer(passage, question) for question in asked]
         result = results[0]
         if len(results) > 1:
             words = view.describe_overview(results, threshold)
@@ -69,7 +70,7 @@ def draw(page: Page) -> None:
     names = view.sentence_names(result)
     if chosen := st.selectbox("Take out", list(names), index=None, key="_without"):
         with guarded():
-            changed = answer(without(result, names[chosen]), result.question)
+            changed = answer(result.without(names[chosen]), result.question)
             show_html(view.comparison(result, changed, threshold))
     send_row(SLUG, passage, to=("tokenizer", "attention", "ner"), text_pair=result.question)
 

@@ -107,22 +107,31 @@ class Words:
 
     def nearby(self, limit: int) -> range:
         """Return the numbers of at most `limit` words, with the answer in their middle."""
-        middle = sum(self.answer) // 2
+        return self._around(sum(self.answer) // 2, limit)
+
+    def near_ends(self, limit: int) -> tuple[range, range]:
+        """Return at most `limit` words around the answer's first, and around its last."""
+        first, last = self.answer
+        return self._around(first, limit), self._around(last, limit)
+
+    def _around(self, middle: int, limit: int) -> range:
         first = max(0, min(middle - limit // 2, len(self) - limit))
         return range(first, min(len(self), first + limit))
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Every pair of a start word and an end word near the answer; n words.
+    """Every pair of a start word and an end word near the ends of the answer.
 
     Attributes:
-        words: their numbers among the words of the passage.
-        probability: (n, n) of an answer from the row's word to the column's word.
-        allowed: (n, n) whether any span from row to column may be an answer.
+        rows: r start words, by their numbers among the words of the passage.
+        columns: c end words, likewise.
+        probability: (r, c) of an answer from the row's word to the column's word.
+        allowed: (r, c) whether any span from row to column may be an answer.
     """
 
-    words: range
+    rows: range
+    columns: range
     probability: Floats
     allowed: NDArray[np.bool_]
 
@@ -167,7 +176,7 @@ class QaResult:
         words: the two curves.
         grid: both ends together, near the answer.
         coverage: how the passage was read.
-        sentences: first and last-but-one character of each sentence of the passage.
+        sentences: first character of each sentence, and the one after its last.
     """
 
     passage: str
@@ -197,6 +206,11 @@ class QaResult:
     def answered(self, threshold: float) -> bool:
         """Whether the best span counts as an answer: the no-answer score is not above this."""
         return self.no_answer_score <= threshold
+
+    def without(self, number: int) -> str:
+        """Return the passage without one of its sentences; the rest keeps its characters."""
+        start, end = self.sentences[number]
+        return self.passage[:start] + self.passage[end:]
 
     def sentence_of_answer(self) -> int:
         """Return the number of the sentence in which the best answer starts."""

@@ -119,7 +119,6 @@ def level(
     key: str,
     default: float,
     step: float = 0.01,
-    hint: str | None = None,
 ) -> float:
     """Let the visitor set a number on a scale; a share in steps of a hundredth unless told."""
     return st.slider(
@@ -128,7 +127,6 @@ def level(
         value=default,
         step=step,
         key=key,
-        help=hint,
         bind="query-params",
         persist_state="session",
     )

@@ -143,7 +143,7 @@ def qa(
         longest=longest,
         rejected=_rejected(passage, question, reading, spans),
         words=words,
-        grid=_grid(reading, spans, probability, words.nearby(_GRID)),
+        grid=_grid(reading, spans, probability, words.near_ends(_GRID)),
         coverage=_coverage(reading, spans),
         sentences=_sentences(passage),
     )
@@ -165,12 +165,6 @@ def questions(text: str) -> tuple[str, ...]:
             f"{MOST_QUESTIONS} at once. Take some of them out."
         )
     return found
-
-
-def without(result: QaResult, number: int) -> str:
-    """Return the passage without one of its sentences; the rest keeps its characters."""
-    start, end = result.sentences[number]
-    return result.passage[:start] + result.passage[end:]
 
 
 def _sentences(passage: str) -> tuple[tuple[int, int], ...]:
@@ -311,18 +305,22 @@ def _words(reading: _Reading, spans: SpanScores, probability: Floats) -> Words:
     )
 
 
-def _grid(reading: _Reading, spans: SpanScores, probability: Floats, words: range) -> Grid:
-    """Fold the spans near the answer into pairs of words."""
-    shares = np.zeros((len(words), len(words)))
-    allowed = np.zeros((len(words), len(words)), dtype=np.bool_)
-    first, behind = np.searchsorted(reading.words, [words.start, words.stop]).tolist()
+def _grid(
+    reading: _Reading, spans: SpanScores, probability: Floats, near: tuple[range, range]
+) -> Grid:
+    """Fold the spans near the ends of the answer into pairs of words."""
+    rows, columns = near
+    shares = np.zeros((len(rows), len(columns)))
+    allowed = np.zeros((len(rows), len(columns)), dtype=np.bool_)
+    first, behind = np.searchsorted(reading.words, [rows.start, rows.stop]).tolist()
     for piece in range(first, behind):
-        for more in range(min(probability.shape[1], behind - piece)):
-            if np.isfinite(spans.score[piece, more]):
-                row, column = reading.words[[piece, piece + more]] - words.start
-                shares[row, column] += probability[piece, more]
-                allowed[row, column] = True
-    return Grid(words, shares, allowed)
+        row = int(reading.words[piece]) - rows.start
+        for more in np.flatnonzero(np.isfinite(spans.score[piece])).tolist():
+            column = int(reading.words[piece + more])
+            if column in columns:
+                shares[row, column - columns.start] += probability[piece, more]
+                allowed[row, column - columns.start] = True
+    return Grid(rows, columns, shares, allowed)
 
 
 def _coverage(reading: _Reading, spans: SpanScores) -> Coverage:

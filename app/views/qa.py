@@ -14,20 +14,16 @@ HINTS = ("Paste a text that holds the answer.", "Who? When? Where? …")
 ASK = "Question; several go one per line"
 """The label of the question's box."""
 
-THRESHOLD = "Say “no answer” above a no-answer score of"
+LEVEL = "“No answer” above a score of"
 """The label of the threshold."""
 
-THRESHOLD_HELP = (
-    "“No answer” is said where the no-answer score lies above the threshold. 0 sides with whatever "
-    "is likelier; a lower threshold says “no answer” more readily, a higher one more rarely. "
-    "The score is a difference of logits: at +1, “no answer” is 2.7 times as likely as the best "
-    "span, at +2 it is 7.4 times as likely."
-)
+SCORES = (-15.0, 15.0)
+"""The ends of the threshold, in differences of logits."""
 
 MARKED_FROM = 0.01
 """Probability from which another answer is marked in the passage."""
 
-_EXCERPT = 1_500  # characters; a longer passage is shown around its answer, and whole on demand
+_EXCERPT = 900  # characters; a longer passage is shown around its answer, and whole on demand
 _SENTENCES = 40  # offered for deletion
 _DRAWN_WINDOWS = 150
 _SHORT = 60  # characters of a quotation
@@ -51,7 +47,7 @@ def verdict(result: QaResult, threshold: float) -> Html:
         else [tag("strong", "The passage does not seem to answer this.")]
     )
     if not found:
-        said += [" The best guess would be ", tag("q", tag("bdi", visible(best.text))), "."]
+        said += [" The best guess would be: ", tag("q", tag("bdi", visible(best.text)))]
     return tag(
         "div",
         tag("span", "✓" if found else "∅", class_="bx-qa-sign", aria_hidden="true"),
@@ -67,7 +63,22 @@ def _figures(result: QaResult, threshold: float) -> str:
         f"Probability {percent(result.best.probability)} · no answer "
         f"{percent(result.null_probability)} · no-answer score "
         f"{signed(result.no_answer_score, 2)} (null {signed(result.null_score, 2)}, minus best "
-        f"span {signed(result.best.score, 2)}), {compared} the threshold {signed(threshold, 1)}"
+        f"span {signed(result.best.score, 2)}), {compared} the threshold {_level(threshold)}"
+    )
+
+
+def _level(threshold: float) -> str:
+    return signed(threshold, 1) if threshold else "0"
+
+
+def threshold_note() -> Html:
+    """Say what the no-answer score is, and what moving the threshold does."""
+    return tag(
+        "p",
+        "The no-answer score is the score of “no answer” minus that of the best span: at 0 both "
+        "are as likely, at +1 “no answer” is 2.7 times as likely, at +2 it is 7.4 times. Above the "
+        "threshold the verdict is “no answer”; a lower threshold says so more readily.",
+        class_="bx-line",
     )
 
 
@@ -95,6 +106,8 @@ def passage(result: QaResult, threshold: float) -> Html:
     middle = (result.best.start + result.best.end) // 2
     first = max(0, min(middle - _EXCERPT // 2, size - _EXCERPT, result.best.start))
     last = min(size, max(first + _EXCERPT, result.best.end))
+    first = _at_blank(result.passage, first, result.best.start, 1) if first else 0
+    last = _at_blank(result.passage, last, result.best.end, -1) if last < size else size
     return join(
         tag(
             "p",
@@ -108,6 +121,14 @@ def passage(result: QaResult, threshold: float) -> Html:
             _marked(result, marks, accepted, (0, size)),
         ),
     )
+
+
+def _at_blank(text: str, at: int, end: int, step: int) -> int:
+    """Move a cut towards the answer to the nearest blank, if there is one within a few words."""
+    for place in range(at, end, step)[:_SHORT]:
+        if text[place].isspace():
+            return place
+    return at
 
 
 def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:

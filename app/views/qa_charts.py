@@ -8,20 +8,21 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.results.qa import QaResult
+from app.results.qa import Floats, QaResult
 from app.views.html import Html, chart_text, tag, visible
 from app.views.next_sentence import percent
 
 Picture = Literal["curves", "logits", "pairs"]
 
 PICTURES: dict[Picture, str] = {
-    "curves": "Start and end",
+    "curves": "Two curves",
     "logits": "Raw logits",
-    "pairs": "Start × end",
+    "pairs": "Map of pairs",
 }
-"""What may be drawn, by the name of the choice."""
+"""What may be drawn, and what it is called on the screen and in the address."""
 
 _START, _END = "#0072B2", "#D55E00"  # Okabe-Ito; the end is dashed and has diamonds too
+_SCALES = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of the axis of probabilities
 _SHOWN = 40  # words on the axis
 _LETTERS = 16  # of one word on the axis
 _WRITTEN = 0.05  # probability from which a cell of the map has its number in it
@@ -36,7 +37,6 @@ def draw(result: QaResult, picture: Picture) -> go.Figure:
 
 def describe(result: QaResult, picture: Picture) -> str:
     """Say in one sentence what a picture shows."""
-    words = result.words
     if picture == "pairs":
         best = result.answers[0]
         return (
@@ -50,57 +50,59 @@ def describe(result: QaResult, picture: Picture) -> str:
         ("end", _values(result, picture)[1]),
     ):
         top = int(values.argmax())
-        text = visible(result.passage[words.starts[top] : words.ends[top]])[:40]
+        text = _word(result, top)[:40]
         named.append(f"{name} highest at “{text}” with {_number(float(values[top]), picture)}")
     return f"Two curves over the words near the answer: {', '.join(named)}."
 
 
 def note(result: QaResult, picture: Picture) -> Html:
     """Say how to read a picture, and which part of the passage it shows."""
+    said = {
+        "pairs": "Each cell is the probability of an answer that starts in the word on its left "
+        "and ends in the word below it. Empty cells cannot be answers: the end would stand before "
+        "the start, or the answer would be too long. The frame marks the best span.",
+        "curves": "Probability that the answer starts, or ends, in each word: the sum over all "
+        "spans that do. What is missing from 100 % is “no answer”.",
+        "logits": "What the head itself gives to each word, the highest of its pieces: plain "
+        "numbers, of which only differences have a meaning.",
+    }[picture]
+    return tag("p", f"{said} {_part(result, picture)}", class_="bx-line")
+
+
+def _part(result: QaResult, picture: Picture) -> str:
+    """Say which words of the passage a picture shows."""
+    words = len(result.words)
     if picture == "pairs":
-        said = (
-            "Each cell is the probability of an answer that starts in the word on its left and "
-            "ends in the word below it. Empty cells cannot be answers: the end would stand before "
-            "the start, or the answer would be too long. The frame marks the best span."
-        )
-        shown = result.grid.words
+        all_shown = len(result.grid.rows) == len(result.grid.columns) == words
+        some = "Shown are the words around the start and around the end of the best span."
     else:
-        said = {
-            "curves": "Probability that the answer starts, or ends, in each word: the sum over all "
-            "spans that do. What is missing from 100 % is “no answer”.",
-            "logits": "What the head itself gives to each word, the highest of its pieces: plain "
-            "numbers, of which only differences have a meaning.",
-        }[picture]
         shown = result.words.nearby(_SHOWN)
-    part = (
-        "All words of the passage are shown."
-        if len(shown) == len(result.words)
-        else f"Shown are words {shown.start + 1:,} to {shown.stop:,} of {len(result.words):,}, "
-        "around the best answer; the table has them all."
-        if picture != "pairs"
-        else f"Shown are {len(shown)} words around the best answer."
-    )
-    return tag("p", f"{said} {part}", class_="bx-line")
+        all_shown = len(shown) == words
+        some = (
+            f"Shown are words {shown.start + 1:,} to {shown.stop:,} of {words:,}, around the best "
+            "span; the table has them all."
+        )
+    return "Shown are all words of the passage." if all_shown else some
 
 
 def table(result: QaResult, picture: Picture) -> pd.DataFrame:
     """Put the numbers of a picture into a table; the curves' holds the whole passage."""
-    words, text = result.words, result.passage
+    words = result.words
     if picture == "pairs":
         rows, columns = np.nonzero(result.grid.probability >= _LISTED)
-        names = [visible(text[words.starts[n] : words.ends[n]]) for n in result.grid.words]
+        first = [_word(result, result.grid.rows[row]) for row in rows]
+        last = [_word(result, result.grid.columns[column]) for column in columns]
         pairs = pd.DataFrame(
             {
-                "start word": [names[row] for row in rows],
-                "end word": [names[column] for column in columns],
+                "start word": first,
+                "end word": last,
                 "probability": result.grid.probability[rows, columns],
             }
         )
         return pairs.sort_values("probability", ascending=False, ignore_index=True)
-    spans = zip(words.starts.tolist(), words.ends.tolist(), strict=True)
     return pd.DataFrame(
         {
-            "word": [visible(text[start:end]) for start, end in spans],
+            "word": [_word(result, number) for number in range(len(words))],
             "first character": words.starts,
             "starts here": words.start_probability,
             "ends here": words.end_probability,
@@ -110,11 +112,16 @@ def table(result: QaResult, picture: Picture) -> pd.DataFrame:
     )
 
 
-def _values(result: QaResult, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+def _values(result: QaResult, picture: Picture) -> tuple[Floats, Floats]:
     words = result.words
     if picture == "logits":
         return words.start_logit, words.end_logit
     return words.start_probability, words.end_probability
+
+
+def _word(result: QaResult, number: int) -> str:
+    start, end = result.words.starts[number], result.words.ends[number]
+    return visible(result.passage[start:end])
 
 
 def _number(value: float, picture: Picture) -> str:
@@ -155,8 +162,11 @@ def _curves(result: QaResult, picture: Picture) -> go.Figure:
         annotation_position="top left",
     )
     fig.update_xaxes(type="category", tickangle=-60, tickfont={"size": 14}, fixedrange=True)
-    share = {"range": [0, 1.08], "tickformat": ".0%"} if picture == "curves" else {}
-    fig.update_yaxes(tickfont={"size": 14}, fixedrange=True, zeroline=False, **share)
+    fig.update_yaxes(tickfont={"size": 14}, fixedrange=True, zeroline=False)
+    if picture == "curves":
+        highest = max(start.max(), end.max())
+        scale = next((step for step in _SCALES if highest <= step), 1.0)
+        fig.update_yaxes(range=[-0.02 * scale, 1.08 * scale], tickformat=".0%")
     fig.update_layout(
         height=380,
         margin={"l": 8, "r": 8, "t": 34, "b": 8},
@@ -169,7 +179,7 @@ def _curves(result: QaResult, picture: Picture) -> go.Figure:
 def _line(
     name: str,
     labels: Sequence[str],
-    values: np.ndarray,
+    values: Floats,
     picture: Picture,
     **look: str,
 ) -> go.Scatter:
@@ -187,16 +197,16 @@ def _line(
 def _pairs(result: QaResult) -> go.Figure:
     """Draw the probability of every pair of a start word and an end word near the answer."""
     grid = result.grid
-    labels = _labels(result, grid.words)
+    rows, columns = _labels(result, grid.rows), _labels(result, grid.columns)
     shares = np.where(grid.allowed, grid.probability, np.nan)
     fig = go.Figure(
         go.Heatmap(
             z=[[None if np.isnan(v) else float(v) for v in row] for row in shares],
-            x=labels,
-            y=labels,
+            x=columns,
+            y=rows,
             zmin=0,
             zmax=max(float(np.nanmax(shares)), _WRITTEN),
-            colorscale=[[0, "rgba(0,114,178,0.06)"], [1, "rgba(0,114,178,0.75)"]],
+            colorscale=[[0, "rgba(0,114,178,0.06)"], [1, "rgba(0,114,178,0.9)"]],
             colorbar={"tickformat": ".0%", "thickness": 12},
             xgap=1,
             ygap=1,
@@ -205,7 +215,8 @@ def _pairs(result: QaResult) -> go.Figure:
             hovertemplate="from %{y} to %{x}: %{z:.2%}<extra></extra>",
         )
     )
-    first, last = (number - grid.words.start for number in result.words.answer)
+    first = result.words.answer[0] - grid.rows.start
+    last = result.words.answer[1] - grid.columns.start
     fig.add_shape(
         type="rect",
         x0=last - 0.5,
