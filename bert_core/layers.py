@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
-from bert_core.functional import activation, affine, layer_norm, linear
+from bert_core.functional import activation, affine, attend, layer_norm, linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,8 @@ class BertSelfAttention(nn.Module):
         rate = self.dropout_rate if self.training else 0.0
         probabilities = None
         if want.attentions:
-            probabilities = self._probabilities(query, key, bias)
-            context = F.dropout(probabilities, rate) if rate else probabilities
-            context = torch.matmul(context, value)  # (B, H, T, K)
+            query = query * (1 / math.sqrt(self.head_size))
+            context, probabilities = attend(query, key, value, bias, dropout=rate)
         else:
             context = F.scaled_dot_product_attention(
                 query, key, value, attn_mask=bias, dropout_p=rate
@@ -194,15 +193,6 @@ class BertSelfAttention(nn.Module):
             if context.requires_grad:
                 context.retain_grad()
         return context.transpose(1, 2).flatten(2), probabilities
-
-    def _probabilities(self, query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor:
-        """Softmax of query times key over the square root of K; rows sum to 1."""
-        scores = torch.matmul(query * (1 / math.sqrt(self.head_size)), key.transpose(-1, -2))
-        if bias is not None:
-            scores += bias
-        if torch.is_grad_enabled() or scores.device.type != "cpu":
-            return torch.softmax(scores, dim=-1)
-        return torch.softmax(scores, dim=-1, out=scores)  # at T = 512 fresh memory costs a fifth
 
 
 class BertSelfOutput(nn.Module):

@@ -119,3 +119,82 @@ def test_layer_norm_is_the_modules(x, assert_close):
     norm = nn.LayerNorm(32, eps=1e-3)
     nn.init.normal_(norm.weight)
     assert_close(layer_norm(x, norm), norm(x))
+
+
+# -- attention ------------------------------------------------------------------------------------
+
+HOLES = torch.tensor([[1, 1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]])
+
+
+def projections(rows):
+    """Query, key and value as the fused projection lays them out: (B, H, T, K) with gaps."""
+    torch.manual_seed(3)
+    joint = torch.randn(rows, 7, 3, 4, 8)
+    return joint.permute(2, 0, 3, 1, 4).unbind(0)
+
+
+def attended(query, key, value, bias):
+    """The definition, in float64."""
+    scores = query.double() @ key.double().transpose(-1, -2) + (0 if bias is None else bias)
+    probabilities = torch.softmax(scores, dim=-1)
+    return probabilities @ value.double(), probabilities
+
+
+@pytest.mark.parametrize("from_tokens", [1, 1000])
+@pytest.mark.parametrize("shape", [None, "a row each", "a square each", "one square", "one row"])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_attention_head_by_head_and_all_together_is_the_definition(
+    monkeypatch, assert_close, from_tokens, shape, rows
+):
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", from_tokens)
+    parts = projections(rows)
+    keep = {
+        "a row each": HOLES[:rows, None, None, :],
+        "a square each": HOLES[:rows, None, None, :].expand(rows, 1, 7, 7).tril(),
+        "one square": torch.ones(1, 1, 7, 7).tril(),
+        "one row": HOLES[:1, None, None, :],
+    }.get(shape)
+    bias = None if keep is None else torch.where(keep.bool(), 0.0, torch.finfo().min / 2)
+    with torch.inference_mode():
+        found = functional.attend(*parts, bias)
+    for mine, wanted in zip(found, attended(*parts, bias), strict=True):
+        assert mine.shape == wanted.shape
+        assert_close(mine, wanted.float(), 1e-6)
+
+
+@ONEDNN
+def test_long_inputs_are_attended_to_head_by_head_where_nothing_forbids_it(monkeypatch):
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 7)
+    calls = []
+    real = functional._attend_head_by_head
+    monkeypatch.setattr(
+        functional, "_attend_head_by_head", lambda *parts: calls.append(parts) or real(*parts)
+    )
+    parts = projections(1)
+    with torch.no_grad():
+        functional.attend(*parts, None)
+        assert len(calls) == 1
+        functional.attend(*(part[:, :, :6] for part in parts), None)  # too short
+        functional.attend(*(part.double() for part in parts), None)
+        functional.attend(*parts, None, dropout=0.5)
+    functional.attend(*(part.requires_grad_() for part in parts), None)[0].sum().backward()
+    assert len(calls) == 1
+
+
+def test_dropout_changes_what_is_attended_to_and_not_what_is_shown(assert_close):
+    parts = projections(1)
+    whole, probabilities = functional.attend(*parts, None)
+    dropped, shown = functional.attend(*parts, None, dropout=0.5)
+    assert_close(shown, probabilities)
+    assert not torch.allclose(dropped, whole)
+
+
+def test_a_long_input_gives_a_model_the_same_numbers(make_pair, batch, assert_close, monkeypatch):
+    ours, peer = make_pair(BertModel)
+    expected = peer(**vars(batch), output_attentions=True)
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 1)
+    with torch.inference_mode():
+        found = ours.run(**vars(batch))
+    assert_close(found.last_hidden_state, expected.last_hidden_state)
+    for mine, theirs in zip(found.attentions, expected.attentions, strict=True):
+        assert_close(mine, theirs)
