@@ -78,11 +78,31 @@ def use_attention(page: Page) -> None:
     expect(page.get_by_role("application")).to_have_count(0)
 
 
+TYPED = """drawn => {
+    const copy = drawn.cloneNode(true);
+    copy.querySelectorAll("mark > span").forEach(added => added.remove());
+    return copy.textContent;
+}"""
+
+
+def use_ner(page: Page) -> None:
+    write(page, "Text", "Zbigniew moved\n to <b>Paris</b>.")
+    drawn = page.locator(".bx-ner-text", has_text="Paris")
+    expect(drawn).to_be_visible()
+    assert drawn.evaluate(TYPED) == "Zbigniew moved\n to <b>Paris</b>."
+    expect(page.get_by_role("figure", name=re.compile("^Labels of piece"))).to_be_visible()
+    brackets = page.get_by_text("A label in brackets has no say")
+    expect(brackets).to_have_count(1)
+    page.get_by_role("radio", name="Every piece").click()
+    expect(brackets).to_have_count(0)
+
+
 STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
     "next_sentence": use_next_sentence,
     "attention": use_attention,
+    "ner": use_ner,
 }
 
 
