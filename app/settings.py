@@ -5,8 +5,9 @@ BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separate
 BERT_EXPLORER_KEEP     loaded models kept in memory at once
 BERT_EXPLORER_MEMORY   MiB that loaded models may take together
 BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub
-BERT_EXPLORER_THREADS  processor threads of one forward pass
-BERT_EXPLORER_RUNS     forward passes that may run at the same time
+BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run beside it
+BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one alone takes the
+                       threads of all of them
 """
 
 import os
@@ -29,8 +30,8 @@ class Settings:
 
     Attributes:
         model: bundled name or folder of the model that is loaded first.
-        threads: processor threads of one forward pass.
-        runs: forward passes that may run at the same time.
+        threads: processor threads of one forward pass that may have others beside it.
+        runs: forward passes that may run at the same time; see `app.engine.compute`.
         folders: folders whose models visitors may choose, in this order.
         models: loaded models kept in memory at once.
         model_bytes: what these may take together; a model larger than this is not loaded.
@@ -66,8 +67,7 @@ def _folders(name: str) -> tuple[str, ...]:
 def settings() -> Settings:
     """Return the settings as the environment stands now."""
     # Half the cores for one pass, so that two visitors compute side by side: with all cores for
-    # each, threads wait for each other as soon as anything else runs (measured: three times
-    # slower on two busy cores).
+    # each, threads wait for each other (measured: three times slower on two busy cores).
     cores = os.cpu_count() or 1
     threads = _positive("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)))
     return Settings(

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 import bert_core
+from app.engine.compute import PROCESSOR
 from app.engine.facts import ModelFacts, read_facts
 from app.engine.offers import Offer, called_by_name, offer_of
 from app.engine.provenance import Provenance, describe
-from app.settings import settings
 from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer, Encoding
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve
@@ -22,11 +22,6 @@ from bert_core.model import BertPreTrainedModel
 from bert_core.outputs import ModelOutputs
 
 M = TypeVar("M", bound=BertPreTrainedModel)
-
-_LIMITS = settings()
-# One semaphore for the process, not one per engine: the processor is what is scarce.
-_COMPUTE = threading.BoundedSemaphore(_LIMITS.runs)
-_THREADS_SET = threading.Event()
 
 
 class Engine:
@@ -45,9 +40,6 @@ class Engine:
     """
 
     def __init__(self, name: str, offer: Offer | None = None) -> None:
-        if not _THREADS_SET.is_set():
-            torch.set_num_threads(_LIMITS.threads)
-            _THREADS_SET.set()
         self._lock = threading.Lock()
         self._offer = offer or offer_of(name)
         with called_by_name(self._offer):
@@ -149,7 +141,7 @@ class Engine:
         batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
         input_ids, token_type_ids, attention_mask = self._collate(batch)
         model = self.model(cls)
-        with _COMPUTE, torch.inference_mode():
+        with PROCESSOR.turn(input_ids.numel()):
             return model.run(
                 input_ids,
                 token_type_ids=token_type_ids,
@@ -162,7 +154,7 @@ class Engine:
         """Score the whole vocabulary at some positions of one input: (P, V)."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertForMaskedLM)
-        with _COMPUTE, torch.inference_mode():
+        with PROCESSOR.turn(input_ids.numel()):
             scores = model.scores_at(
                 input_ids,
                 torch.tensor([list(positions)], dtype=torch.long),

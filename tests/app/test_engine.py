@@ -1,16 +1,12 @@
 """The engine: one shared encoder, honest reports, computing only through its doors."""
 
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from app.engine import Engine
-from app.engine import engine as engine_module
 from bert_core import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
 from bert_core.errors import InputError, MissingFileError
 
@@ -112,30 +108,6 @@ def test_eight_threads_get_the_numbers_that_one_gets(tiny_engine: Engine) -> Non
             together = list(pool.map(lambda e, p: tiny_engine.scores_at(e, [p]), encodings, at))
             for one, other in zip(alone, together, strict=True):
                 torch.testing.assert_close(one, other)
-
-
-def test_no_more_passes_run_at_once_than_the_settings_allow(
-    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine_module, "_COMPUTE", threading.BoundedSemaphore(2))
-    model = tiny_engine.model(BertForMaskedLM)
-    running, most, lock = [0], [0], threading.Lock()
-    compute = model.scores_at
-
-    def watched(*args: Any, **options: Any) -> torch.Tensor:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-        time.sleep(0.02)  # long enough for all others to try
-        with lock:
-            running[0] -= 1
-        return compute(*args, **options)
-
-    monkeypatch.setattr(model, "scores_at", watched)
-    encoding = tiny_engine.tokenizer.encode("the [MASK]")
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: tiny_engine.scores_at(encoding, [2]), range(16)))
-    assert most[0] == 2
 
 
 def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:
