@@ -13,7 +13,7 @@ from app.streamlit_kit import (
     show_table,
     text_box,
 )
-from app.streamlit_kit.controls import choose, choose_some, level, pick_one
+from app.streamlit_kit.controls import choose, choose_some, level, pick_one, save_page
 from app.tasks.ner import ner
 from app.views import ner as view
 from app.views import ner_pieces as pieces_view
@@ -41,6 +41,8 @@ def draw(page: Page) -> None:
         table = view.entity_table(result, selection)
         words = view.describe(result, selection)
         show_table(table, alt=words, key="entities", title="The same as a table", expanded=True)
+    name = page.engine.provenance.name
+    save_page("Keep as a page", lambda: view.kept_page(result, selection, name), "entities.html")
     draw_pieces(result)
     st.header("Other ways of reading", anchor=False)
     ways = pieces_view.comparison(result)

@@ -142,3 +142,10 @@ def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
 def save_csv(label: str, make: Callable[[], bytes], name: str) -> None:
     """Offer a file that is written only when somebody asks for it."""
     st.download_button(label, make, name, "text/csv", icon=":material/download:", on_click="ignore")
+
+
+def save_page(label: str, make: Callable[[], bytes], name: str) -> None:
+    """Offer a page of its own that is written only when somebody asks for it."""
+    st.download_button(
+        label, make, name, "text/html", icon=":material/download:", on_click="ignore"
+    )

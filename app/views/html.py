@@ -134,6 +134,27 @@ def chart_text(text: str) -> str:
     return escape(visible(text), quote=False)
 
 
+def document(title: str, css: str, *body: Html) -> bytes:
+    """Write a page of its own, to be kept as one file: it asks for nothing from anywhere.
+
+    Args:
+        title: its name, escaped here.
+        css: a style sheet of ours, which must not ask for anything either.
+        body: what is on it.
+
+    Raises:
+        ValueError: the sheet contains markup, or an address.
+    """
+    if "url(" in css or "@import" in css:
+        raise ValueError("the style sheet of a kept page may not ask for other files")
+    head = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>{stylesheet(css).markup}</head><body><main>"
+    )
+    return f"{head}{join(*body, by=chr(10)).markup}</main></body></html>\n".encode()
+
+
 def stylesheet(css: str) -> Html:
     """Wrap a style sheet of ours; it must not close its own element.
 

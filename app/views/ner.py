@@ -10,8 +10,8 @@ from collections import Counter
 import pandas as pd
 
 from app.results.ner import Aggregation, Entity, NerResult, Selection
-from app.settings import settings
-from app.views.html import Html, join, tag, visible
+from app.settings import ASSETS, settings
+from app.views.html import Html, document, join, tag, visible
 
 HINT = "A few sentences with names in them."
 """What the empty box suggests."""
@@ -53,6 +53,15 @@ MEANINGS = {
 COLOURS, LINES = 6, 5
 """Colours and shapes of line in the style sheet: having no common factor, they give 30 pairs."""
 
+_KEPT = """
+:root { color-scheme: light dark; }
+body { font-family: system-ui, sans-serif; line-height: 1.5; margin: 2rem 1rem; }
+main { max-width: 60rem; margin: 0 auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { text-align: start; padding: 0.25rem 0.75rem; border: 1px solid var(--bx-line); }
+"""
+"""How a kept page looks besides the site's own style."""
+
 _SCORES: dict[Aggregation, str] = {
     "none": "the probability (softmax) of the label at that piece",
     "simple": "the mean, over its pieces, of the probability (softmax) of each one's label",
@@ -83,7 +92,7 @@ def _mark(result: NerResult, entity: Entity, start: int) -> Html:
     return tag(
         "mark",
         tag("bdi", visible(result.text[start : entity.end])),
-        tag("span", " ", visible(entity.label), " ", tag("b", percent(entity.score))),
+        tag("span", " ", visible(entity.label), " ", tag("b", percent(entity.score)), dir="ltr"),
         class_=f"bx-ner {line_of(result, entity.kind)}",
         style=f"{colour_of(result, entity.kind)};--bx-s:{entity.score:.3f}",
         title=visible(told),
@@ -227,6 +236,43 @@ def describe(result: NerResult, selection: Selection) -> str:
     if not named:
         return "No entity is shown."
     return f"Entities in the text: {', '.join(named)}{f' and {rest:,} more' if rest else ''}."
+
+
+def kept_page(result: NerResult, selection: Selection, model: str) -> bytes:
+    """Write the marked text, its legend and its table as one file that needs no network.
+
+    Args:
+        result: the text with its entities.
+        selection: those to show.
+        model: what answered, in words.
+    """
+    sheet = (ASSETS / "site.css").read_text(encoding="utf-8")
+    table = entity_table(result, selection)
+    head = tag("tr", *(tag("th", name, scope="col") for name in table.columns))
+    rows = [
+        tag(
+            "tr",
+            tag("td", tag("bdi", visible(text))),
+            tag("td", visible(label)),
+            tag("td", str(start)),
+            tag("td", str(end)),
+            tag("td", f"{score:.4f}"),
+            tag("td", str(pieces)),
+        )
+        for text, label, start, end, score, pieces in table.itertuples(index=False)
+    ]
+    return document(
+        "Named entities",
+        f"{_KEPT}{sheet}",
+        tag("h2", "Named entities"),
+        outcome(result, selection),
+        marked_text(result, selection),
+        legend(result, selection),
+        score_note(result),
+        coverage(result),
+        tag("table", tag("thead", head), tag("tbody", *rows)) if rows else join(),
+        tag("p", f"Found by {visible(model)}.", class_="bx-line"),
+    )
 
 
 def label_note(result: NerResult) -> Html:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from app.settings import ASSETS, ROOT
-from app.views.html import Html, chart_text, join, plain, stylesheet, tag, visible
+from app.views.html import Html, chart_text, document, join, plain, stylesheet, tag, visible
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -140,3 +140,13 @@ def _strings_outside_docstrings(tree: ast.Module) -> list[ast.Constant]:
         and isinstance(node.value, str)
         and id(node) not in statements
     ]
+
+
+def test_a_page_of_its_own_escapes_its_title_and_asks_for_nothing() -> None:
+    page = document("</title><script>", "p { margin: 0 }", tag("p", "a < b"), tag("p", "c"))
+    seen = Seen(page.decode())
+    assert seen.tags == ["html", "head", "meta", "meta", "title", "style", "body", "main", "p", "p"]
+    assert "a < b" in seen.text
+    for css in ("p { background: url(x.png) }", '@import "x.css";', "</style>"):
+        with pytest.raises(ValueError):
+            document("x", css)

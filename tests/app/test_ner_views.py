@@ -107,6 +107,17 @@ def test_the_legend_counts_what_is_found_and_what_is_shown(planted: Engine) -> N
     assert view.legend(ner(planted, "the sat"), result.select()).markup == ""
 
 
+def test_the_kept_page_holds_it_all_and_asks_for_nothing(planted: Engine, nasty: str) -> None:
+    result = ner(planted, f"{nasty} Cat")
+    page = view.kept_page(result, result.select(), "<model>").decode()
+    assert page.startswith("<!DOCTYPE html>") and page.count("<script") == page.count("<img") == 0
+    assert not re.search(r"(src|href)=|url\(|@import", page.replace("&lt;img src=x", ""))
+    assert str(view.marked_text(result, result.select())) in page
+    assert page.count("<tr>") == 1 + len(result.reading.entities)
+    assert "&lt;model&gt;" in page
+    assert "<table" not in view.kept_page(result, result.select(least=1), "m").decode()
+
+
 def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -> None:
     result = ner(planted, "the sat on")
     told = words(view.outcome(result, result.select(least=0.9)))
