@@ -141,11 +141,13 @@ def _read(engine: Engine, text: str) -> tuple[Pieces, Coverage]:
             )
         ]
     )
-    probabilities.setflags(write=False)  # sessions share it
+    words = np.asarray(whole.word_ids[1:-1], dtype=np.int64)
+    for shared_array in (probabilities, words):
+        shared_array.setflags(write=False)  # sessions share the result
     pieces = Pieces(
         tokens=tuple(whole.tokens[1:-1]),
         spans=tuple(whole.offsets[1:-1]),
-        words=np.asarray(whole.word_ids[1:-1], dtype=np.int64),
+        words=words,
         probabilities=probabilities,
     )
     several = len(windows) > 1
@@ -220,6 +222,7 @@ def _reading(text: str, pieces: Pieces, scheme: TagScheme, how: Aggregation) -> 
         )
         for fault in scheme.faults(numbers)
     )
+    units.asked.setflags(write=False)
     return Reading(tuple(entities), faults, units.asked)
 
 

@@ -57,7 +57,7 @@ _KEPT = """
 :root { color-scheme: light dark; }
 body { font-family: system-ui, sans-serif; line-height: 1.5; margin: 2rem 1rem; }
 main { max-width: 60rem; margin: 0 auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
 th, td { text-align: start; padding: 0.25rem 0.75rem; border: 1px solid var(--bx-line); }
 """
 """How a kept page looks besides the site's own style."""
@@ -287,12 +287,14 @@ def label_note(result: NerResult) -> Html:
             "is, and neighbours with the same number are joined.",
             class_="bx-note bx-caution",
         )
-    listed = " ".join(visible(name) for name in labels.names[: settings().shown_pieces])
+    limit = settings().shown_pieces
+    listed = " ".join(visible(name) for name in labels.names[:limit])
+    rest = len(labels.names) - limit
     return tag(
         "p",
         tag("strong", f"{len(labels.names)} labels: "),
         tag("code", listed),
-        ". ",
+        f" … and {rest:,} more. " if rest > 0 else ". ",
         _SCHEMES[labels.scheme],
         class_="bx-line",
     )

@@ -141,6 +141,7 @@ def piece_table(result: NerResult) -> pd.DataFrame:
 
 def label_bars(result: NerResult, piece: int) -> go.Figure:
     """Draw the probabilities of the labels of one piece, the likeliest on top."""
+    count = len(result.labels.names)
     rows = _ranked(result, piece)[:_BARS]
     values = [share for _, share in rows]
     fig = go.Figure(
@@ -168,11 +169,12 @@ def label_bars(result: NerResult, piece: int) -> go.Figure:
         tickvals=[0, 0.25, 0.5, 0.75, 1],
         tickformat=".0%",
         tickfont={"size": 15},
+        title=f"the {_BARS} likeliest of {count} labels" if count > _BARS else None,
         fixedrange=True,
     )
     fig.update_layout(
-        height=_ROW * len(rows) + 50,
-        margin={"l": 8, "r": 8, "t": 4, "b": 32},
+        height=_ROW * len(rows) + (80 if count > _BARS else 50),
+        margin={"l": 8, "r": 8, "t": 4, "b": 62 if count > _BARS else 32},
         bargap=0.28,
         showlegend=False,
     )

@@ -228,6 +228,15 @@ def test_the_bars_of_a_piece_are_its_labels_best_first(planted: Engine) -> None:
     assert pieces_view.describe_piece(result, 1).startswith("Labels of piece 1, cat: B-PER ")
 
 
+def test_bars_left_out_for_their_number_are_counted(tmp_path: Path) -> None:
+    names = tuple(f"TAG{number}" for number in range(13))
+    result = ner(Engine(str(save_tagger(tmp_path, names=names))), "cat")
+    fig = pieces_view.label_bars(result, 0)
+    assert len(fig.data[0].x) == 12
+    assert fig.layout.xaxis.title.text == "the 12 likeliest of 13 labels"
+    assert len(pieces_view.label_table(result, 0)) == 13
+
+
 def test_the_ways_of_reading_stand_side_by_side(planted: Engine) -> None:
     result = ner(planted, "cat played")
     table = pieces_view.comparison(result).set_index("text")

@@ -177,3 +177,18 @@ def test_another_model_drops_the_labels_it_does_not_have(
     page.run()
     assert page.errors == ""
     assert table(page, "entities")["label"].tolist() == ["ANIMAL"]
+
+
+@pytest.mark.parametrize(
+    "names", [("O",), tuple(f"TAG{number}" for number in range(70))], ids=["one", "seventy"]
+)
+def test_any_number_of_labels_is_shown(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    save_tagger(tmp_path, names=names)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
+    page = visit(PAGE, text="the cat sat")
+    assert page.errors == page.warnings == ""
+    assert f"{len(names)} labels:" in page.words
+    assert ("Nothing found." in page.words) == (names == ("O",))
+    assert len(table(page, "labels")) == len(names)
