@@ -2,10 +2,12 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from app.results.attention import (
     AttentionGrid,
     AttentionResult,
+    Floats,
     GroupShares,
     HeadView,
     LayerLinks,
@@ -216,8 +218,7 @@ def matrix_table(view: HeadView) -> pd.DataFrame:
         frame = pd.DataFrame(view.weights.astype(np.float64).round(4), columns=columns)
         frame.insert(0, "looks \\ looked at", rows)
         return frame
-    flat = np.argsort(view.weights, axis=None)[::-1][:TABLE_LINKS]
-    row, column = np.unravel_index(flat, view.weights.shape)
+    row, column = _largest(view.weights, TABLE_LINKS)
     return pd.DataFrame(
         {
             "looks": [rows[i] for i in row],
@@ -225,6 +226,15 @@ def matrix_table(view: HeadView) -> pd.DataFrame:
             "attention": view.weights[row, column].astype(np.float64).round(6),
         }
     )
+
+
+def _largest(weights: Floats, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the largest numbers, the largest first, without sorting all."""
+    flat = weights.reshape(-1)
+    best = np.argpartition(flat, -count)[-count:] if flat.size > count else np.arange(flat.size)
+    best = best[np.argsort(flat[best], kind="stable")[::-1]]
+    row, column = np.unravel_index(best, weights.shape)
+    return row, column
 
 
 def matrix_title(view: HeadView) -> str:
