@@ -97,11 +97,27 @@ def use_ner(page: Page) -> None:
     expect(brackets).to_have_count(0)
 
 
+def use_qa(page: Page) -> None:
+    write(page, "Passage", "Zoe  keeps bees\n in <b>Ghent</b>.")
+    write(page, "Question; several go one per line", "Where does Zoe keep bees?\nWho is Zoe?")
+    drawn = page.locator(".bx-qa-passage", has_text="Ghent")
+    expect(drawn).to_be_visible()
+    assert drawn.evaluate(TYPED) == "Zoe  keeps bees\n in <b>Ghent</b>."
+    expect(drawn.locator("mark").first).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="no-answer score")).to_be_visible()
+    page.get_by_role("radio", name="2. Who is Zoe?").click()
+    expect(page.get_by_role("radio", name="2. Who is Zoe?")).to_be_checked()
+    expect(page.get_by_role("figure", name=re.compile("^Two curves"))).to_be_visible()
+    page.get_by_role("radio", name="Map of pairs").click()
+    expect(page.get_by_role("figure", name=re.compile("^Heat map of start"))).to_be_visible()
+
+
 STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
     "next_sentence": use_next_sentence,
     "attention": use_attention,
+    "qa": use_qa,
     "ner": use_ner,
 }
 
