@@ -115,12 +115,15 @@ def examples_row(slug: str) -> None:
                 on_click=_use_example,
                 args=(slug, number),
             )
+    # Its place is kept when there is no note: what stands below would move, and be drawn twice
+    # until the page is done.
+    place = st.empty()
     texts = {key: st.session_state.get(key, st.query_params.get(key)) for key in TEXT_KEYS}
     for number, row in enumerate(rows):
         untouched = number == 0 and texts["text"] is None
         same = all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values)
         if row.note and (untouched or same):
-            st.caption(f":material/visibility: {plain(row.note)}")
+            place.caption(f":material/visibility: {plain(row.note)}")
             return
 
 
