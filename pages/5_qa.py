@@ -57,7 +57,7 @@ def draw(page: Page) -> None:
         show_html(join(view.verdict(result, threshold), view.passage(result, threshold)))
         show_html(join(view.marks_key(result), view.coverage(result)))
     st.header("What else was weighed", anchor=False)
-    show_html(join(view.answers_list(result), view.answers_note(), view.meaning(result)))
+    show_html(join(view.answers_list(result), view.answers_note(result), view.meaning(result)))
     words, title = view.describe_answers(result), "The same as a table"
     show_table(view.answers_table(result), alt=words, key="t_answers", title=title)
     show_html(view.rejected(result))

@@ -24,6 +24,7 @@ MARKED_FROM = 0.01
 """Probability from which another answer is marked in the passage."""
 
 _EXCERPT = 900  # characters; a longer passage is shown around its answer, and whole on demand
+_PLACES = 100  # of one answer, marked in the passage and listed in the table
 _SENTENCES = 40  # offered for deletion
 _DRAWN_WINDOWS = 150
 _SHORT = 60  # characters of a quotation
@@ -136,7 +137,7 @@ def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
 
     The better mark wins where two overlap.
     """
-    wanted = [(place, 1, place is result.best) for place in result.answers[0].places]
+    wanted = [(place, 1, place is result.best) for place in result.answers[0].places[:_PLACES]]
     wanted += [
         (answer.best, number, True)
         for number, answer in enumerate(result.answers[1:], start=2)
@@ -194,7 +195,11 @@ def marks_key(result: QaResult) -> Html:
             + "unless they overlap a better one."
         )
     if any(number == 1 and not best for _, number, best in marks):
-        parts.append("“Same words” is the answer's text at another place, where it means less.")
+        parts.append("“Same words” is the answer's text at another place, where it scores less.")
+    if len(result.answers[0].places) > _PLACES:
+        parts.append(
+            f"Of its {len(result.answers[0].places):,} places the best {_PLACES} are marked."
+        )
     return tag("p", " ".join(parts), class_="bx-line") if parts else join()
 
 
@@ -232,23 +237,25 @@ def _row(number: str, name: Html, share: float, note: str) -> Html:
     )
 
 
-def answers_note() -> Html:
+def answers_note(result: QaResult) -> Html:
     """Say how equal and overlapping answers are treated."""
+    cut = any(len(answer.places) > _PLACES for answer in result.answers)
     return tag(
         "p",
         "The same characters at several places are one answer, placed where it scores best. "
         "Answers that overlap stay apart, because each is another claim, and so they share their "
-        "probability.",
+        "probability."
+        + (f" The table lists the best {_PLACES} places of each answer." if cut else ""),
         class_="bx-line",
     )
 
 
 def answers_table(result: QaResult) -> pd.DataFrame:
-    """List every place of every answer with its exact numbers."""
+    """List the places of every answer, the best hundred of each, with their exact numbers."""
     rows = [
         (number, visible(a.text), p.start, p.end, p.pieces, p.score, p.probability)
         for number, a in enumerate(result.answers, start=1)
-        for p in a.places
+        for p in a.places[:_PLACES]
     ]
     rows.append((0, "(no answer)", 0, 0, 0, result.null_score, result.null_probability))
     columns = ["answer", "text", "start", "end", "pieces", "score", "probability"]
