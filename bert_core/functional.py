@@ -11,13 +11,13 @@ inference only, in float32 on the CPU; everything else goes the usual way. Both 
 from collections.abc import Callable
 from itertools import product
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
+from bert_core.memory import BLOCKS
 
 Activation = Callable[[Tensor], Tensor]
 
@@ -119,7 +119,7 @@ def _attend_head_by_head(
     multiplies where `torch.matmul` would take MKL. Together they take 0.6 of the time.
     """
     batch, heads, tokens, size = query.shape
-    probabilities = _large_pages((batch, heads, tokens, tokens))
+    probabilities = BLOCKS.empty((batch, heads, tokens, tokens))
     context = query.new_empty(batch, tokens, heads, size)  # so that joining the heads is free
     query, key = query.contiguous(), key.contiguous()
     value = value.transpose(-1, -2).contiguous()  # (B, H, K, T), the layout of a weight
@@ -131,15 +131,6 @@ def _attend_head_by_head(
         one = torch.softmax(scores, dim=-1, out=probabilities[row, head])
         context[row, :, head] = times(one, value[row, head], None, "none", [], "")
     return context.transpose(1, 2), probabilities
-
-
-def _large_pages(shape: tuple[int, ...]) -> Tensor:
-    """Return fresh float32 memory on the CPU, unset.
-
-    numpy asks the system for large pages, PyTorch does not: the probabilities of six layers of
-    512 tokens are 75 MB, and fetching them in pages of 4 kB took a quarter of the pass.
-    """
-    return torch.from_numpy(np.empty(shape, dtype=np.float32))
 
 
 def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:

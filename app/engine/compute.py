@@ -2,12 +2,15 @@
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import torch
 
 from app.settings import settings
+
+T = TypeVar("T")
 
 _LONG = 192
 """Tokens from which on a second thread saves more than it costs."""
@@ -34,26 +37,35 @@ class Processor:
         self._taken = 0
         self._waiting = 0
         self._change = threading.Condition()
+        # Every visit of a page is a new thread, for which the system would fetch memory and
+        # helpers anew; these stay.
+        self._pool = ThreadPoolExecutor(runs, thread_name_prefix="compute")
 
-    @contextmanager
-    def turn(self, tokens: int) -> Iterator[None]:
-        """Wait for a turn, and run the block in inference mode on the threads it may have.
-
-        The number of threads belongs to the calling thread; nothing else is changed by it.
+    def run(self, work: Callable[[], T], *, tokens: int) -> T:
+        """Wait for a turn, and do some work in inference mode on the threads it may have.
 
         Args:
-            tokens: how many tokens will be computed, all rows of the batch together.
+            work: what to compute; it must not ask for a turn itself.
+            tokens: how many tokens that are, all rows of the batch together.
         """
         shares = self._take(long=tokens >= _LONG)
-        torch.set_num_threads(min(self._threads * shares, max(self._threads, _MOST_THREADS)))
         try:
-            with torch.inference_mode():
-                yield
+            most = max(self._threads, _MOST_THREADS)
+            threads = min(self._threads * shares, most)
+            return self._pool.submit(self._compute, work, threads).result()
         finally:
-            torch.set_num_threads(self._threads)
             with self._change:
                 self._taken -= shares
                 self._change.notify_all()
+
+    def _compute(self, work: Callable[[], T], threads: int) -> T:
+        """Do the work; runs in a thread of the pool, to which the number of threads belongs."""
+        torch.set_num_threads(threads)
+        try:
+            with torch.inference_mode():
+                return work()
+        finally:
+            torch.set_num_threads(self._threads)  # new threads start with the last number set
 
     def _take(self, *, long: bool) -> int:
         """Wait until there is a free share, and take it; all of them for a long input alone."""

@@ -141,27 +141,30 @@ class Engine:
         batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
         input_ids, token_type_ids, attention_mask = self._collate(batch)
         model = self.model(cls)
-        with PROCESSOR.turn(input_ids.numel()):
-            return model.run(
+        return PROCESSOR.run(
+            lambda: model.run(
                 input_ids,
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
                 attentions=attentions,
                 hidden_states=hidden_states,
-            )
+            ),
+            tokens=input_ids.numel(),
+        )
 
     def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
         """Score the whole vocabulary at some positions of one input: (P, V)."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertForMaskedLM)
-        with PROCESSOR.turn(input_ids.numel()):
-            scores = model.scores_at(
+        return PROCESSOR.run(
+            lambda: model.scores_at(
                 input_ids,
                 torch.tensor([list(positions)], dtype=torch.long),
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
-            )
-        return scores[0]
+            )[0],
+            tokens=input_ids.numel(),
+        )
 
     def _collate(self, batch: Sequence[Encoding]) -> tuple[Tensor, Tensor, Tensor]:
         """Pad encodings to one rectangle: ids, token types and mask, each (B, T)."""

@@ -11,6 +11,7 @@ import torch
 from app.engine import Engine, compute
 from app.engine import engine as engine_module
 from app.engine.compute import Processor
+from bert_core import BertForMaskedLM
 
 LONG, SHORT = 512, 12
 
@@ -25,14 +26,39 @@ def calm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def threads_of(processor: Processor, tokens: int) -> int:
-    with processor.turn(tokens):
-        return torch.get_num_threads()
+    return processor.run(torch.get_num_threads, tokens=tokens)
+
+
+class Holder:
+    """Work that goes on until it is told to end, in a thread of its own."""
+
+    def __init__(self, processor: Processor, tokens: int) -> None:
+        self._begun, self._end = threading.Event(), threading.Event()
+        self._thread = threading.Thread(
+            target=processor.run, args=(self._hold,), kwargs={"tokens": tokens}
+        )
+
+    def _hold(self) -> None:
+        self._begun.set()
+        assert self._end.wait(timeout=10)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+        assert self._begun.wait(timeout=10)
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+
+def wait_for_waiting(processor: Processor, count: int) -> None:
+    while processor._waiting < count:
+        time.sleep(0.001)
 
 
 def test_a_long_input_alone_gets_the_threads_of_all_and_a_short_one_its_own() -> None:
     processor = Processor(threads=2, runs=3)
     assert threads_of(processor, LONG) == 6
-    assert torch.get_num_threads() == 2
     assert threads_of(processor, SHORT) == 2
 
 
@@ -44,7 +70,7 @@ def test_threads_are_bounded_however_many_cores_there_are() -> None:
 def test_nothing_computes_beside_a_long_input_that_took_all() -> None:
     processor = Processor(threads=1, runs=2)
     with ThreadPoolExecutor(1) as pool:
-        with processor.turn(LONG):
+        with Holder(processor, LONG):
             other = pool.submit(threads_of, processor, LONG)
             time.sleep(0.05)
             assert not other.done()
@@ -53,8 +79,8 @@ def test_nothing_computes_beside_a_long_input_that_took_all() -> None:
 
 def test_a_long_input_beside_another_takes_its_own_share_alone() -> None:
     processor = Processor(threads=1, runs=2)
-    with ThreadPoolExecutor(1) as pool, processor.turn(SHORT):
-        assert pool.submit(threads_of, processor, LONG).result(timeout=10) == 1
+    with Holder(processor, SHORT):
+        assert threads_of(processor, LONG) == 1
 
 
 def test_a_long_input_that_others_wait_behind_leaves_them_room() -> None:
@@ -62,15 +88,13 @@ def test_a_long_input_that_others_wait_behind_leaves_them_room() -> None:
     together = threading.Barrier(2)
 
     def meet() -> int:
-        with processor.turn(LONG):
-            together.wait(timeout=10)  # both must be inside at once
-            return torch.get_num_threads()
+        together.wait(timeout=10)  # both must be inside at once
+        return torch.get_num_threads()
 
     with ThreadPoolExecutor(2) as pool:
-        with processor.turn(LONG):
-            waiting = [pool.submit(meet) for _ in range(2)]
-            while processor._waiting < 2:
-                time.sleep(0.001)
+        with Holder(processor, LONG):
+            waiting = [pool.submit(processor.run, meet, tokens=LONG) for _ in range(2)]
+            wait_for_waiting(processor, 2)
         assert [each.result(timeout=10) for each in waiting] == [1, 1]
 
 
@@ -91,11 +115,15 @@ def test_on_a_busy_machine_a_long_input_keeps_to_its_share(
     assert threads_of(processor, LONG) == 2
 
 
-def test_a_failure_gives_the_turn_back() -> None:
+def test_a_failure_reaches_the_caller_and_gives_the_turn_back() -> None:
     processor = Processor(threads=1, runs=1)
+
+    def fail() -> None:
+        raise ValueError("no")
+
     for _ in range(3):
-        with pytest.raises(ValueError, match="no"), processor.turn(LONG):
-            raise ValueError("no")
+        with pytest.raises(ValueError, match="no"):
+            processor.run(fail, tokens=LONG)
     assert threads_of(processor, SHORT) == 1
 
 
@@ -103,17 +131,21 @@ def test_no_more_passes_run_at_once_than_the_settings_allow() -> None:
     processor = Processor(threads=1, runs=2)
     running, most, lock = [0], [0], threading.Lock()
 
-    def compute_something(number: int) -> None:
-        with processor.turn(SHORT if number % 3 else LONG):
-            with lock:
-                running[0] += 1
-                most[0] = max(most[0], running[0])
-            time.sleep(0.01)  # long enough for all others to try
-            with lock:
-                running[0] -= 1
+    def compute_something() -> None:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.01)  # long enough for all others to try
+        with lock:
+            running[0] -= 1
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(compute_something, range(16)))
+        turns = [
+            pool.submit(processor.run, compute_something, tokens=SHORT if number % 3 else LONG)
+            for number in range(16)
+        ]
+        for turn in turns:
+            turn.result(timeout=10)
     assert most[0] == 2
 
 
@@ -124,12 +156,10 @@ def test_the_doors_of_the_engine_wait_for_their_turn(
     monkeypatch.setattr(engine_module, "PROCESSOR", processor)
     encoding = tiny_engine.tokenizer.encode("the [MASK]")
     with ThreadPoolExecutor(2) as pool:
-        with processor.turn(SHORT):
-            doors = [
-                pool.submit(tiny_engine.scores_at, encoding, [2]),
-                pool.submit(tiny_engine.run, engine_module.BertForMaskedLM, encoding),
-            ]
-            while processor._waiting < 2:
-                time.sleep(0.001)
-        results = [door.result(timeout=10) for door in doors]
-    assert isinstance(results[0], torch.Tensor) and results[0].is_inference()
+        with Holder(processor, SHORT):
+            scores = pool.submit(tiny_engine.scores_at, encoding, [2])
+            outputs = pool.submit(tiny_engine.run, BertForMaskedLM, encoding)
+            wait_for_waiting(processor, 2)
+        logits = outputs.result(timeout=10).logits
+        assert logits is not None and logits.is_inference()
+        torch.testing.assert_close(scores.result(timeout=10)[0], logits[0, 2])
