@@ -12,11 +12,12 @@ from typing import Any
 
 from torch import Tensor
 
-from bert_core.errors import ConfigError, MissingFileError
+from bert_core.errors import ConfigError
+from bert_core.small_files import parse_json, read_small, shown
 
 Activation = str | Callable[[Tensor], Tensor]
 
-_MAX_JSON_BYTES = 16 * 1024 * 1024  # a real config is a few kB; label lists a few hundred
+_MAX_JSON_BYTES = 2 * 1024 * 1024  # a real config is a few kB; label lists a few hundred
 _SIZES = (
     "vocab_size",
     "hidden_size",
@@ -120,7 +121,7 @@ class BertConfig:
             )
         size = values["vocab_size"]
         if not isinstance(size, int) or isinstance(size, bool):
-            raise ConfigError(f"vocab_size is {size!r}; expected a whole number.")
+            raise ConfigError(f"vocab_size is {shown(size)}; expected a whole number.")
         config = cls(size)
         config._take({key: value for key, value in values.items() if key != "vocab_size"})
         config._check()
@@ -150,28 +151,34 @@ class BertConfig:
         for name in _SIZES:
             value = getattr(self, name, None)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ConfigError(f"{name} is {value!r}; expected a whole number of at least 1.")
+                raise ConfigError(
+                    f"{name} is {shown(value)}; expected a whole number of at least 1."
+                )
             limit = _MAX_LAYERS if name == "num_hidden_layers" else _MAX_SIZE
             if value > limit:
-                raise ConfigError(f"{name} is {value:,}; more than {limit:,} is not believable.")
+                raise ConfigError(
+                    f"{name} is {shown(value)}; more than {limit:,} is not believable."
+                )
         for name in _RATES:
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= 1:
-                raise ConfigError(f"{name} is {value!r}; expected a number from 0 to 1.")
+                raise ConfigError(f"{name} is {shown(value)}; expected a number from 0 to 1.")
         rate = self.extra.get("classifier_dropout")
         if rate is not None and not (_is_number(rate) and 0 <= rate <= 1):
             raise ConfigError(
-                f"classifier_dropout is {rate!r}; expected null or a number from 0 to 1."
+                f"classifier_dropout is {shown(rate)}; expected null or a number from 0 to 1."
             )
         pad = self.pad_token_id
         if pad is not None and (not isinstance(pad, int) or isinstance(pad, bool)):
-            raise ConfigError(f"pad_token_id is {pad!r}; expected null or a whole number.")
+            raise ConfigError(f"pad_token_id is {shown(pad)}; expected null or a whole number.")
         for name in ("layer_norm_eps", "initializer_range"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value < 1e3:
-                raise ConfigError(f"{name} is {value!r}; expected a small positive number.")
+                raise ConfigError(f"{name} is {shown(value)}; expected a small positive number.")
         if not (callable(self.hidden_act) or isinstance(self.hidden_act, str)):
-            raise ConfigError(f"hidden_act is {self.hidden_act!r}; expected a name or a callable.")
+            raise ConfigError(
+                f"hidden_act is {shown(self.hidden_act)}; expected a name or a callable."
+            )
         self._check_architecture()
 
     def _check_architecture(self) -> None:
@@ -179,7 +186,7 @@ class BertConfig:
         positions = self.extra.get("position_embedding_type", "absolute")
         if positions != "absolute":
             raise ConfigError(
-                f"position_embedding_type is {positions!r}; only 'absolute' is implemented. "
+                f"position_embedding_type is {shown(positions)}; only 'absolute' is implemented. "
                 "This checkpoint needs a different position encoding and cannot be used."
             )
         for key in ("is_decoder", "add_cross_attention"):
@@ -265,14 +272,14 @@ def _is_number(value: object) -> bool:
 
 def _bad_first_argument(value: object) -> str:
     return (
-        f"The first argument of BertConfig is {value!r}; expected a vocabulary size (int) "
+        f"The first argument of BertConfig is {shown(value)}; expected a vocabulary size (int) "
         "or the path of a config JSON (str)."
     )
 
 
 def _read_count(key: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MAX_SIZE:
-        raise ConfigError(f"{key} is {value!r}; expected a whole number of at least 1.")
+        raise ConfigError(f"{key} is {shown(value)}; expected a whole number of at least 1.")
     return value
 
 
@@ -303,23 +310,15 @@ def _invert_labels(value: object) -> dict[int, str]:
         return {}
     if not isinstance(value, Mapping):
         raise ConfigError(f"label2id is a {type(value).__name__}; expected a table name -> index.")
+    if not all(isinstance(index, int | str) for index in value.values()):
+        raise ConfigError("label2id has a value that is not a whole number.")
     return _read_labels({index: label for label, index in value.items()})
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > _MAX_JSON_BYTES:
-            raise ConfigError(
-                f"{path.name} has {path.stat().st_size:,} bytes; a configuration has a few "
-                f"thousand. At most {_MAX_JSON_BYTES:,} are read."
-            )
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MissingFileError(f"There is no configuration file at {path}.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path.name} is not valid JSON: {error}.") from None
-    except OSError as error:
-        raise ConfigError(f"{path.name} cannot be read: {error.strerror}.") from None
+    values = parse_json(
+        read_small(path, _MAX_JSON_BYTES, error=ConfigError), path.name, error=ConfigError
+    )
     if not isinstance(values, dict):
         raise ConfigError(f"{path.name} holds a {type(values).__name__}; expected a JSON object.")
     return values

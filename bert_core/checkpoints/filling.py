@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from bert_core.checkpoints.file_tensors import map_run
 from bert_core.checkpoints.matching import Match
-from bert_core.checkpoints.safetensors_file import map_run
 from bert_core.checkpoints.weights import StoredTensor
 
 if TYPE_CHECKING:

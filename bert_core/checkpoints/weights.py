@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.pickle_file import read_pickle
+from bert_core.checkpoints.pickle_file import PickleFile
 from bert_core.checkpoints.safetensors_file import SafetensorsFile
 from bert_core.errors import CheckpointError, MissingFileError
 
@@ -53,7 +53,7 @@ def open_weights(folder: Path) -> Iterator[Mapping[str, StoredTensor]]:
         elif _is_file(folder / INDEX):
             yield _open_shards(folder, stack)
         elif _is_file(folder / PICKLE):
-            yield read_pickle(folder / PICKLE)
+            yield stack.enter_context(PickleFile(folder / PICKLE)).tensors
         else:
             raise MissingFileError(_no_weights(folder))
 

@@ -440,7 +440,7 @@ def test_a_number_type_that_cannot_be_is_refused(tiny, write_folder, choice):
 
 
 def test_large_tensors_are_converted_piece_by_piece(make_config, write_folder, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.safetensors_file._CHUNK_BYTES", 70)
+    monkeypatch.setattr("bert_core.checkpoints.file_tensors._CHUNK_BYTES", 70)
     torch.manual_seed(0)
     model = BertModel(make_config()).half()
     found = BertModel.from_pretrained(write_folder(model.config, model.state_dict()))

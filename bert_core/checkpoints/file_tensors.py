@@ -1,0 +1,194 @@
+"""Tensors that lie in an open file, whatever the format that says where.
+
+What needs no conversion is mapped privately where the format is one that nobody overwrites in
+place: the parameter is the file's page, read when first used and copied when first written to.
+What needs one is read piece by piece into the memory it will live in. Either way the weights are
+never resident twice. (A mapped file may be replaced; to cut it short while it is in use would end
+the process.)
+"""
+
+import math
+import mmap
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from bert_core.errors import CheckpointError
+from bert_core.small_files import open_regular
+
+_CHUNK_BYTES = 8 * 1024 * 1024  # of a tensor that is converted while it is read
+
+
+@dataclass(frozen=True, slots=True)
+class FileTensor:
+    """One tensor of an open file: where its bytes are and what they mean.
+
+    Attributes:
+        file: the open file.
+        name: what the file calls the tensor.
+        dtype: number type in the file.
+        shape: shape in the file.
+        start: place of the first number, in bytes.
+        strides: steps of each axis in numbers; None for the usual row by row.
+    """
+
+    file: "TensorFile"
+    name: str
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    start: int
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def copy_to(self, target: Tensor) -> None:
+        """Fill `target`, of the same shape, converting to its dtype and device."""
+        flat = target.detach().view(-1) if target.is_contiguous() else None
+        if flat is None or target.device.type != "cpu" or self.strides is not None:
+            target.detach().copy_(self._whole())
+        elif self.dtype == target.dtype:
+            self._read(flat, 0)
+        else:
+            step = _CHUNK_BYTES // self.dtype.itemsize
+            buffer = torch.empty(min(step, flat.numel()), dtype=self.dtype, device="cpu")
+            for begin in range(0, flat.numel(), step):
+                part = buffer[: min(step, flat.numel() - begin)]
+                self._read(part, begin)
+                flat[begin : begin + part.numel()].copy_(part)
+
+    def _whole(self) -> Tensor:
+        """Read the tensor as it is."""
+        if self.strides is None or self.size == 0:
+            whole = torch.empty(self.shape, dtype=self.dtype, device="cpu")
+            self._read(whole.view(-1), 0)
+            return whole
+        flat = torch.empty(extent(self.shape, self.strides), dtype=self.dtype, device="cpu")
+        self._read(flat, 0)
+        return flat.as_strided(self.shape, self.strides)
+
+    def _read(self, flat: Tensor, first: int) -> None:
+        """Read `flat.numel()` elements, from element number `first` on."""
+        if flat.numel() == 0:
+            return
+        view = flat.view(torch.uint8).numpy().data
+        self.file.read_into(view, self.start + first * self.dtype.itemsize, self.name)
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Return how many numbers of a storage a strided tensor reaches over.
+
+    >>> extent((2, 3), (3, 1)), extent((3, 2), (1, 3)), extent((5, 5), (0, 0))
+    (6, 6, 1)
+    """
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+
+
+class TensorFile:
+    """An open file with tensors; a context manager.
+
+    Attributes:
+        path: the file.
+        size: its length in bytes when it was opened.
+        tensors: name -> tensor; filled by the class that knows the format.
+        may_be_mapped: whether a model may go on using the file's pages after it was closed.
+
+    Raises:
+        CheckpointError: it is not a regular file, or cannot be read.
+    """
+
+    may_be_mapped = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tensors: dict[str, FileTensor] = {}
+        self._handle = os.fdopen(open_regular(path), "rb", buffering=0)
+        self._map: mmap.mmap | None = None
+        self.size = os.fstat(self._handle.fileno()).st_size
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; tensors that were mapped stay."""
+        self._handle.close()
+
+    def read(self, start: int, count: int) -> bytes:
+        """Return up to `count` bytes from `start` on."""
+        self._handle.seek(start)
+        return self._handle.read(count)
+
+    def read_into(self, view: memoryview, start: int, name: str) -> None:
+        """Fill `view` with the bytes of the file from `start` on."""
+        self._handle.seek(start)
+        done = 0
+        while done < len(view):
+            count = self._handle.readinto(view[done:])
+            if not count:
+                raise CheckpointError(
+                    f"{self.path.name} ends inside the tensor {name}: it was cut or changed "
+                    "while it was read. Get the file again."
+                )
+            done += count
+
+    def pieces(self, start: int, count: int) -> Iterator[memoryview]:
+        """Return `count` bytes from `start` on, some megabytes at a time, in one buffer."""
+        buffer = memoryview(bytearray(min(count, _CHUNK_BYTES)))
+        for begin in range(0, count, _CHUNK_BYTES):
+            piece = buffer[: min(_CHUNK_BYTES, count - begin)]
+            self.read_into(piece, start + begin, "that is read")
+            yield piece
+
+    def view(self, start: int, count: int, dtype: torch.dtype) -> Tensor:
+        """Return `count` elements from byte `start` on as memory that outlives this object."""
+        if self._map is None:
+            self._map = mmap.mmap(self._handle.fileno(), 0, access=mmap.ACCESS_COPY)
+        if start + count * dtype.itemsize > len(self._map):
+            raise CheckpointError(f"{self.path.name} was cut while it was read. Get it again.")
+        return torch.frombuffer(self._map, dtype=dtype, count=count, offset=start)
+
+
+def map_run(tensors: Sequence[object]) -> list[Tensor] | None:
+    """Map tensors that lie one after another in one file, as views of one storage.
+
+    Returns:
+        A tensor for each, or None where they are no such run or cannot be mapped: Windows does
+        not let a mapped file be replaced, and numbers must lie at multiples of their size.
+    """
+    first = tensors[0]
+    if not isinstance(first, FileTensor) or sys.platform == "win32":
+        return None
+    if not first.file.may_be_mapped:
+        return None
+    position, run = first.start, []
+    for tensor in tensors:
+        if not isinstance(tensor, FileTensor) or tensor.size == 0 or tensor.strides is not None:
+            return None
+        if (tensor.file, tensor.start, tensor.dtype) != (first.file, position, first.dtype):
+            return None
+        position += tensor.size * tensor.dtype.itemsize
+        run.append(tensor)
+    if first.start % first.dtype.itemsize:
+        return None
+    sizes = [tensor.size for tensor in run]
+    parts = torch.split(first.file.view(first.start, sum(sizes), first.dtype), sizes)
+    return [part.view(tensor.shape) for part, tensor in zip(parts, run, strict=True)]
