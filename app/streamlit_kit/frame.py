@@ -46,7 +46,7 @@ def page_shell(slug: str) -> Iterator[Page]:
     row = feature(slug)
     configure(row.title)
     enter(slug)
-    offer = heading(row.title)
+    offer = heading(slug, row.title)
     show_html(lead(row.see))
     unknown_model_note(offer)
     page: Page | None = None
@@ -64,11 +64,11 @@ def page_shell(slug: str) -> Iterator[Page]:
         st.stop()  # this model cannot answer here, and why is said above
 
 
-def heading(title: str) -> Offer:
+def heading(slug: str, title: str) -> Offer:
     """Draw the title of a page, and beside it the picker; return the model that was chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="bx-heading"):
         st.title(title, anchor=False)
-        return model_picker()
+        return model_picker(slug)
 
 
 def configure(title: str) -> None:

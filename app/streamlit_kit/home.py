@@ -43,7 +43,7 @@ def home() -> None:
     """Draw the home page."""
     configure("Home")
     enter("home")
-    offer = heading(SITE)
+    offer = heading("home", SITE)
     show_html(lead(_LEAD))
     unknown_model_note(offer)
     for left in range(0, len(FEATURES), 2):

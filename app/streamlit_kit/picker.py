@@ -1,6 +1,9 @@
 """The choice of a model: in the frame of every page, in the address, the same on all pages."""
 
+from contextlib import suppress
+
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from app.engine import Engine, Offer, default_offer, is_open, offers, open_engine
 from app.engine.facts import ModelFacts, offered_facts
@@ -15,18 +18,23 @@ from bert_core.errors import BertError, InputError
 MODEL = "model"
 """The key of the choice, in the session and in the address."""
 
+_KEPT = "_kept_model"  # the page last seen and the model chosen on it
 _UNKNOWN = "_unknown_model"
-_ANSWER = "_hub_answer"
+_ANSWER = "_hub_answer"  # why an id cannot be used; "" where it can
 _SHOWN = 60  # characters of a name that somebody typed
 
 
-def model_picker() -> Offer:
+def model_picker(page: str) -> Offer:
     """Draw the picker and return the model that was chosen.
 
     A name that is not on offer is not used for anything: the page says so and works with the
     model it starts with.
+
+    Args:
+        page: the page it is drawn on; on arrival at another one the choice comes along.
     """
     table = offers()
+    _bring_choice(page, table)
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         st.session_state[_UNKNOWN] = str(asked)
@@ -41,9 +49,26 @@ def model_picker() -> Offer:
             bind="query-params",
             persist_state="session",
         )
-        if settings().hub:
-            _hub_field()
+        if settings().hub and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
+            st.session_state.pop(_ANSWER, None)
+            _hub_dialog()
+    st.session_state[_KEPT] = (page, chosen)
     return table[chosen]
+
+
+def _bring_choice(page: str, table: dict[str, Offer]) -> None:
+    """Take the choice along from the page before, into the address too.
+
+    Streamlit does so by itself, except for a value that came by the address: that one it forgets
+    at the first change of pages. Until the widget is drawn, its place in the address is free.
+    """
+    before, kept = st.session_state.get(_KEPT, (page, None))
+    if before == page or kept not in table or MODEL in st.query_params:
+        return
+    st.session_state[MODEL] = kept
+    if kept != next(iter(table)):
+        with suppress(StreamlitAPIException):  # the widget of the page before still holds it
+            st.query_params[MODEL] = kept
 
 
 def unknown_model_note(used: Offer) -> None:
@@ -136,20 +161,24 @@ def _facts_of(name: str) -> ModelFacts | None:
         return None
 
 
-def _hub_field() -> None:
+@st.dialog("A model of the Hugging Face Hub")
+def _hub_dialog() -> None:
     """Ask for an id on the Hub, and answer it."""
-    with st.popover("Hub id", icon=":material/search:", help="Look for a model by its id"):
-        with st.form("_hub", border=False):
-            st.text_input(
-                "Id on the Hugging Face Hub",
-                key="_hub_id",
-                placeholder="google-bert/bert-base-uncased",
-                max_chars=200,
-            )
-            st.text_input("Revision", key="_hub_revision", placeholder="main", max_chars=128)
-            st.form_submit_button("Use this model", on_click=_ask_hub)
-        if answer := st.session_state.get(_ANSWER):
-            st.info(plain(answer))
+    answer = st.session_state.get(_ANSWER)
+    if answer is not None and not answer:
+        del st.session_state[_ANSWER]
+        st.rerun()  # found: the page goes on with it
+    with st.form("_hub", border=False):
+        st.text_input(
+            "Id on the Hub",
+            key="_hub_id",
+            placeholder="google-bert/bert-base-uncased",
+            max_chars=200,
+        )
+        st.text_input("Revision", key="_hub_revision", placeholder="main", max_chars=128)
+        st.form_submit_button("Use this model", type="primary", on_click=_ask_hub)
+    if answer:
+        st.info(plain(answer))
 
 
 def _ask_hub() -> None:
@@ -161,7 +190,7 @@ def _ask_hub() -> None:
         st.session_state[_ANSWER] = str(error)
         return
     use_model(found.name)
-    st.session_state[_ANSWER] = f"{found.name} is in use now."
+    st.session_state[_ANSWER] = ""
 
 
 def _settle() -> None:

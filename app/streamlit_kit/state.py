@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app.catalog import Feature, examples, feature
+from app.catalog import FEATURES, Feature, examples, feature
 from app.settings import settings
 from app.views.html import plain
 from bert_core.errors import InputError
@@ -32,7 +32,7 @@ def enter(slug: str) -> None:
         return
     arrived_by_menu = _PAGE in st.session_state
     st.session_state[_PAGE] = slug
-    if arrived_by_menu:
+    if arrived_by_menu and any(row.slug == slug for row in FEATURES):  # the home page has no text
         for key in TEXT_KEYS:
             st.session_state[key] = _texts().get((slug, key), _first_text(slug, key))
 

@@ -7,7 +7,7 @@ from app.views.html import Html, join, tag
 
 _NAMES = 6  # of parameters, before the rest is counted
 _LABELS = 40
-_NOISE = " The missing ones hold random values: every number made with them is noise."
+_NOISE = " What is missing holds random values: every number made with it is noise."
 
 
 @dataclass(frozen=True, slots=True)
