@@ -7,16 +7,18 @@ here come in large pages, and return when nobody holds a view of them any more.
 """
 
 import math
-import mmap
 import weakref
 from collections import deque
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-_SMALL = 2**20  # bytes; below this the ordinary allocator is quicker
-_ITEM = 4  # bytes of a float32
+_SMALL = 2**18  # numbers; for less the ordinary allocator is quicker
+_STEP = 2**19
+"""Blocks hold a multiple of this many numbers, 2 MiB, so that texts of about the same length
+serve each other; on Linux that is also one large page."""
 
 
 class Blocks:
@@ -29,27 +31,31 @@ class Blocks:
     def __init__(self, keep: int) -> None:
         # No lock: a block may return while the garbage collector interrupts any line of ours,
         # and a deque takes and gives its ends in one step.
-        self._free: deque[mmap.mmap] = deque(maxlen=keep)
+        self._free: deque[NDArray[np.float32]] = deque(maxlen=keep)
 
     def empty(self, shape: tuple[int, ...]) -> Tensor:
         """Return float32 memory on the CPU whose values are whatever was there before."""
-        size = math.prod(shape) * _ITEM
+        size = math.prod(shape)
         if size < _SMALL:
             return torch.empty(shape)
-        block = self._fitting(size) or _fetch(size)
-        root = np.frombuffer(block, dtype=np.float32, count=size // _ITEM)
-        # Every view of the memory, a tensor's or an array's, holds this one array.
+        block = self._fitting(size)
+        if block is None:
+            # numpy asks the system for large pages, PyTorch would not.
+            block = np.empty(-(-size // _STEP) * _STEP, dtype=np.float32)
+        # Every view of the memory, a tensor's or an array's, holds this one array. (Views of
+        # the block itself would hold the block.)
+        root = np.frombuffer(block.data, dtype=np.float32, count=size)
         weakref.finalize(root, self._free.append, block).atexit = False
         return torch.from_numpy(root.reshape(shape))
 
-    def _fitting(self, size: int) -> mmap.mmap | None:
-        """Take an unused block that is large enough and not twice too large."""
+    def _fitting(self, size: int) -> NDArray[np.float32] | None:
+        """Take an unused block that is large enough and not much too large."""
         for _ in range(len(self._free)):
             try:
                 block = self._free.popleft()
             except IndexError:  # another thread took the last one
                 return None
-            if size <= len(block) < 2 * size:
+            if size <= block.size < 2 * size + _STEP:
                 return block
             self._free.append(block)
         return None
@@ -57,17 +63,6 @@ class Blocks:
     def __len__(self) -> int:
         """Unused blocks at the moment."""
         return len(self._free)
-
-
-def _fetch(size: int) -> mmap.mmap:
-    """Ask the system for a block, in large pages where it has them."""
-    block = mmap.mmap(-1, size)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        try:
-            block.madvise(mmap.MADV_HUGEPAGE)
-        except OSError:  # a kernel built without them
-            return block
-    return block
 
 
 BLOCKS = Blocks(keep=12)
