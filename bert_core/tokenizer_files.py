@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from bert_core.checkpoints.resolve import resolve
 from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.small_files import parse_json, read_small, shown
 from bert_core.tokenizer_vocabulary import VOCABULARY_NAME, path_of
 
 if TYPE_CHECKING:
     from bert_core.tokenizer import BertTokenizer
 
 CONFIG_NAME = "tokenizer_config.json"
+_LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens may be long
 _NO_LIMIT = 1_000_000_000  # configurations write 1e30 where a model has no longest input
 _ARCHIVES = (".tar.gz", ".tgz", ".zip")
 
@@ -37,7 +39,7 @@ def find_tokenizer(
     else:
         folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision)
         vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
-    if not vocab_file.is_file():
+    if not vocab_file.exists():
         raise MissingFileError(
             f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary beside the "
             "weights. Copy it there, or name the vocabulary file itself."
@@ -63,12 +65,9 @@ def _lower_case_by_name(name: str) -> bool:
 
 def _options(path: Path) -> dict[str, Any]:
     """Read the options of `BertTokenizer` that a configuration states."""
-    if not path.is_file():
+    if not path.exists():
         return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: {error}. Repair or remove it.") from error
+    found = parse_json(read_small(path, _LARGEST), str(path))
     if not isinstance(found, dict):
         raise CheckpointError(
             f"{path} holds {type(found).__name__}; expected an object of options."
@@ -79,7 +78,7 @@ def _options(path: Path) -> dict[str, Any]:
         if value is None:
             continue
         if not isinstance(value, bool):
-            raise CheckpointError(f"{path}: {key} is {value!r}; expected true or false.")
+            raise CheckpointError(f"{path}: {key} is {shown(value)}; expected true or false.")
         options[key] = value
     length = found.get("model_max_length", found.get("max_len"))
     if isinstance(length, int) and not isinstance(length, bool) and 0 < length < _NO_LIMIT:

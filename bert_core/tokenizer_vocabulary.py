@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import overload
 
 from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.small_files import read_small
 from bert_core.wordpiece import CONTINUATION
 
 VOCABULARY_NAME = "vocab.txt"
 SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
-_LARGEST = 64 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
+_LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
+_MOST = 1_000_000  # pieces; the largest have half a million
 # What Rust's `trim_end` takes off a line: Unicode White_Space, written out.
 _BLANKS = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
@@ -52,22 +54,22 @@ def read_vocabulary(path: Path) -> list[str]:
         MissingFileError: there is no such file.
         CheckpointError: the file is empty, absurdly large, not UTF-8, or lacks [UNK].
     """
-    if not path.is_file():
+    if os.path.isdir(path) or not os.path.exists(path):
         raise MissingFileError(
             f"There is no vocabulary file {path}; expected a text file with one piece per line, "
             f"usually called {VOCABULARY_NAME}. Check the path."
         )
-    if (size := path.stat().st_size) > _LARGEST:
-        raise CheckpointError(
-            f"{path} has {size:,} bytes, a vocabulary at most {_LARGEST:,}. This is another file."
-        )
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_small(path, _LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CheckpointError(
             f"{path} is not UTF-8 text (byte {error.start} is {error.object[error.start]:#04x}). "
             "Expected one piece per line; save the file as UTF-8."
         ) from error
+    if (lines := text.count("\n")) > _MOST:
+        raise CheckpointError(
+            f"{path} has {lines:,} lines, a vocabulary at most {_MOST:,}. This is another file."
+        )
     # Only "\n" ends a line: str.splitlines would also cut at characters that are pieces.
     pieces = [line.rstrip(_BLANKS) for line in text.split("\n")]
     while pieces and not pieces[-1]:

@@ -4,7 +4,6 @@ Looked for in this order: `model.safetensors`, `model.safetensors.index.json` wi
 `pytorch_model.bin`.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,11 +15,12 @@ from torch import Tensor
 from bert_core.checkpoints.pickle_file import PickleFile
 from bert_core.checkpoints.safetensors_file import SafetensorsFile
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.small_files import parse_json, read_small, shown
 
 SAFETENSORS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLE = "pytorch_model.bin"
-_MAX_INDEX_BYTES = 16 * 1024 * 1024
+_MAX_INDEX_BYTES = 4 * 1024 * 1024
 _MAX_SHARDS = 1_000
 
 
@@ -119,20 +119,18 @@ def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
 
 def _read_index(path: Path) -> dict[str, str]:
     """Return tensor name -> shard's file name, all of them plain names."""
+    index = parse_json(read_small(path, _MAX_INDEX_BYTES), path.name, unique=True)
     try:
-        if path.stat().st_size > _MAX_INDEX_BYTES:
-            raise CheckpointError(f"{path.name} has {path.stat().st_size:,} bytes; far too many.")
-        index = json.loads(path.read_text(encoding="utf-8"))
         places = index["weight_map"]
         pairs = list(places.items())
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (KeyError, TypeError, AttributeError):
         raise CheckpointError(
             f'{path.name} is not an index: expected {{"weight_map": {{tensor: file}}}}.'
         ) from None
     for name, shard in pairs:
         if not isinstance(shard, str) or not _is_plain_name(shard):
             raise CheckpointError(
-                f"{path.name} puts {name} into {shard!r}; expected the plain name of a "
+                f"{path.name} puts {name[:80]} into {shown(shard)}; expected the plain name of a "
                 ".safetensors file in the same folder. Nothing outside it is opened."
             )
     if not 0 < len(set(places.values())) <= _MAX_SHARDS:
