@@ -6,6 +6,7 @@
     ├── CheckpointError                     a file that is damaged, hostile or does not fit
     │   └── MissingFileError  FileNotFoundError  a file or folder that is not there
     └── DownloadError    OSError            a network source that did not deliver
+        └── DownloadCancelled                 the caller called it off
 
 Every message says what was found, what was expected and what to do. The built-in types stay
 catchable where Python users expect them.
@@ -41,3 +42,7 @@ class DownloadError(BertError, OSError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class DownloadCancelled(DownloadError):
+    """The caller called a download off; nothing half-written was left behind."""

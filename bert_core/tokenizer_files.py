@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.hub_names import Part
+from bert_core.checkpoints.resolve import ARCHIVE_ENDINGS, resolve
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import parse_json, read_small, shown
 from bert_core.tokenizer_vocabulary import VOCABULARY_NAME, path_of
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 CONFIG_NAME = "tokenizer_config.json"
 _LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens may be long
 _NO_LIMIT = 1_000_000_000  # configurations write 1e30 where a model has no longest input
-_ARCHIVES = (".tar.gz", ".tgz", ".zip")
 
 
 def find_tokenizer(
@@ -30,15 +30,18 @@ def find_tokenizer(
     Raises:
         InputError: what was given is neither a path nor a name.
         MissingFileError: there is no such folder or name, or no vocabulary in it.
+        DownloadError: a server did not deliver it.
         CheckpointError: `tokenizer_config.json` cannot be read.
     """
     path = path_of(name_or_path).expanduser()
-    if path.is_file() and not path.name.lower().endswith(_ARCHIVES):
+    if path.is_file() and not path.name.lower().endswith(ARCHIVE_ENDINGS):
         folder, vocab_file = path.parent, path
         name = f"{path.parent.name}/{path.name}"
     else:
-        folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision)
+        folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
         vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
+        if "cased" not in name.lower():  # an archive may be called anything; its folder tells
+            name = _told_name(folder)
     if not vocab_file.exists():
         raise MissingFileError(
             f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary beside the "

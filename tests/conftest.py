@@ -1,5 +1,6 @@
 """What many tests need: a tiny model of unequal sizes, and the nasty strings."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from bert_core import (
 )
 from bert_core.checkpoints.safetensors_file import write_safetensors
 from bert_core.model import BertPreTrainedModel
+from tests.loopback import Loopback
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
@@ -68,6 +70,26 @@ def save_head(folder: Path, head: BertPreTrainedModel) -> None:
     (place / "model.safetensors").unlink()
     weights = {k: v for k, v in head.state_dict().items() if not k.startswith("bert.")}
     write_safetensors(place / "model.safetensors", weights)
+
+
+@pytest.fixture(autouse=True)
+def nobody_asks_the_world(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Point the Hub at a port where nobody answers, and caches at folders of the test's own."""
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("BERT_CORE_CACHE", str(tmp_path_factory.getbasetemp() / "archives"))
+    monkeypatch.setattr(
+        "huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path_factory.getbasetemp() / "hub")
+    )
+
+
+@pytest.fixture
+def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    """A server on this machine that stands for the Hub and for any file server."""
+    with Loopback() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        yield server
 
 
 @pytest.fixture(scope="session")

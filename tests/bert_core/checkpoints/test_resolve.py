@@ -49,32 +49,48 @@ def test_what_is_no_name_at_all_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["bert-base-uncased", "google-bert/bert-base-uncased", "/absent/folder", "./absent"]
+    "name",
+    [
+        "bert-base-uncasd",
+        "explorer",
+        "/absent/folder",
+        "./absent",
+        "../absent/x",
+        "~/absent",
+        "a/b/c",
+        "models\\bert",
+        "C:/models/bert",
+        Path("owner/name"),
+        "weights.tar.gz",
+        "no/weights.tar.gz/",
+    ],
 )
-def test_what_is_not_there_is_a_file_not_found_error(name):
-    with pytest.raises(FileNotFoundError, match=f"no folder or bundled model '{name}'"):
+def test_what_can_be_nothing_is_a_file_not_found_error_without_a_request(name, loopback):
+    with pytest.raises(FileNotFoundError, match="no folder or bundled model"):
         resolve(name)
-
-
-def test_an_archive_says_what_to_do_with_it(tmp_path):
-    for name in ("bert.tar.gz", "bert.zip", "BERT.ZIP"):
-        (tmp_path / name).write_bytes(b"x")
-        with pytest.raises(CheckpointError, match="unpack it"):
-            resolve(tmp_path / name)
+    assert loopback.log == []
 
 
 def test_a_file_is_not_a_folder(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"x")
-    with pytest.raises(CheckpointError, match="not a folder"):
+    with pytest.raises(CheckpointError, match="not a folder, and no archive"):
         resolve(tmp_path / "model.safetensors")
 
 
-def test_an_address_is_not_opened():
-    with pytest.raises(CheckpointError, match="address"):
-        resolve("https://example.invalid/bert.tar.gz")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "model.zip")
+    with pytest.raises(CheckpointError, match="not a folder"):
+        resolve(tmp_path / "model.zip")
 
 
-def test_errors_name_the_bundled_models(monkeypatch):
+@pytest.mark.parametrize("scheme", ["ftp", "file", "s3", "gs", "hf", "javascript"])
+def test_addresses_of_other_kinds_are_refused(scheme):
+    with pytest.raises(InputError, match="no address of an archive"):
+        resolve(f"{scheme}://example.invalid/bert.tar.gz")
+
+
+def test_errors_name_what_can_be_loaded(monkeypatch):
     monkeypatch.setattr(resolve_module, "bundled_names", lambda: ("small", "large"))
-    with pytest.raises(MissingFileError, match="small, large"):
+    with pytest.raises(MissingFileError, match=r"small, large.*owner/name.*bert-base-uncased"):
         resolve("medium")

@@ -1,0 +1,181 @@
+"""Where archives and what they hold are kept: the folder, locks between processes, free space.
+
+The folder is `cache_dir=` where a caller names one, else the environment variable
+`BERT_CORE_CACHE`, else the place that the operating system has for such things. Files of the
+Hugging Face Hub are not here: they lie in the cache that all programs share, see `hub`.
+
+    archives/<sha256 of the archive>/   what an archive held
+    records/<sha256 of a name>.json     which archive a path or an address stood for, last time
+    parts/<sha256 of an address>.part   a download under way
+    locks/<sha256 of a name>.lock       held by the process that works on it
+"""
+
+import errno
+import io
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, Any
+
+from bert_core.errors import DownloadCancelled, DownloadError
+
+CACHE_VARIABLE = "BERT_CORE_CACHE"
+_NAME = "bert_core"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_MARGIN = 16 * 2**20  # left free beside what a download needs
+_TICK = 0.05
+
+
+def cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
+    """Return the folder that archives are kept in; it need not exist yet."""
+    named = os.fspath(cache_dir) if cache_dir is not None else os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or "~/AppData/Local").expanduser() / _NAME
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches").expanduser() / _NAME
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / _NAME
+
+
+def key_of(text: str) -> str:
+    """Return a file name for a path or an address: anything may stand in those."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return a record; an empty one where it is absent, damaged or not ours."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write_record(path: Path, values: dict[str, Any]) -> None:
+    """Write a record at one stroke: a reader finds the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        fresh.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def write_all(file: IO[bytes] | io.FileIO, chunk: bytes | memoryview) -> None:
+    """Write all of a chunk: an unbuffered file may take only a part at a time."""
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+@contextmanager
+def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Iterator[None]:
+    """Hold the lock of a key; other threads and processes that want it wait.
+
+    Raises:
+        DownloadCancelled: the caller called it off while waiting.
+    """
+    place = folder / "locks"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / f"{key}.lock").open("a+b") as file:
+        while not _take(file):
+            if cancel is not None and cancel.is_set():
+                raise DownloadCancelled("Called off while another process was at the same work.")
+            time.sleep(_TICK)
+        try:
+            yield
+        finally:
+            _release(file)
+
+
+def check_space(folder: Path, needed: int, what: str) -> None:
+    """Make sure that a disk has room before anything is written to it.
+
+    Args:
+        folder: where it will be written; need not exist yet.
+        needed: bytes.
+        what: what needs them, for the message.
+
+    Raises:
+        DownloadError: there is not enough.
+    """
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if needed + _MARGIN > free:
+        raise DownloadError(
+            f"{what} needs {size_text(needed)}; {folder} has {size_text(free)} free. Make room, or "
+            f"name another place with cache_dir= or {CACHE_VARIABLE}."
+        )
+
+
+def disk_error(error: OSError, folder: Path, what: str) -> DownloadError:
+    """Say in a sentence why something could not be written."""
+    if error.errno in _FULL:
+        return DownloadError(
+            f"{what} does not fit: the disk of {folder}, or your share of it, is full. What was "
+            f"written has been removed. Make room, or name another place with cache_dir= or "
+            f"{CACHE_VARIABLE}."
+        )
+    reason = error.strerror or type(error).__name__
+    return DownloadError(
+        f"{what} cannot be kept in {folder}: {reason}. Name another place with cache_dir= or "
+        f"{CACHE_VARIABLE}."
+    )
+
+
+def size_text(count: int) -> str:
+    """Say a number of bytes as people do.
+
+    >>> size_text(512), size_text(440_473_133)
+    ('512 bytes', '440.5 MB')
+    """
+    if count < 1000:
+        return f"{count} bytes"
+    if count < 1_000_000:
+        return f"{count / 1_000:,.1f} kB"
+    if count < 1_000_000_000:
+        return f"{count / 1_000_000:,.1f} MB"
+    return f"{count / 1_000_000_000:,.1f} GB"
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(file: IO[bytes]) -> bool:
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _release(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _take(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            # A file system without locks: what is written is renamed into place, so the worst
+            # that two processes do to each other there is the same work twice.
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
+        return True
+
+    def _release(file: IO[bytes]) -> None:
+        fcntl.flock(file.fileno(), fcntl.LOCK_UN)

@@ -1,0 +1,280 @@
+"""A server on loopback that behaves like the Hub and like a plain file server, and misbehaves.
+
+Everything the client of the Hub asks for a model is answered: the list of files, the metadata of
+one, and its contents, large ones by a redirect to another path as the Hub sends them to its CDN.
+What goes wrong is set per path in `faults`; every request is kept in `log`.
+"""
+
+import hashlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+LARGE = 2_000  # bytes from which a file counts as large (the Hub: 10 MB)
+
+
+@dataclass
+class Fault:
+    """What goes wrong with the contents at one path.
+
+    Attributes:
+        status: answer this instead.
+        cut: how often the line breaks in the middle of what is sent.
+        instead: send these bytes.
+        wait: seconds before anything is sent.
+        drip: seconds between pieces of 100 bytes.
+        redirect: send elsewhere, as often as asked.
+        nameless: give neither ETag nor date nor length.
+        headers: further headers, in place of ours of that name.
+    """
+
+    status: int = 0
+    cut: int = 0
+    instead: bytes | None = None
+    wait: float = 0.0
+    drip: float = 0.0
+    redirect: str = ""
+    nameless: bool = False
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Repository:
+    """A model on the Hub: its files, its version, who may read it."""
+
+    files: dict[str, bytes]
+    commit: str
+    private: bool = False
+    gated: bool = False
+
+
+class Loopback:
+    """The server; `with Loopback() as server` runs it in a thread."""
+
+    def __init__(self) -> None:
+        self.repositories: dict[str, Repository] = {}
+        self.files: dict[str, bytes] = {}
+        self.faults: dict[str, Fault] = {}
+        self.log: list[tuple[str, str, dict[str, str]]] = []
+        self._server: ThreadingHTTPServer | None = None
+        self._lines: list[socket.socket] = []
+        self.url = ""
+
+    def __enter__(self) -> "Loopback":
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def start(self, port: int = 0) -> None:
+        """Listen; the same port may be asked for again after `stop`."""
+        outer = self
+
+        class Handler(_Handler):
+            loopback = outer
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            block_on_close = False
+
+            def process_request(self, request: Any, client_address: Any) -> None:
+                outer._lines.append(request)
+                super().process_request(request, client_address)
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """A client that went away is what several tests are about."""
+
+        self._server = Server(("127.0.0.1", port), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Be dead: connections are refused, and those that were open end."""
+        if self._server is None:
+            return
+        self._server.shutdown()
+        self._server.server_close()
+        self._server = None
+        for line in self._lines:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+        self._lines.clear()
+
+    def add_model(self, name: str, folder: Path, **options: Any) -> Repository:
+        """Put a folder on the Hub under an id."""
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        commit = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
+        self.repositories[name] = Repository(files, commit, **options)
+        return self.repositories[name]
+
+    def asked(self, *methods: str) -> list[str]:
+        """Return the paths asked for so far by some methods, all of them by default."""
+        return [path for method, path, _ in self.log if not methods or method in methods]
+
+    @contextmanager
+    def dead(self) -> Iterator[None]:
+        """Be dead for the block, then live again at the same port."""
+        port = int(self.url.rpartition(":")[2])
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start(port)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    loopback: Loopback
+
+    def log_message(self, *args: object) -> None:
+        """Stay quiet."""
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        path = unquote(urlsplit(self.path).path)
+        self.loopback.log.append((self.command, path, dict(self.headers)))
+        fault = self.loopback.faults.get(path, Fault())
+        if fault.wait:
+            time.sleep(fault.wait)
+        if fault.status:
+            self._refuse(fault.status)
+        elif fault.redirect:
+            self._send(302, {"Location": fault.redirect})
+        elif path.startswith("/files/"):
+            data = self.loopback.files.get(path.removeprefix("/files/"))
+            if data is None:
+                self._refuse(404)
+            else:
+                self._send_file(data, fault)
+        elif path.startswith("/cdn/"):
+            self._send_file(self._blob(path.removeprefix("/cdn/")), fault)
+        elif path.startswith("/api/models/"):
+            self._describe(path.removeprefix("/api/models/"))
+        else:
+            self._resolve(path[1:], fault)
+
+    def _blob(self, digest: str) -> bytes:
+        for repository in self.loopback.repositories.values():
+            for data in repository.files.values():
+                if hashlib.sha256(data).hexdigest() == digest:
+                    return data
+        raise KeyError(digest)
+
+    def _repository(self, name: str, revision: str) -> Repository | None:
+        found = self.loopback.repositories.get(name)
+        authorized = "authorization" in self.headers
+        if found is None or (found.private and not authorized):
+            self._refuse(401, "RepoNotFound")
+        elif found.gated and not authorized:
+            self._refuse(403, "GatedRepo")
+        elif revision not in ("main", found.commit):
+            self._refuse(404, "RevisionNotFound")
+        else:
+            return found
+        return None
+
+    def _describe(self, rest: str) -> None:
+        name, _, revision = rest.partition("/revision/")
+        found = self._repository(name, revision or "main")
+        if found is None:
+            return
+        siblings = []
+        for file, data in found.files.items():
+            digest = hashlib.sha256(data).hexdigest()
+            large = {"sha256": digest, "size": len(data), "pointerSize": 130}
+            each = {"rfilename": file, "size": len(data), "blobId": git_sha1(data)}
+            siblings.append({**each, "lfs": large} if len(data) >= LARGE else each)
+        answer = {"id": name, "modelId": name, "sha": found.commit, "siblings": siblings}
+        self._send(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
+
+    def _resolve(self, rest: str, fault: Fault) -> None:
+        name, _, place = rest.partition("/resolve/")
+        revision, _, file = place.partition("/")
+        found = self._repository(name, revision)
+        if found is None:
+            return
+        if file not in found.files:
+            self._refuse(404, "EntryNotFound")
+            return
+        data = found.files[file]
+        headers = {"X-Repo-Commit": found.commit, **fault.headers}
+        if len(data) < LARGE:
+            self._send_file(data, fault, {"ETag": f'"{git_sha1(data)}"', **headers})
+            return
+        digest = hashlib.sha256(data).hexdigest()
+        linked = {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": str(len(data))}
+        # Another name for this machine: like the CDN, it is not the host that was asked.
+        elsewhere = self.loopback.url.replace("127.0.0.1", "localhost")
+        self._send(302, {"Location": f"{elsewhere}/cdn/{digest}", **linked, **headers})
+
+    def _send_file(self, data: bytes, fault: Fault, headers: dict[str, str] | None = None) -> None:
+        """Send contents, or the rest of them; note what the fault has in store."""
+        etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
+        names = {"ETag": etag, "Accept-Ranges": "bytes", **(headers or {}), **fault.headers}
+        if fault.nameless:
+            names = {}
+        if self.headers.get("If-None-Match") == names.get("ETag", "-"):
+            self._send(304, names)
+            return
+        status, start = 200, 0
+        wanted = self.headers.get("Range", "")
+        if wanted and not fault.nameless and self.headers.get("If-Range", etag) == etag:
+            start = int(wanted.removeprefix("bytes=").partition("-")[0])
+            if start >= len(data):
+                self._refuse(416)
+                return
+            status = 206
+            names["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+        body = (data if fault.instead is None else fault.instead)[start:]
+        if fault.nameless:
+            self.close_connection = True
+            names["Connection"] = "close"
+        else:
+            names["Content-Length"] = str(len(body))
+        self._begin(status, names)
+        if self.command == "HEAD":
+            return
+        if fault.cut > 0:
+            fault.cut -= 1
+            body = body[: max(1, len(body) // 2)]
+            self.close_connection = True
+        step = 100 if fault.drip else max(1, len(body))
+        for place in range(0, len(body), step):
+            self.wfile.write(body[place : place + step])
+            self.wfile.flush()
+            time.sleep(fault.drip)
+
+    def _refuse(self, status: int, code: str = "") -> None:
+        self._send(status, {"X-Error-Code": code} if code else {}, b"{}")
+
+    def _send(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+        lengths = {} if status == 304 else {"Content-Length": str(len(body))}
+        self._begin(status, {**headers, **lengths})
+        if self.command != "HEAD" and status != 304:
+            self.wfile.write(body)
+
+    def _begin(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+
+def git_sha1(data: bytes) -> str:
+    """Name contents as git does."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
