@@ -1,0 +1,377 @@
+"""Checkpoints that TensorFlow 2.21.0 wrote (see `tensorflow/write.py`), read without it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import bert_core
+from benchmarks.tensorflow_files import original_name, write_bundle, write_checkpoint
+from bert_core import load_tf_weights_in_bert
+from bert_core.checkpoints.survey import survey
+from bert_core.checkpoints.tensorflow_bundle import TensorBundle
+from bert_core.checkpoints.tensorflow_names import published_name
+from bert_core.checkpoints.weights import has_weights, open_weights, weight_files
+from bert_core.config import BertConfig
+from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model import BertModel
+
+WRITTEN = Path(__file__).parent / "tensorflow"
+IDS = torch.tensor([[1, 5, 36, 0, 3], [2, 2, 9, 17, 30]])
+
+
+def expected_of(folder):
+    with np.load(WRITTEN / folder / "expected.npz", allow_pickle=False) as arrays:
+        return {name: torch.from_numpy(arrays[name]) for name in arrays}
+
+
+@pytest.fixture
+def copy_of(tmp_path):
+    """A copy of a written checkpoint that a test may change."""
+
+    def copy(folder):
+        shutil.copytree(WRITTEN / folder, tmp_path / folder)
+        (tmp_path / folder / "expected.npz").unlink(missing_ok=True)
+        return tmp_path / folder
+
+    return copy
+
+
+@pytest.fixture
+def as_safetensors(tmp_path):
+    """The same weights in a folder as `transformers` would leave it."""
+
+    def write(folder):
+        place = tmp_path / f"{folder}-safetensors"
+        place.mkdir()
+        shutil.copy(WRITTEN / folder / "bert_config.json", place / "config.json")
+        save_file(expected_of(folder), place / "model.safetensors", metadata={"format": "pt"})
+        return place
+
+    return write
+
+
+# -- every tensor -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["pretraining", "classifier", "questions"])
+def test_every_tensor_is_read_bit_for_bit(folder):
+    expected = expected_of(folder)
+    with open_weights(WRITTEN / folder) as tensors:
+        assert set(tensors) == set(expected)
+        for name, tensor in tensors.items():
+            found = torch.empty(tensor.shape, dtype=tensor.dtype)
+            tensor.copy_to(found)
+            assert found.dtype == torch.float32
+            assert torch.equal(found, expected[name]), name
+
+
+@pytest.mark.parametrize(
+    ("folder", "cls"),
+    [
+        ("pretraining", BertForPreTraining),
+        ("pretraining", BertForMaskedLM),
+        ("pretraining", BertForNextSentencePrediction),
+        ("pretraining", BertModel),
+        ("classifier", BertForSequenceClassification),
+        ("classifier", BertForTokenClassification),
+        ("questions", BertForQuestionAnswering),
+    ],
+)
+def test_a_model_answers_as_with_the_same_weights_from_safetensors(folder, cls, as_safetensors):
+    options = {"num_labels": 3} if folder == "classifier" else {}
+    ours = cls.from_pretrained(WRITTEN / folder, **options)
+    peer = cls.from_pretrained(as_safetensors(folder), **options)
+    assert not ours.training
+    assert ours.load_report.missing == peer.load_report.missing == ()
+    assert sorted(ours.load_report.unexpected) == sorted(peer.load_report.unexpected)
+    assert ours.load_report.source == str(WRITTEN / folder)
+    for name, value in peer.state_dict().items():
+        assert torch.equal(ours.state_dict()[name], value), name
+    with torch.no_grad():
+        found, wanted = ours.run(IDS), peer.run(IDS)
+    assert torch.equal(found.last_hidden_state, wanted.last_hidden_state)
+    for name in ("logits", "start_logits", "end_logits", "seq_relationship_logits"):
+        one, other = getattr(found, name), getattr(wanted, name)
+        assert (one is None) == (other is None)
+        assert one is None or torch.equal(one, other)
+
+
+def test_each_number_type_is_read_as_it_was_written():
+    expected = expected_of("types")
+    with TensorBundle(WRITTEN / "types" / "model.ckpt") as bundle:
+        assert set(bundle.tensors) == set(expected)  # the text is no tensor
+        for name, tensor in bundle.tensors.items():
+            found = torch.empty(tensor.shape, dtype=tensor.dtype)
+            tensor.copy_to(found)
+            assert str(tensor.dtype).removeprefix("torch.") in (
+                name.removeprefix("kind/"),
+                "float32",
+            )
+            assert torch.equal(found.to(expected[name].dtype), expected[name]), name
+            assert tensor.shape == tuple(expected[name].shape)
+
+
+@pytest.mark.parametrize("stored", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("asked", [None, torch.float16, torch.float64, "auto"])
+def test_half_numbers_are_read_as_float32_or_as_asked(tmp_path, make_config, stored, asked):
+    torch.manual_seed(3)
+    model = BertModel(make_config()).to(stored).eval()
+    weights = {f"bert.{name}": value for name, value in model.state_dict().items()}
+    write_checkpoint(tmp_path / "bert_model.ckpt", weights)
+    (tmp_path / "bert_config.json").write_text(model.config.to_json_string())
+    options = {} if asked is None else {"dtype": asked}
+    found = BertModel.from_pretrained(tmp_path, **options)
+    wanted = {None: torch.float32, "auto": stored}.get(asked, asked)
+    for name, value in found.state_dict().items():
+        assert value.dtype == wanted
+        assert torch.equal(value, model.state_dict()[name].to(wanted))
+
+
+def test_query_key_and_value_share_one_storage_at_once():
+    attention = BertModel.from_pretrained(WRITTEN / "pretraining").encoder.layer[0].attention.self
+    parts = (attention.query, attention.key, attention.value)
+    for leaf in ("weight", "bias"):
+        places = {getattr(part, leaf).untyped_storage().data_ptr() for part in parts}
+        assert len(places) == 1
+
+
+# -- which checkpoint ---------------------------------------------------------------------------
+
+
+def test_from_tf_prefers_the_tensorflow_checkpoint_of_a_folder(copy_of):
+    folder = copy_of("pretraining")
+    other = BertForPreTraining(BertConfig.from_json_file(folder / "bert_config.json"))
+    save_file(
+        {k: v.clone() for k, v in other.state_dict().items() if "decoder" not in k},
+        folder / "model.safetensors",
+    )
+    bias = "cls.seq_relationship.bias"
+    plain = BertForPreTraining.from_pretrained(folder)
+    assert torch.equal(plain.state_dict()[bias], other.state_dict()[bias])
+    ours = BertForPreTraining.from_pretrained(folder, from_tf=True)
+    assert torch.equal(ours.state_dict()[bias], expected_of("pretraining")[bias])
+
+
+def test_from_tf_without_a_checkpoint_says_what_was_expected(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    with pytest.raises(MissingFileError, match=r"no TensorFlow checkpoint.*bert_model.ckpt.index"):
+        BertModel.from_pretrained(folder, from_tf=True)
+
+
+def test_the_file_checkpoint_says_which_of_several_is_meant(copy_of):
+    folder = copy_of("classifier")
+    later = expected_of("classifier")["classifier.bias"]
+    # Training programs write whole paths, of a machine that is not this one.
+    for said in ("model.ckpt-12", "/home/somebody/run/model.ckpt-12", "gs://a/b/model.ckpt-12"):
+        (folder / "checkpoint").write_text(
+            f'model_checkpoint_path: "{said}"\nall_model_checkpoint_paths: "model.ckpt-7"\n'
+        )
+        model = BertForSequenceClassification.from_pretrained(folder, num_labels=3)
+        assert torch.equal(model.classifier.bias, later)
+    (folder / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-7"\n')
+    model = BertForSequenceClassification.from_pretrained(folder, num_labels=3)
+    assert not torch.equal(model.classifier.bias, later)
+
+
+@pytest.mark.parametrize(
+    "said", [None, "", 'model_checkpoint_path: "model.ckpt-9"', "\udcff", "x" * 2_000_000]
+)
+def test_several_checkpoints_without_a_word_on_which_are_refused(copy_of, said):
+    folder = copy_of("classifier")
+    (folder / "checkpoint").unlink()
+    if said is not None:
+        (folder / "checkpoint").write_bytes(said.encode("utf-8", "surrogateescape"))
+    with pytest.raises(CheckpointError, match=r"2 TensorFlow checkpoints.*ckpt-12, model.ckpt-7"):
+        BertModel.from_pretrained(folder)
+
+
+def test_one_checkpoint_is_taken_whatever_the_file_checkpoint_says(copy_of):
+    folder = copy_of("pretraining")
+    (folder / "checkpoint").write_text('model_checkpoint_path: "../../elsewhere"')
+    assert BertForPreTraining.from_pretrained(folder).load_report.missing == ()
+
+
+def test_a_folder_tells_its_files_without_reading_them(copy_of):
+    folder = copy_of("questions")
+    assert has_weights(folder)
+    assert [path.name for path in weight_files(folder)] == [
+        "model.ckpt.index",
+        "model.ckpt.data-00000-of-00002",
+        "model.ckpt.data-00001-of-00002",
+    ]
+    assert not has_weights(folder.parent)
+
+
+def test_a_survey_sees_the_heads_of_a_tensorflow_checkpoint():
+    found = survey(WRITTEN / "pretraining", [BertForPreTraining, BertForQuestionAnswering])
+    assert found.classes["BertForPreTraining"].report.missing == ()
+    assert found.classes["BertForQuestionAnswering"].report.missing == (
+        "qa_outputs.weight",
+        "qa_outputs.bias",
+    )
+    size = sum(path.stat().st_size for path in (WRITTEN / "pretraining").glob("*.ckpt.*"))
+    assert found.file_bytes == size
+
+
+@pytest.mark.parametrize("shard", [0, 1])
+def test_a_data_file_that_is_not_there_is_named(copy_of, shard):
+    folder = copy_of("questions")
+    victim = folder / f"model.ckpt.data-0000{shard}-of-00002"
+    victim.unlink()
+    with pytest.raises(MissingFileError, match=victim.name):
+        BertForQuestionAnswering.from_pretrained(folder)
+
+
+# -- names --------------------------------------------------------------------------------------
+
+
+def test_every_parameter_of_every_class_has_its_variable(make_config):
+    special = {
+        "qa_outputs.weight": "cls/squad/output_weights",
+        "qa_outputs.bias": "cls/squad/output_bias",
+        "classifier.weight": "output_weights",
+        "classifier.bias": "output_bias",
+    }
+    for cls in (
+        BertForPreTraining,
+        BertForSequenceClassification,
+        BertForMultipleChoice,
+        BertForTokenClassification,
+        BertForQuestionAnswering,
+    ):
+        for name, _ in cls(make_config()).named_parameters():  # the tied decoder is left out
+            assert published_name(special.get(name) or original_name(name)) == name
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "global_step",
+        "beta1_power",
+        "bert/pooler/dense/kernel/adam_m",
+        "bert/pooler/dense/kernel/adam_v",
+        "bert/pooler/dense/kernel/AdamWeightDecayOptimizer",
+        "bert/pooler/dense/kernel/AdamWeightDecayOptimizer_1",
+        "AdamWeightDecayOptimizer/bert/pooler/dense/bias",
+        "output_weights/adam_m",
+        "cls/squad/output_bias/Adam_1",
+    ],
+)
+def test_variables_of_an_optimizer_are_no_parameters(variable):
+    assert published_name(variable) is None
+
+
+def test_heads_that_nobody_asked_for_are_reported_and_optimizers_are_not():
+    model = BertModel.from_pretrained(WRITTEN / "classifier")
+    assert sorted(model.load_report.unexpected) == ["classifier.bias", "classifier.weight"]
+
+
+def test_two_variables_for_one_parameter_are_refused(tmp_path):
+    both = {
+        "output_weights": torch.ones(2, 3),
+        "classifier/output_weights": torch.zeros(2, 3),
+    }
+    write_bundle(tmp_path / "a.ckpt", both)
+    (tmp_path / "bert_config.json").write_text('{"vocab_size": 5}')
+    with pytest.raises(CheckpointError, match=r"classifier.weight twice.*output_weights"):
+        BertModel.from_pretrained(tmp_path)
+
+
+# -- load_tf_weights_in_bert --------------------------------------------------------------------
+
+
+def test_the_list_of_imports_is_complete():
+    names = """BertConfig BertTokenizer BasicTokenizer WordpieceTokenizer Encoding BertModel
+    BertForPreTraining BertForMaskedLM BertForNextSentencePrediction BertForSequenceClassification
+    BertForMultipleChoice BertForTokenClassification BertForQuestionAnswering
+    load_tf_weights_in_bert BertError InputError ConfigError CheckpointError DownloadError"""
+    assert set(names.split()) <= set(bert_core.__all__)
+    assert all(hasattr(bert_core, name) for name in bert_core.__all__)
+
+
+@pytest.mark.parametrize("end", ["", "bert_model.ckpt", "bert_model.ckpt.index"])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_model_is_filled_in_place(end, as_text):
+    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
+    model = BertForPreTraining(config)
+    before = dict(model.named_parameters())
+    path = WRITTEN / "pretraining" / end
+    assert load_tf_weights_in_bert(model, str(path) if as_text else path) is model
+    for name, parameter in model.named_parameters():
+        assert parameter is before[name]
+        assert parameter.requires_grad
+        assert torch.equal(parameter, expected_of("pretraining")[name])
+    assert model.load_report.missing == model.load_report.unexpected == ()
+    assert model.load_report.source == str(path)
+
+
+def test_what_the_checkpoint_lacks_stays_and_is_reported():
+    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
+    model = BertForQuestionAnswering(config).half().eval()  # any number type, fused or not
+    head = model.qa_outputs.weight.clone()
+    load_tf_weights_in_bert(model, WRITTEN / "pretraining")
+    assert torch.equal(model.qa_outputs.weight, head)
+    assert model.load_report.missing == ("qa_outputs.weight", "qa_outputs.bias")
+    assert "cls.predictions.bias" in model.load_report.unexpected
+    name = "encoder.layer.1.attention.self.key.weight"
+    wanted = expected_of("pretraining")[f"bert.{name}"].half()
+    assert torch.equal(model.bert.get_parameter(name), wanted)
+
+
+def test_a_model_of_other_sizes_stays_as_it_was(make_config):
+    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
+    config.intermediate_size = 20
+    model = BertForPreTraining(config)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(CheckpointError, match=r"\(19, 16\).*\(20, 16\)"):
+        load_tf_weights_in_bert(model, WRITTEN / "pretraining")
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    with pytest.raises(CheckpointError, match=r"3 layers.*hold 2"):
+        load_tf_weights_in_bert(BertModel(make_config(num_hidden_layers=3)), WRITTEN / "questions")
+
+
+@pytest.mark.parametrize("path", [None, 5, "", "  ", "a\0b", b"bert_model.ckpt"])
+def test_a_path_that_is_none_is_refused(tiny, path):
+    with pytest.raises(InputError, match="path of a TensorFlow checkpoint"):
+        load_tf_weights_in_bert(tiny, path)
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(InputError, match="Linear"):
+        load_tf_weights_in_bert(torch.nn.Linear(2, 2), WRITTEN / "pretraining")
+
+
+@pytest.mark.parametrize("name", ["nothing.ckpt", "nothing.ckpt.index", "", "bert_model.ckpt.meta"])
+def test_a_checkpoint_that_is_not_there_is_named(tiny, tmp_path, name):
+    with pytest.raises(MissingFileError, match=r"\.index"):
+        load_tf_weights_in_bert(tiny, tmp_path / name)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_a_model_on_a_gpu_is_filled():
+    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
+    model = load_tf_weights_in_bert(BertForPreTraining(config).cuda(), WRITTEN / "pretraining")
+    for name, parameter in model.named_parameters():
+        assert parameter.is_cuda
+        assert torch.equal(parameter.cpu(), expected_of("pretraining")[name])
+
+
+def test_the_config_of_the_original_release_is_the_folders():
+    config = BertForPreTraining.from_pretrained(WRITTEN / "pretraining").config
+    wanted = json.loads((WRITTEN / "pretraining" / "bert_config.json").read_text())
+    assert {name: getattr(config, name) for name in wanted} == wanted
