@@ -44,21 +44,20 @@ class Answer:
 
     Attributes:
         text: the characters as they were typed.
-        places: every place that may be answered, the likeliest first.
+        places: the places that may be answered, the likeliest first; of many the best hundred.
+        count: how many places there are.
+        probability: of all its places together.
     """
 
     text: str
     places: tuple[Span, ...]
+    count: int
+    probability: float
 
     @property
     def best(self) -> Span:
         """The likeliest place."""
         return self.places[0]
-
-    @property
-    def probability(self) -> float:
-        """Of all its places together."""
-        return sum(place.probability for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)

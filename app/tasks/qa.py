@@ -46,6 +46,7 @@ _SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may well be
 _TOP_ENDS = 10  # of each kind and window, among which rejected pairs are looked for
 _TOLD = 5  # rejected pairs that are told
 _GRID = 16  # words
+_MOST_PLACES = 100  # of one answer
 _BREAK = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”』」]?\s*|\n\s*")
 
 Progress = Callable[[int, int], None]
@@ -247,21 +248,20 @@ def _answers(
         text = passage[reading.spans[first, 0] : reading.spans[first + more, 1]]
         rows, columns = _places(passage, reading, spans, text)
         left[rows, columns] = -np.inf
-        found: dict[tuple[int, int], Span] = {}
-        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-            start, end = int(reading.spans[row, 0]), int(reading.spans[row + column, 1])
-            share = float(probability[row, column])
-            score = float(spans.score[row, column])
-            # Several cuts into pieces may give the same characters: they are one answer.
-            twin = found.get((start, end), Span(start, end, column + 1, -np.inf, 0.0))
-            found[start, end] = Span(
-                start,
-                end,
-                min(twin.pieces, column + 1),
-                max(twin.score, score),
-                twin.probability + share,
-            )
-        yield Answer(text, tuple(sorted(found.values(), key=lambda span: -span.score)))
+        # Several cuts into pieces may give the same characters of one place.
+        starts, place = np.unique(reading.spans[rows, 0], return_inverse=True)
+        shares = np.bincount(place, probability[rows, columns])
+        scores = np.full(len(starts), -np.inf)
+        np.maximum.at(scores, place, spans.score[rows, columns])
+        pieces = np.full(len(starts), spans.score.shape[1])
+        np.minimum.at(pieces, place, columns + 1)
+        best = np.argsort(-scores, kind="stable")[:_MOST_PLACES]
+        kept = (each[best].tolist() for each in (starts, pieces, scores, shares))
+        places = tuple(
+            Span(start, start + len(text), count, score, share)
+            for start, count, score, share in zip(*kept, strict=True)
+        )
+        yield Answer(text, places, len(starts), float(shares.sum()))
 
 
 def _places(passage: str, reading: _Reading, spans: SpanScores, text: str) -> tuple[Places, Places]:

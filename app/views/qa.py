@@ -24,7 +24,6 @@ MARKED_FROM = 0.01
 """Probability from which another answer is marked in the passage."""
 
 _EXCERPT = 900  # characters; a longer passage is shown around its answer, and whole on demand
-_PLACES = 100  # of one answer, marked in the passage and listed in the table
 _SENTENCES = 40  # offered for deletion
 _DRAWN_WINDOWS = 150
 _SHORT = 60  # characters of a quotation
@@ -137,7 +136,7 @@ def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
 
     The better mark wins where two overlap.
     """
-    wanted = [(place, 1, place is result.best) for place in result.answers[0].places[:_PLACES]]
+    wanted = [(place, 1, place is result.best) for place in result.answers[0].places]
     wanted += [
         (answer.best, number, True)
         for number, answer in enumerate(result.answers[1:], start=2)
@@ -196,10 +195,9 @@ def marks_key(result: QaResult) -> Html:
         )
     if any(number == 1 and not best for _, number, best in marks):
         parts.append("“Same words” is the answer's text at another place, where it scores less.")
-    if len(result.answers[0].places) > _PLACES:
-        parts.append(
-            f"Of its {len(result.answers[0].places):,} places the best {_PLACES} are marked."
-        )
+    first = result.answers[0]
+    if first.count > len(first.places):
+        parts.append(f"Of its {first.count:,} places the best {len(first.places)} are marked.")
     return tag("p", " ".join(parts), class_="bx-line") if parts else join()
 
 
@@ -214,7 +212,7 @@ def answers_list(result: QaResult) -> Html:
 def _answer_row(number: int, answer: Answer) -> Html:
     best = answer.best
     note = f"characters {best.start:,} to {best.end:,}"
-    if more := len(answer.places) - 1:
+    if more := answer.count - 1:
         places = "1 other place" if more == 1 else f"{more:,} other places"
         note += f"; with {places} {percent(answer.probability)}"
     name = tag("bdi", visible(answer.text), class_="bx-qa-text")
@@ -239,23 +237,24 @@ def _row(number: str, name: Html, share: float, note: str) -> Html:
 
 def answers_note(result: QaResult) -> Html:
     """Say how equal and overlapping answers are treated."""
-    cut = any(len(answer.places) > _PLACES for answer in result.answers)
+    kept = max(len(answer.places) for answer in result.answers)
+    cut = any(answer.count > len(answer.places) for answer in result.answers)
     return tag(
         "p",
         "The same characters at several places are one answer, placed where it scores best. "
         "Answers that overlap stay apart, because each is another claim, and so they share their "
         "probability."
-        + (f" The table lists the best {_PLACES} places of each answer." if cut else ""),
+        + (f" The table lists the best {kept} places of each answer." if cut else ""),
         class_="bx-line",
     )
 
 
 def answers_table(result: QaResult) -> pd.DataFrame:
-    """List the places of every answer, the best hundred of each, with their exact numbers."""
+    """List the places of every answer with their exact numbers."""
     rows = [
         (number, visible(a.text), p.start, p.end, p.pieces, p.score, p.probability)
         for number, a in enumerate(result.answers, start=1)
-        for p in a.places[:_PLACES]
+        for p in a.places
     ]
     rows.append((0, "(no answer)", 0, 0, 0, result.null_score, result.null_probability))
     columns = ["answer", "text", "start", "end", "pieces", "score", "probability"]

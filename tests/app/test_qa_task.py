@@ -79,6 +79,25 @@ def test_no_two_answers_have_the_same_characters_and_the_best_comes_first(
     repeated = next(answer for answer in result.answers if len(answer.places) > 1)
     assert repeated.probability == pytest.approx(sum(p.probability for p in repeated.places))
     assert len({place.start for place in repeated.places}) == len(repeated.places)
+    assert repeated.count == len(repeated.places)
+
+
+def test_of_very_many_places_the_best_are_kept_and_all_are_counted(tiny_engine: Engine) -> None:
+    passage = "cat " * 130 + "dog cat"
+
+    def rule(encoding: Encoding, at: int) -> tuple[float, float]:
+        if encoding.tokens[at] != "cat" or encoding.sequence_ids[at] != 1:
+            return -9.0, -9.0
+        return (2.0, 2.0) if encoding.tokens[at - 1] == "dog" else (1.0, 1.0)
+
+    answer = qa(planted(tiny_engine, rule, max_length=512), passage, "who", longest=1).answers[0]
+    assert answer.text == "cat"
+    assert answer.best.start == passage.rindex("cat")
+    assert (len(answer.places), answer.count) == (100, 131)
+    assert answer.probability == pytest.approx(
+        (130 * math.exp(2) + math.exp(4)) / (130 * math.exp(2) + math.exp(4) + 2 * math.exp(-18)),
+        rel=1e-6,
+    )
 
 
 def test_the_right_one_of_several_equal_words_is_marked(tiny_engine: Engine) -> None:

@@ -139,7 +139,7 @@ def test_a_long_passage_is_shown_around_its_answer_and_whole_on_demand(
 def test_a_word_that_stands_everywhere_is_marked_at_its_best_places(tiny_engine: Engine) -> None:
     rule = by_token({"cat": 5.0}, {"cat": 5.0})
     result = qa(planted(tiny_engine, rule, max_length=512), "cat " * 150, "who", longest=1)
-    assert len(result.answers[0].places) == 150
+    assert result.answers[0].count == 150
     assert len(marks(view.passage(result, 0.0))) == 100
     assert "Of its 150 places the best 100 are marked" in shown(view.marks_key(result))
     assert len(view.answers_table(result)) == 101
