@@ -53,4 +53,4 @@ with page_shell(SLUG) as page:
 
     st.header("Back from the ids", anchor=False)
     show_html(view.decoded(result))
-    send_row(SLUG, text, to=("fill_mask", "next_sentence", "attention"), text_pair=pair)
+    send_row(SLUG, text, text_pair=pair)

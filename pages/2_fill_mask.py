@@ -71,4 +71,4 @@ with page_shell(SLUG) as page:
                 key=f"bars_{slot.number}",
             )
             show_html(view.certainty(slot))
-    send_row(SLUG, text, to=("tokenizer", "attention"))
+    send_row(SLUG, text)

@@ -55,7 +55,7 @@ def draw(page: Page) -> None:
         key="input",
         title="The same as a table",
     )
-    send_row(SLUG, first, to=("tokenizer", "attention"), text_pair=second)
+    send_row(SLUG, first, text_pair=second)
 
 
 with page_shell(SLUG) as shell:

@@ -73,4 +73,4 @@ with page_shell("attention") as page:
         show_html(view.shares_line(shares))
         words = view.describe_shares(shares)
         show_table(view.shares_table(shares), alt=words, key="t_parts", title=view.AS_TABLE)
-    send_row("attention", text, to=("tokenizer", "fill_mask", "next_sentence"), text_pair=pair)
+    send_row("attention", text, text_pair=pair)

@@ -72,7 +72,7 @@ def draw(page: Page) -> None:
         with guarded():
             changed = answer(result.without(names[chosen]), result.question)
             show_html(view.comparison(result, changed, threshold))
-    send_row(SLUG, passage, to=("tokenizer", "attention", "ner"), text_pair=result.question)
+    send_row(SLUG, passage, text_pair=result.question)
 
 
 with page_shell(SLUG) as shell:

@@ -50,7 +50,7 @@ def draw(page: Page) -> None:
     words = pieces_view.agreement(ways)
     show_table(ways, alt=words, key="ways", title="Side by side")
     show_html(view.rules())
-    send_row(SLUG, text, to=("tokenizer", "attention", "fill_mask"))
+    send_row(SLUG, text)
 
 
 def draw_pieces(result: NerResult) -> None:

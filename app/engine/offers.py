@@ -76,6 +76,11 @@ def offer_of(model: str) -> Offer:
     return Offer(folder.name or model, model, Kind.FOLDER)  # opening it says what is wrong
 
 
+def is_there(model: str) -> bool:
+    """Say whether there is a bundled model or a folder of this name."""
+    return model in bundled_names() or Path(model).expanduser().is_dir()
+
+
 @contextmanager
 def called_by_name(offer: Offer) -> Iterator[None]:
     """Put the model's name for its folder into errors of the block: paths are not for visitors."""

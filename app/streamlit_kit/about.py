@@ -3,9 +3,10 @@
 import streamlit as st
 
 from app.engine import Engine, HeadFacts, ModelFacts, Provenance
+from app.engine.fit import HEAD_NAMES
 from app.streamlit_kit.show import show_html
 from app.views.frame import footer
-from app.views.model import Holding, holdings
+from app.views.model import Holding, holdings, size_line
 
 _KINDS = {
     "BertForMaskedLM": "Hidden words",
@@ -20,7 +21,7 @@ def model_footer(engine: Engine) -> None:
     """Draw the identity of the model as a line, and all that is known about it below."""
     show_html(footer(identity(engine.provenance)))
     with st.expander("About this model", icon=":material/info:"):
-        show_html(footer(sizes(engine.facts), label="The size of this model"))
+        show_html(size_line(sizes(engine.facts)))
         show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
@@ -63,11 +64,13 @@ def _holding(title: str, head: HeadFacts, name: str, facts: ModelFacts) -> Holdi
         says = "its shapes contradict the configuration of this model, so it cannot be loaded."
         return Holding(title, False, says, head.mismatched)
     if head.missing:
-        says = "not in this checkpoint; it would answer by chance. Missing:"
+        says = "not in this checkpoint; it would answer by chance."
         if "classifier.weight" in head.missing and facts.classifier_of is not None:
-            says = (
-                "not in this checkpoint as far as it says; its classifier is for something else. "
-                "Missing:"
+            owner = HEAD_NAMES.get(facts.classifier_of, facts.classifier_of)
+            says += (
+                f" Its classifier is a {owner}."
+                if owner
+                else (" It does not say what its classifier is for.")
             )
         return Holding(title, False, says, head.missing)
     says = "trained."

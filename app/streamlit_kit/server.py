@@ -1,13 +1,16 @@
 """Start the process that serves the site."""
 
+import argparse
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from app.engine import open_engine
+from app.engine.offers import is_there
 from bert_core.errors import BertError
 
 # `streamlit run` reads these by itself, `App.run` does not.
@@ -16,6 +19,32 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_ADDRESS": "server.address",
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
 }
+
+
+def read_arguments(arguments: Sequence[str]) -> None:
+    """Take models from the command line; what is given there wins over the environment.
+
+    Args:
+        arguments: those after the script's name.
+    """
+    parser = argparse.ArgumentParser(prog="app.py", description="Serve BERT Explorer.")
+    parser.add_argument(
+        "--model", metavar="FOLDER", help="a bundled name or a folder: what pages start with"
+    )
+    parser.add_argument(
+        "--models",
+        metavar="FOLDER",
+        action="append",
+        help="a folder whose models visitors may choose; may be given several times",
+    )
+    given = parser.parse_args(arguments)
+    for folder in (given.models or []) + ([given.model] if given.model else []):
+        if not is_there(folder):
+            parser.error(f"there is no folder {folder}")
+    if given.model:
+        os.environ["BERT_EXPLORER_MODEL"] = given.model
+    if given.models:
+        os.environ["BERT_EXPLORER_MODELS"] = os.pathsep.join(given.models)
 
 
 def serve(script: Path) -> None:

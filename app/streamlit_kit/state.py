@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app.catalog import FEATURES, Feature, examples, feature
+from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
 from app.views.html import plain
 from bert_core.errors import InputError
@@ -145,24 +145,23 @@ def _put(slug: str, key: str, value: str | float | bool) -> None:
         _texts()[slug, key] = str(value)
 
 
-def send_row(slug: str, text: str, to: tuple[str, ...], *, text_pair: str = "") -> None:
-    """Offer to open a text on other pages; drawn only where those pages are part of the site.
+def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
+    """Offer to open a text on every other page; drawn only where those are part of the site.
 
     Args:
         slug: the page it is on.
         text: what is in its box.
-        to: the pages it may go to.
         text_pair: what is in its second box; goes along where there is anything in it.
     """
     if not st.session_state.get(ON_SITE) or not text.strip():
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-send"):
         st.caption("Take this text to", width="content")
-        for target in to:
-            if target == slug:
+        for row in FEATURES:
+            if row.slug == slug:
                 continue
-            row = feature(target)
-            if st.button(plain(row.title), key=f"_send_{target}", icon=row.icon, type="tertiary"):
+            key = f"_send_{row.slug}"
+            if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
                 _leave_for(row, text, text_pair)
 
 

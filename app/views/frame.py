@@ -21,7 +21,7 @@ def footer(facts: Sequence[tuple[str, str]], *, label: str = "The model behind t
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", value))
         for name, value in facts
     ]
-    return tag("ul", *items, class_="bx-facts", aria_label=label)
+    return tag("ul", *items, class_="bx-facts", aria_label="The model behind this page")
 
 
 def points(rows: Sequence[tuple[str, str]]) -> Html:

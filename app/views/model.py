@@ -47,10 +47,16 @@ def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) ->
         tag("strong", head),
         says,
         _NOISE if noise else "",
-        _parameters(names),
+        _parameters(names, "Missing: " if noise else ""),
         class_="bx-note bx-untrained" if grave else "bx-note",
         role="alert" if grave else "note",
     )
+
+
+def size_line(facts: Sequence[tuple[str, str]]) -> Html:
+    """Draw the sizes of a model as one line of facts."""
+    items = [tag("li", tag("span", name, class_="bx-fact"), " ", value) for name, value in facts]
+    return tag("ul", *items, class_="bx-facts bx-inner", aria_label="The size of this model")
 
 
 def holdings(rows: Sequence[Holding], left_over: Sequence[str]) -> Html:
@@ -82,18 +88,15 @@ def _holding(row: Holding) -> Html:
         tag("strong", f"{row.title}: "),
         row.says,
         labels,
-        _parameters(row.names),
+        _parameters(row.names, "Missing: "),
         class_="bx-there" if row.there else "bx-absent",
     )
 
 
-def _parameters(names: Sequence[str]) -> Html:
+def _parameters(names: Sequence[str], before: str = "") -> Html:
     """Name the first few parameters and count the rest."""
     if not names:
         return join()
     more = len(names) - _NAMES
     rest = f" and {more:,} more" if more > 0 else ""
-    return join(
-        tag("br"),
-        tag("small", tag("code", ", ".join(names[:_NAMES])), rest),
-    )
+    return join(tag("br"), tag("small", before, tag("code", ", ".join(names[:_NAMES])), rest))
