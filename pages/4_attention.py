@@ -1,5 +1,7 @@
 """Attention: which piece looks at which, in every layer and head."""
 
+from functools import partial
+
 import streamlit as st
 
 from app.results.attention import AttentionResult, HeadView, Selection
@@ -66,7 +68,7 @@ with page_shell("attention") as page:
         show_html(view.selection_note(shown))
         words, title = view.describe_view(result, shown), view.matrix_title(shown)
         show_table(view.matrix_table(shown), alt=words, key="t_map", title=title)
-        save_csv("Save these numbers (CSV)", lambda: view.matrix_csv(shown), view.csv_name(shown))
+        save_csv("Save these numbers (CSV)", partial(view.matrix_csv, shown), view.csv_name(shown))
     if result.is_pair:
         st.header("Between the two texts", anchor=False)
         shares = group_shares(result, shown)

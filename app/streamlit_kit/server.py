@@ -1,6 +1,7 @@
 """Start the process that serves the site."""
 
 import argparse
+import gc
 import os
 import threading
 from collections.abc import Sequence
@@ -74,8 +75,16 @@ def _overrides() -> dict[str, str | int]:
 
 
 def _warm_up() -> None:
-    """Load the model before the first visitor asks; pages report what is wrong with it."""
+    """Load the model before the first visitor asks; pages report what is wrong with it.
+
+    Streamlit collects garbage after every run of a page, with everybody waiting. What is loaded
+    now stays for good, so the collector need not look at it each time (268,000 objects, most of
+    them of the libraries).
+    """
     try:
         open_engine().warm_up()
     except BertError:
         return
+    finally:
+        gc.collect()
+        gc.freeze()
