@@ -4,6 +4,7 @@ This package knows nothing of any user interface and never imports the applicati
 names are those below; errors live in `bert_core.errors`.
 """
 
+from bert_core.checkpoints.tensorflow_loading import load_tf_weights_in_bert
 from bert_core.config import BertConfig
 from bert_core.encoding import Encoding
 from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
@@ -43,4 +44,5 @@ __all__ = [
     "ModelOutputs",
     "WordpieceTokenizer",
     "__version__",
+    "load_tf_weights_in_bert",
 ]

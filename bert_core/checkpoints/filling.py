@@ -32,11 +32,11 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
             _set(module, leaf, torch.zeros(parameter.shape, dtype=dtype, device="cpu"))
         init_weights(module, model.config.initializer_range)
     mapped = _map_stored(plan, dtype)
+    reserved = _reserve(plan, mapped, dtype)
     for name, found in plan.stored.items():
-        values = mapped.get(name)
-        if values is None:
-            values = torch.empty(found.tensor.shape, dtype=dtype, device="cpu")
-            found.tensor.copy_to(values)
+        if name in reserved:
+            found.tensor.copy_to(reserved[name])
+        values = mapped[name] if name in mapped else reserved[name]
         owner, _, leaf = name.rpartition(".")
         _set(model.get_submodule(owner), leaf, values)
     model.tie_weights()
@@ -44,6 +44,23 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
 
 def _set(module: nn.Module, leaf: str, values: Tensor) -> None:
     setattr(module, leaf, nn.Parameter(values))
+
+
+def _reserve(plan: Match, mapped: dict[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Reserve memory for what is not mapped; query, key and value side by side.
+
+    The model would lay these three together itself, which costs another copy of them.
+    """
+    shapes = {name: found.tensor.shape for name, found in plan.stored.items() if name not in mapped}
+    reserved: dict[str, Tensor] = {}
+    for name, shape in shapes.items():
+        names = [name.replace(_QUERY, projection) for projection in _PROJECTIONS]
+        if _QUERY in name and all(part in shapes for part in names):
+            joint = torch.empty((len(names), *shape), dtype=dtype, device="cpu")
+            reserved.update(zip(names, joint, strict=True))
+        elif name not in reserved:
+            reserved[name] = torch.empty(shape, dtype=dtype, device="cpu")
+    return reserved
 
 
 def _map_stored(plan: Match, dtype: torch.dtype) -> dict[str, Tensor]:

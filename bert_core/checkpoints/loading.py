@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_core.checkpoints.filling import fill
+from bert_core.checkpoints.hub_names import Part
 from bert_core.checkpoints.keys import Found, Repeat, by_bare_name
 from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
 from bert_core.checkpoints.pickle_file import from_state_dict
@@ -18,7 +19,6 @@ from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
 from bert_core.checkpoints.weights import has_weights, open_weights
-from bert_core.errors import CheckpointError
 from bert_core.skeleton import without_memory
 
 if TYPE_CHECKING:
@@ -41,11 +41,12 @@ def load_pretrained(
 
     Args:
         cls: one of the eight model classes.
-        name_or_path: what `resolve` takes: a folder, or the name of a bundled model.
+        name_or_path: what `resolve` takes: a folder, an archive or its address, the name of a
+            bundled model, an id on the Hub.
         *inputs: more positional arguments of the class (num_labels, num_choices).
         cache_dir: where downloads are kept.
         state_dict: weights to use instead of those of the folder.
-        from_tf: read the folder's TensorFlow checkpoint.
+        from_tf: read the folder's TensorFlow checkpoint even where it has other weights.
         revision: the version to load, where the source has versions.
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
             of the config to override; `config`, a BertConfig to use instead of the file;
@@ -62,18 +63,15 @@ def load_pretrained(
         CheckpointError: weights that are damaged, hostile or do not fit. MissingFileError where
             something is not there at all.
     """
-    folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision)
-    if from_tf:
-        raise CheckpointError(
-            "from_tf=True: TensorFlow checkpoints are not read by this version. Convert the "
-            "checkpoint to model.safetensors first."
-        )
+    part = Part.TENSORFLOW if from_tf else Part.MODEL
+    part = part if state_dict is None else Part.CONFIG
+    folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)
     arguments, overrides, load = split_options(cls, options)
     head = head_folder(folder, cls)
     config = load.config or read_config(head or folder, overrides)
     with ExitStack() as stack:
         if state_dict is None:
-            found, repeats = _open(folder, head, stack)
+            found, repeats = _open(folder, head, stack, from_tf=from_tf)
             check_layers(config.num_hidden_layers, found, os.fspath(name_or_path))
         else:
             found, repeats = by_bare_name(from_state_dict(dict(state_dict), "state_dict"))
@@ -98,10 +96,10 @@ def head_folder(folder: Path, cls: type[Any]) -> Path | None:
 
 
 def _open(
-    folder: Path, head: Path | None, stack: ExitStack
+    folder: Path, head: Path | None, stack: ExitStack, *, from_tf: bool
 ) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
     """Open a folder's weights, and over them those of a head."""
-    found, repeats = by_bare_name(stack.enter_context(open_weights(folder)))
+    found, repeats = by_bare_name(stack.enter_context(open_weights(folder, from_tf=from_tf)))
     if head is not None and has_weights(head):
         found |= by_bare_name(stack.enter_context(open_weights(head)))[0]
     return found, repeats

@@ -117,7 +117,10 @@ def _named(table: Mapping[bytes, bytes], name: str) -> list[tuple[str, bytes]]:
     """
     found, binary = [], False
     for key, value in table.items():
-        text = key.decode("utf-8", "replace")
+        try:
+            text = key.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
         if text.isprintable():
             found.append((text, value))
         else:

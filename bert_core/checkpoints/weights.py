@@ -1,7 +1,7 @@
 """Which files of a folder hold the weights, and a common view of them.
 
 Looked for in this order: `model.safetensors`, `model.safetensors.index.json` with its shards,
-`pytorch_model.bin`.
+`pytorch_model.bin`, a TensorFlow checkpoint (`*.ckpt*.index` with its data files).
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +14,12 @@ from torch import Tensor
 
 from bert_core.checkpoints.pickle_file import PickleFile
 from bert_core.checkpoints.safetensors_file import SafetensorsFile
+from bert_core.checkpoints.tensorflow_bundle import bundle_files
+from bert_core.checkpoints.tensorflow_folder import (
+    find_checkpoint,
+    need_checkpoint,
+    open_checkpoint,
+)
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.small_files import parse_json, read_small, shown
 
@@ -40,27 +46,36 @@ class StoredTensor(Protocol):
 
 
 @contextmanager
-def open_weights(folder: Path) -> Iterator[Mapping[str, StoredTensor]]:
+def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str, StoredTensor]]:
     """Open the weights of a folder: name -> tensor, readable until the context ends.
+
+    Args:
+        folder: where to look.
+        from_tf: look for a TensorFlow checkpoint only.
 
     Raises:
         MissingFileError: the folder has no weights.
         CheckpointError: the weights are damaged or hostile.
     """
     with ExitStack() as stack:
-        if _is_file(folder / SAFETENSORS):
+        if from_tf:
+            yield stack.enter_context(open_checkpoint(need_checkpoint(folder)))
+        elif _is_file(folder / SAFETENSORS):
             yield stack.enter_context(_open(folder / SAFETENSORS)).tensors
         elif _is_file(folder / INDEX):
             yield _open_shards(folder, stack)
         elif _is_file(folder / PICKLE):
             yield stack.enter_context(PickleFile(folder / PICKLE)).tensors
+        elif (prefix := find_checkpoint(folder)) is not None:
+            yield stack.enter_context(open_checkpoint(prefix))
         else:
             raise MissingFileError(_no_weights(folder))
 
 
 def has_weights(folder: Path) -> bool:
     """Tell whether `open_weights` would find a file."""
-    return any(_is_file(folder / name) for name in (SAFETENSORS, INDEX, PICKLE))
+    names = (SAFETENSORS, INDEX, PICKLE)
+    return any(_is_file(folder / name) for name in names) or find_checkpoint(folder) is not None
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
@@ -70,7 +85,10 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     if _is_file(folder / INDEX):
         shards = sorted(set(_read_index(folder / INDEX).values()))
         return (folder / INDEX, *(folder / name for name in shards))
-    return (folder / PICKLE,) if _is_file(folder / PICKLE) else ()
+    if _is_file(folder / PICKLE):
+        return (folder / PICKLE,)
+    prefix = find_checkpoint(folder)
+    return () if prefix is None else bundle_files(prefix)
 
 
 def list_names(folder: Path) -> str:
@@ -148,10 +166,8 @@ def _is_plain_name(name: str) -> bool:
 
 
 def _no_weights(folder: Path) -> str:
-    found = f"Found: {list_names(folder)}."
-    if any(folder.glob("*.ckpt.index")) or any(folder.glob("*.ckpt.data-*")):
-        found += " TensorFlow checkpoints are not read by this version; convert it first."
     return (
         f"The folder {folder} has no weights. Expected {SAFETENSORS}, {INDEX} with its shards, "
-        f"or {PICKLE}. {found}"
+        f"{PICKLE}, or a TensorFlow checkpoint such as bert_model.ckpt.index with "
+        f"bert_model.ckpt.data-00000-of-00001. Found: {list_names(folder)}."
     )

@@ -393,16 +393,6 @@ def test_a_state_dict_replaces_the_weights_of_the_folder(tiny, make_config, writ
     assert set(empty.load_report.missing) == set(tiny.state_dict())
 
 
-def test_tensorflow_checkpoints_are_refused_in_words(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    with pytest.raises(CheckpointError, match="TensorFlow"):
-        BertModel.from_pretrained(folder, from_tf=True)
-    bare = write_folder(tiny.config, name="tf")
-    (bare / "bert_model.ckpt.index").write_bytes(b"")
-    with pytest.raises(MissingFileError, match=r"bert_model.ckpt.index.*TensorFlow"):
-        BertModel.from_pretrained(bare)
-
-
 # -- number types -------------------------------------------------------------------------------
 
 
