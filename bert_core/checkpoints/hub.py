@@ -72,7 +72,7 @@ def _fetch(plan: DownloadPlan, meter: Meter) -> None:
                     read_config(plan.folder, {})  # another kind of model stops here
             if plan.revision != plan.commit:
                 _note_commit(plan)
-    except Exception as error:  # noqa: BLE001  the client's network library raises what it likes
+    except Exception as error:
         raise explained(error, plan.name, plan.revision, plan.cache) from error
 
 

@@ -47,6 +47,8 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
             f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is no BERT. Found: "
             f"{_listed(names)}."
         )
+    if part is Part.CONFIG:
+        return config
     weights = weights_among(names, tensorflow=part is Part.TENSORFLOW)
     if not weights:
         expected = f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or {_CKPT}"
@@ -80,10 +82,21 @@ def is_complete(folder: Path, part: Part) -> bool:
         return False
     if part is Part.TOKENIZER:
         return VOCABULARY in names
+    configured = any(name in names for name in CONFIG_NAMES)
+    if part is Part.CONFIG:
+        return configured
     weights = weights_among(names, tensorflow=part is Part.TENSORFLOW)
+    return configured and _is_whole(weights)
+
+
+def _is_whole(weights: list[str]) -> bool:
+    """Tell whether a set of weights lacks none of its files, as far as their names say."""
     shards = [match for name in weights if (match := _SHARD.fullmatch(name))]
-    whole = len(shards) == int(shards[0][1]) if shards else weights != [INDEX]
-    return bool(weights) and whole and any(name in names for name in CONFIG_NAMES)
+    if shards:
+        return len(shards) == int(shards[0][1])
+    if weights and _TENSORFLOW.fullmatch(weights[0]):
+        return any(name.endswith(".index") for name in weights) and len(weights) > 1
+    return bool(weights) and weights != [INDEX]
 
 
 def _listed(names: Collection[str]) -> str:

@@ -35,6 +35,7 @@ class Part(Enum):
 
     MODEL = "model"
     TENSORFLOW = "TensorFlow checkpoint"
+    CONFIG = "configuration"
     TOKENIZER = "tokenizer"
 
 

@@ -134,7 +134,7 @@ def plan_download(
     try:
         with quiet_client():
             found = _ask(name, revision, token)
-    except Exception as error:  # noqa: BLE001  the client's network library raises what it likes
+    except Exception as error:
         if held is not None and unreachable(error):
             return _plan_of(held, name, revision, cache, token)
         raise explained(error, name, revision, cache) from error

@@ -1,0 +1,454 @@
+"""Archives behind an address: fetched, carried on, asked about again; never half-written."""
+
+import hashlib
+import io
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+
+import pytest
+
+from bert_core import BertForPreTraining, BertTokenizer
+from bert_core.checkpoints import address as address_module
+from bert_core.checkpoints import http_fetch, transfer
+from bert_core.checkpoints.cache import key_of
+from bert_core.checkpoints.resolve import resolve
+from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError, InputError
+from tests.loopback import Fault
+
+NAME = "model.zip"
+PATH = f"/files/{NAME}"
+
+
+def zipped(**files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as target:
+        for name, data in {
+            "vocab": b"[UNK]\n",
+            "weights": random.Random(3).randbytes(300_000),
+        }.items():
+            target.writestr(f"{name}.txt", files.get(name, data))
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def address(loopback, monkeypatch):
+    """The address of an archive; tries follow each other quickly."""
+    loopback.files[NAME] = zipped()
+    monkeypatch.setattr(http_fetch, "_PAUSE", 0.01)
+    return loopback.url + PATH
+
+
+def fetch(address, cache, **options):
+    return resolve(address, cache_dir=cache, **options)
+
+
+def assert_nothing_kept(cache):
+    assert not list((cache / "parts").glob("*"))
+    assert not list(cache.glob("archives/*"))
+    assert not list(cache.glob("records/*"))
+
+
+def ranges(loopback):
+    return [headers.get("Range") for _, path, headers in loopback.log if path == PATH]
+
+
+# -- good days -----------------------------------------------------------------------------------
+
+
+def test_a_model_and_its_tokenizer_are_loaded_from_an_address(loopback, tiny_folder, cache):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as target:
+        for path in tiny_folder.glob("*.*"):
+            target.write(path, f"bert/{path.name}")
+    loopback.files["bert-base-cased.zip"] = buffer.getvalue()
+    address = f"{loopback.url}/files/bert-base-cased.zip"
+    found = BertForPreTraining.from_pretrained(address, cache_dir=cache)
+    expected = BertForPreTraining.from_pretrained(tiny_folder)
+    assert all(value.equal(found.state_dict()[k]) for k, value in expected.state_dict().items())
+    assert found.load_report.source == address
+    assert BertTokenizer.from_pretrained(address, cache_dir=cache).tokenize("cat") == ["cat"]
+    assert not list((cache / "parts").iterdir())
+
+
+def test_the_second_time_only_a_question_is_asked(loopback, address, cache):
+    first = fetch(address, cache)
+    loopback.log.clear()
+    assert fetch(address, cache) == first
+    assert [headers.get("If-None-Match") is not None for _, _, headers in loopback.log] == [True]
+
+
+def test_an_archive_that_changed_is_fetched_anew(loopback, address, cache):
+    first = fetch(address, cache)
+    loopback.files[NAME] = zipped(vocab=b"[CLS]\n")
+    second = fetch(address, cache)
+    assert (second / "vocab.txt").read_bytes() == b"[CLS]\n"
+    assert (first / "vocab.txt").read_bytes() == b"[UNK]\n"
+
+
+def test_a_server_that_names_no_version_is_read_anew(loopback, address, cache):
+    loopback.faults[PATH] = Fault(nameless=True)
+    assert fetch(address, cache) == fetch(address, cache)
+    assert [method for method, path, _ in loopback.log] == ["GET", "GET"]
+
+
+def test_progress_is_told_in_the_thread_that_asked(loopback, address, cache):
+    seen, threads = [], set()
+
+    def progress(done, total):
+        seen.append((done, total))
+        threads.add(threading.current_thread())
+
+    fetch(address, cache, progress=progress)
+    size = len(loopback.files[NAME])
+    assert seen[-1] == (size, size)
+    assert threads == {threading.current_thread()}
+
+
+def test_a_bar_is_drawn_on_a_terminal_only(loopback, address, cache, capfd, monkeypatch):
+    fetch(address, cache)
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    fetch(address, cache.with_name("other"))
+    assert NAME in capfd.readouterr().err
+
+
+def test_redirects_are_followed(loopback, address, cache):
+    loopback.faults["/files/old.zip"] = Fault(redirect=address)
+    assert (fetch(f"{loopback.url}/files/old.zip", cache) / "vocab.txt").is_file()
+
+
+def test_a_proxy_of_the_environment_is_used(loopback, address, cache, monkeypatch):
+    monkeypatch.setenv("http_proxy", loopback.url)
+    with pytest.raises(DownloadError):  # what stands for a proxy here knows no such path
+        fetch("http://model.invalid/files/x.zip", cache)
+    assert loopback.log
+
+
+# -- a bad line ----------------------------------------------------------------------------------
+
+
+def test_a_line_that_breaks_is_carried_on(loopback, address, cache):
+    loopback.faults[PATH] = Fault(cut=3)
+    folder = fetch(address, cache)
+    assert (folder / "weights.txt").stat().st_size == 300_000
+    starts = [int(each.removeprefix("bytes=").rstrip("-")) for each in ranges(loopback)[1:]]
+    assert len(starts) == 3 and starts == sorted(starts) and starts[0] > 0
+    assert len({headers.get("If-Range") for _, _, headers in loopback.log[1:]}) == 1
+
+
+def test_a_line_that_always_breaks_is_given_up_and_nothing_kept(loopback, address, cache):
+    loopback.faults[PATH] = Fault(cut=1_000, headers={"ETag": 'W/"weak"'})
+    with pytest.raises(DownloadError, match="line broke 5 times"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+def test_a_file_that_changes_in_between_is_begun_anew(loopback, address, cache):
+    loopback.faults[PATH] = Fault(cut=1)
+    changed = zipped(vocab=b"[CLS]\n")
+
+    def progress(done, total):
+        loopback.files[NAME] = changed
+
+    folder = fetch(address, cache, progress=progress)
+    assert (folder / "vocab.txt").read_bytes() in (b"[CLS]\n", b"[UNK]\n")
+    with zipfile.ZipFile(io.BytesIO(changed)) as archive:
+        assert (folder / "weights.txt").read_bytes() == archive.read("weights.txt")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Range": "bytes 5-9/10"},
+        {"Content-Range": "nonsense"},
+        {"Content-Range": ""},
+        {"ETag": '"another"'},
+    ],
+)
+def test_a_part_that_does_not_fit_is_thrown_away(loopback, address, cache, headers):
+    """The part of a process that was killed lies there; the server's answer does not fit it."""
+    data = loopback.files[NAME]
+    leave_part(cache, address, data[:1_000], f'"{hashlib.sha256(data).hexdigest()[:16]}"')
+    fault = Fault(headers=headers)
+    loopback.faults[PATH] = fault
+
+    class Once(dict):
+        def get(self, path, default=None):
+            return self.pop(path, default)
+
+    loopback.faults = Once({PATH: fault})
+    assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
+
+
+@pytest.mark.parametrize("length", [1_000, 400_000])
+def test_a_part_that_was_left_behind_is_carried_on_or_begun_anew(loopback, address, cache, length):
+    data = loopback.files[NAME]
+    part = (data + bytes(200_000))[:length]
+    leave_part(cache, address, part, f'"{hashlib.sha256(data).hexdigest()[:16]}"')
+    assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
+    assert ranges(loopback)[0] == f"bytes={length}-"
+
+
+def test_a_part_without_a_record_is_not_trusted(loopback, address, cache):
+    (cache / "parts").mkdir(parents=True)
+    (cache / "parts" / f"{key_of(address)}.part").write_bytes(b"x" * 1_000)
+    assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
+    assert ranges(loopback) == [None]
+
+
+def leave_part(cache, address, data, etag):
+    place = cache / "parts"
+    place.mkdir(parents=True)
+    (place / f"{key_of(address)}.part").write_bytes(data)
+    note = '{"etag": %s, "modified": "", "total": -1}' % ('"' + etag.replace('"', '\\"') + '"')
+    (place / f"{key_of(address)}.json").write_text(note)
+
+
+SCRIPT = """
+import sys
+from bert_core.checkpoints.resolve import resolve
+print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals here")
+def test_what_a_killed_process_left_is_carried_on(loopback, address, cache):
+    loopback.faults[PATH] = Fault(drip=0.01)
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, address, str(cache)])
+    part = cache / "parts" / f"{key_of(address)}.part"
+    for _ in range(600):
+        if part.exists() and part.stat().st_size:
+            break
+        time.sleep(0.1)
+    process.kill()
+    process.wait(timeout=60)
+    size = part.stat().st_size
+    assert 0 < size < len(loopback.files[NAME])
+    loopback.faults.clear()
+    loopback.log.clear()
+    assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
+    assert ranges(loopback) == [f"bytes={size}-"]
+
+
+def test_two_processes_fetch_the_same_archive(loopback, address, cache):
+    loopback.faults[PATH] = Fault(drip=0.0005)
+    command = [sys.executable, "-c", SCRIPT, address, str(cache)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    folders = [process.communicate(timeout=120)[0].strip() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert folders[0] == folders[1]
+    assert not list((cache / "parts").iterdir())
+    whole = [headers for _, _, headers in loopback.log if "If-None-Match" not in headers]
+    assert len(whole) == 1  # the second waited, and only asked
+
+
+# -- no answer, or the wrong one -----------------------------------------------------------------
+
+
+def test_with_a_dead_server_the_copy_serves(loopback, address, cache, caplog):
+    folder = fetch(address, cache)
+    with loopback.dead():
+        assert fetch(address, cache) == folder
+        assert "copy from before" in caplog.text
+        with pytest.raises(DownloadError, match="no connection"):
+            fetch(address, cache.with_name("empty"))
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_with_a_troubled_server_the_copy_serves(loopback, address, cache, status):
+    folder = fetch(address, cache)
+    loopback.faults[PATH] = Fault(status=status)
+    assert fetch(address, cache) == folder
+    with pytest.raises(DownloadError, match=rf"\({status}\)"):
+        fetch(address, cache.with_name("empty"))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429])
+def test_a_refusal_is_said(loopback, address, cache, status):
+    loopback.faults[PATH] = Fault(status=status)
+    with pytest.raises(DownloadError, match=rf"\({status}\)"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+def test_a_slow_server_is_not_waited_for_for_ever(loopback, address, cache, monkeypatch):
+    monkeypatch.setattr(http_fetch, "_TIMEOUTS", (0.3, 0.3))
+    loopback.faults[PATH] = Fault(wait=1.0)
+    with pytest.raises(DownloadError, match="does not answer in time"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+def test_a_trickle_is_given_up(loopback, address, cache, monkeypatch):
+    monkeypatch.setattr(address_module, "_PATIENCE", 0.5)
+    loopback.faults[PATH] = Fault(drip=0.2)
+    began = time.monotonic()
+    with pytest.raises(DownloadError, match="nothing arrived"):
+        fetch(address, cache)
+    assert time.monotonic() - began < 10
+    assert_nothing_kept(cache)
+
+
+def test_redirects_in_circles_are_given_up(loopback, address, cache):
+    loopback.faults[PATH] = Fault(redirect=address)
+    with pytest.raises(DownloadError, match="circles"):
+        fetch(address, cache)
+    assert len(loopback.log) <= 12
+    assert_nothing_kept(cache)
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://a.invalid/x.zip", "gopher://a/b"])
+def test_redirects_to_other_schemes_are_refused(loopback, address, cache, target):
+    loopback.faults[PATH] = Fault(redirect=target)
+    with pytest.raises(DownloadError, match="neither http nor https"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+@pytest.mark.parametrize("body", [b"<html>log in</html>", b"", b"PK\x03\x04 cut"])
+def test_what_is_no_archive_is_not_kept(loopback, address, cache, body):
+    loopback.files[NAME] = body
+    with pytest.raises(CheckpointError, match=r"model.zip is not unpacked"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+def test_a_hostile_archive_is_not_kept(loopback, address, cache, tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as target:
+        target.writestr("vocab.txt", "[UNK]\n")
+        target.writestr("../evil.txt", "evil")
+    loopback.files[NAME] = buffer.getvalue()
+    with pytest.raises(CheckpointError, match="leads out of its folder"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+    assert not list(tmp_path.rglob("evil*"))
+
+
+def test_an_absurd_size_is_refused_before_it_is_fetched(loopback, address, cache, monkeypatch):
+    monkeypatch.setattr(http_fetch, "MAX_BYTES", 1_000)
+    with pytest.raises(DownloadError, match=r"at most 1\.0 kB"):
+        fetch(address, cache)
+    loopback.faults[PATH] = Fault(nameless=True)  # without a length, it is counted
+    with pytest.raises(DownloadError, match=r"at most 1\.0 kB"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+def test_contents_are_taken_as_they_are_stored(loopback, address, cache):
+    loopback.faults[PATH] = Fault(headers={"Content-Encoding": "gzip"})
+    assert (fetch(address, cache) / "vocab.txt").is_file()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["http://", "https:///x.zip", "http://:80/x.zip", "http://a:99999/x.zip", "http://[::1/x.zip"],
+)
+def test_what_is_no_address_is_refused(text, cache):
+    with pytest.raises(InputError, match="no address of an archive"):
+        fetch(text, cache)
+
+
+def test_passwords_and_keys_of_an_address_are_not_repeated(loopback, cache):
+    secret = loopback.url.replace("http://", "http://me:secret@")
+    with pytest.raises(DownloadError) as caught:
+        fetch(f"{secret}/files/absent.zip?key=secret#secret", cache)
+    assert "secret" not in str(caught.value)
+    assert "absent.zip" in str(caught.value)
+
+
+# -- called off, no room -------------------------------------------------------------------------
+
+
+def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache):
+    loopback.faults[PATH] = Fault(drip=0.01)
+    cancel = threading.Event()
+    threading.Timer(0.4, cancel.set).start()
+    began = time.monotonic()
+    with pytest.raises(DownloadCancelled):
+        fetch(address, cache, cancel=cancel)
+    assert time.monotonic() - began < 5
+    assert_nothing_kept(cache)
+    loopback.faults.clear()
+    assert fetch(address, cache).is_dir()
+
+
+def test_whoever_waits_for_another_can_be_called_off(loopback, address, cache, monkeypatch):
+    monkeypatch.setattr(http_fetch, "_CHUNK", 1_000)
+    loopback.faults[PATH] = Fault(drip=0.0005)
+    first = threading.Thread(target=fetch, args=(address, cache))
+    first.start()
+    while not loopback.log:
+        time.sleep(0.01)
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(DownloadCancelled, match="another process"):
+        fetch(address, cache, cancel=cancel)
+    first.join()
+    assert fetch(address, cache).is_dir()
+
+
+def test_an_exception_in_progress_ends_the_download(loopback, address, cache):
+    loopback.faults[PATH] = Fault(drip=0.01)
+
+    def progress(done, total):
+        raise KeyError("the page was left")
+
+    with pytest.raises(KeyError):
+        fetch(address, cache, progress=progress)
+    assert_nothing_kept(cache)
+
+
+def test_an_interrupted_download_is_carried_on_next_time(loopback, address, cache, monkeypatch):
+    monkeypatch.setattr(http_fetch, "_CHUNK", 1_000)
+    monkeypatch.setattr(transfer, "_TICK", 0.02)
+    loopback.faults[PATH] = Fault(drip=0.005)
+
+    def progress(done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(address, cache, progress=progress)
+    loopback.faults.clear()
+    loopback.log.clear()
+    assert fetch(address, cache).is_dir()
+    assert ranges(loopback)[0] not in (None, "bytes=0-")
+
+
+def test_room_is_looked_for_before_anything_is_fetched(loopback, address, cache, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1_000})())
+    with pytest.raises(DownloadError, match=r"needs .*has 1.0 kB free"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+LIMITED = """
+from bert_core.checkpoints import cache
+cache._MARGIN = -10**12  # as if the disk filled up after room had been found
+"""
+
+
+def test_a_quota_that_is_reached_leaves_nothing(loopback, address, cache, run_limited):
+    result = run_limited(LIMITED + SCRIPT, address, str(cache), file_bytes=100_000)
+    assert "DownloadError" in result.stderr and "is full" in result.stderr
+    assert_nothing_kept(cache)
+
+
+def test_a_full_disk_leaves_nothing(loopback, address, tmp_path, run_on_small_disk):
+    loopback.files[NAME] = zipped(weights=os.urandom(3_000_000))
+    result = run_on_small_disk(LIMITED + SCRIPT, address, str(tmp_path / "disk" / "cache"))
+    assert "DownloadError" in result.stderr and "is full" in result.stderr
+    left = [line for line in result.stdout.splitlines() if not line.endswith(".lock")]
+    assert left == []
