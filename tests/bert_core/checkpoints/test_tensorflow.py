@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +32,7 @@ from bert_core.heads import (
 from bert_core.model import BertModel
 
 WRITTEN = Path(__file__).parent / "tensorflow"
+ROOT = Path(__file__).parents[3]
 IDS = torch.tensor([[1, 5, 36, 0, 3], [2, 2, 9, 17, 30]])
 
 
@@ -149,6 +152,38 @@ def test_query_key_and_value_share_one_storage_at_once():
         assert len(places) == 1
 
 
+MEASURED = """
+import re, sys
+from pathlib import Path
+import torch
+from bert_core import BertForPreTraining
+
+def peak():
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+torch.set_num_threads(1)
+warm, folder = sys.argv[1:]
+BertForPreTraining.from_pretrained(warm)
+before = peak()
+model = BertForPreTraining.from_pretrained(folder)
+size = sum(4 * parameter.numel() for parameter in model.parameters())
+print((peak() - before) / size)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from Linux's /proc")
+def test_memory_grows_by_little_more_than_the_weights(tmp_path):
+    config = BertConfig(
+        9000, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
+    )
+    with torch.no_grad():
+        write_checkpoint(tmp_path / "bert_model.ckpt", BertForPreTraining(config).state_dict())
+    (tmp_path / "bert_config.json").write_text(config.to_json_string())
+    call = [sys.executable, "-c", MEASURED, WRITTEN / "pretraining", tmp_path]
+    found = subprocess.run(call, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert 0.5 < float(found.stdout) <= 1.1
+
+
 # -- which checkpoint ---------------------------------------------------------------------------
 
 
@@ -176,7 +211,7 @@ def test_the_file_checkpoint_says_which_of_several_is_meant(copy_of):
     folder = copy_of("classifier")
     later = expected_of("classifier")["classifier.bias"]
     # Training programs write whole paths, of a machine that is not this one.
-    for said in ("model.ckpt-12", "/home/somebody/run/model.ckpt-12", "gs://a/b/model.ckpt-12"):
+    for said in ("model.ckpt-12", "/somewhere/run/model.ckpt-12", "gs://a/b/model.ckpt-12"):
         (folder / "checkpoint").write_text(
             f'model_checkpoint_path: "{said}"\nall_model_checkpoint_paths: "model.ckpt-7"\n'
         )
