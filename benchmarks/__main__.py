@@ -4,13 +4,15 @@ import argparse
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import torch
 
+from benchmarks.measure import COLUMNS
 from benchmarks.report import section, write_section
 
-# Each module has TITLE, NOTES and rows(quick) -> Iterator[Row].
-_MODULES = ("forward", "tokenizer")
+# Each module has TITLE, NOTES, rows(quick) and, where its table has other columns, COLUMNS.
+_MODULES = ("forward", "tokenizer", "pages", "tensorflow")
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -27,13 +29,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = []
         for row in module.rows(quick=options.quick):
             rows.append(row)
-            print(f"{row.ratio():6.2f}  ({row.goal})  {row.work}  beside {row.peer}", flush=True)
-        notes = (*module.NOTES, f"{options.threads} threads on both sides where threads are used.")
-        text = section(module.TITLE, rows, notes)
+            print(row, flush=True)
+        columns = getattr(module, "COLUMNS", COLUMNS)
+        text = section(module.TITLE, rows, notes_of(module, options.threads), columns)
         if options.quick:
             print(f"\n{text}")
         else:
             write_section(_RESULTS, module.TITLE, text)
+
+
+def notes_of(module: ModuleType, threads: int) -> tuple[str, ...]:
+    """Return what a module says under its table; where there is a peer, the threads as well."""
+    notes: tuple[str, ...] = module.NOTES
+    if hasattr(module, "COLUMNS"):
+        return notes
+    return (*notes, f"{threads} threads on both sides where threads are used.")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+COLUMNS = ("work", "peer", "to reach", "ratio", "lowest to highest", "ours", "peer's", "reached")
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -72,6 +74,24 @@ class Row:
         """Return the median ratio."""
         return statistics.median(self.ratios())
 
+    def cells(self) -> tuple[str, ...]:
+        """Return the line, in the order of COLUMNS."""
+        ratios = self.ratios()
+        return (
+            self.work,
+            self.peer,
+            str(self.goal),
+            f"{self.ratio():.2f}",
+            f"{min(ratios):.2f} to {max(ratios):.2f}",
+            seconds(statistics.median(self.comparison.ours) / self.items),
+            seconds(statistics.median(self.comparison.peer) / self.items),
+            "yes" if self.goal.is_reached(self.ratio()) else "**no**",
+        )
+
+    def __str__(self) -> str:
+        """Return the line as it is printed while the benchmark runs."""
+        return f"{self.ratio():6.2f}  ({self.goal})  {self.work}  beside {self.peer}"
+
 
 def alternate(
     ours: Callable[[], object],
@@ -111,3 +131,15 @@ def _time(function: Callable[[], object], calls: int) -> float:
     for _ in range(calls):
         function()
     return (time.perf_counter() - begin) / calls
+
+
+def seconds(value: float) -> str:
+    """Write a time with three digits.
+
+    >>> [seconds(value) for value in (1.5, 0.0123, 0.0000042)]
+    ['1.50 s', '12.3 ms', '4.20 µs']
+    """
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if value * factor >= 1 or unit == "µs":
+            return f"{value * factor:#.3g} {unit}".replace(". ", " ")
+    raise AssertionError("the loop always returns")

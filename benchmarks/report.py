@@ -4,33 +4,45 @@ import datetime
 import os
 import platform
 import re
-import statistics
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Protocol
 
-from benchmarks.measure import Row
+from benchmarks.measure import COLUMNS
 
 _HEAD = """# Benchmarks
 
-Written by `python -m benchmarks`. Both sides run alternately in one process; a ratio is the
-median over the rounds, lowest and highest round beside it. Outputs are compared before anything
-is timed. Times are medians per item, in the unit shown.
+Written by `python -m benchmarks`. Where there is a peer, both sides run alternately in one
+process; a ratio is the median over the rounds, lowest and highest round beside it. Outputs are
+compared before anything is timed. Times are medians per item, in the unit shown.
 """
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "regex")
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "regex", "streamlit")
 
 
-def section(title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
+class Line(Protocol):
+    """One line of a table."""
+
+    def cells(self) -> tuple[str, ...]:
+        """Return what stands in the columns."""
+
+
+def section(
+    title: str,
+    rows: Sequence[Line],
+    notes: Sequence[str] = (),
+    columns: Sequence[str] = COLUMNS,
+) -> str:
     """Return one section of the report as Markdown."""
     lines = [
         f"## {title}",
         "",
         f"{datetime.date.today().isoformat()}; {machine()}; {versions()}.",
         "",
-        "| work | peer | to reach | ratio | lowest to highest | ours | peer's | reached |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
     ]
-    lines += [_line(row) for row in rows]
+    lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     return "\n".join(lines) + "\n"
 
@@ -63,33 +75,3 @@ def versions() -> str:
         except PackageNotFoundError:
             continue
     return ", ".join(found)
-
-
-def _line(row: Row) -> str:
-    ratios = row.ratios()
-    reached = "yes" if row.goal.is_reached(row.ratio()) else "**no**"
-    ours = statistics.median(row.comparison.ours) / row.items
-    peer = statistics.median(row.comparison.peer) / row.items
-    cells = (
-        row.work,
-        row.peer,
-        str(row.goal),
-        f"{row.ratio():.2f}",
-        f"{min(ratios):.2f} to {max(ratios):.2f}",
-        _seconds(ours),
-        _seconds(peer),
-        reached,
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def _seconds(value: float) -> str:
-    """Write a time with three digits.
-
-    >>> [_seconds(value) for value in (1.5, 0.0123, 0.0000042)]
-    ['1.50 s', '12.3 ms', '4.20 µs']
-    """
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if value * factor >= 1 or unit == "µs":
-            return f"{value * factor:#.3g} {unit}".replace(". ", " ")
-    raise AssertionError("the loop always returns")

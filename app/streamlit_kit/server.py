@@ -60,7 +60,7 @@ def serve(script: Path) -> None:
     # Until some session has called `st.navigation`, Streamlit makes a menu of its own out of
     # pages/. Without this, a link to a page would show that menu to the first visitor.
     PagesManager.uses_pages_directory = False
-    threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
+    threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     st.App(script).run(config=_overrides())
 
 
@@ -74,7 +74,7 @@ def _overrides() -> dict[str, str | int]:
     }
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Load the model before the first visitor asks; pages report what is wrong with it.
 
     Streamlit collects garbage after every run of a page, with everybody waiting. What is loaded

@@ -1,0 +1,202 @@
+"""How long the server works for one action of a page, warm, on the bundled model.
+
+Every page is driven without a browser (`streamlit.testing`), in a fresh process prepared as the
+server prepares itself. A time covers one run of the page from the changed widget to the finished
+picture: tokenizer, model, tables, pictures, and the reading of the page by the driver.
+
+    python -m benchmarks.pages --only attention    # one page, printed
+"""
+
+import argparse
+import gc
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from app.catalog import FEATURES, Feature
+from app.engine import open_engine
+from app.streamlit_kit.server import warm_up
+from benchmarks.measure import seconds
+
+TITLE = "Pages"
+COLUMNS = ("page", "action", "tokens", "median", "lowest to highest", "processor", "reached")
+NOTES = (
+    "Server work of one action, warm: to reach are 150 ms in the median. Every new text is one "
+    "that was never seen before; other actions show the same text in another way.",
+    "Processor: processor time of all threads, median. A long text that comes alone is computed "
+    "on all cores, so that its processor time may exceed its time.",
+    "The bundled model, default settings. What the browser does is not in these times.",
+)
+LENGTHS = (12, 120, 512)
+LIMIT = 0.150  # seconds
+_ROOT = Path(__file__).parents[1]
+_WORDS_A_SENTENCE = 12
+_QUESTION = 8  # tokens
+
+Step = Callable[[AppTest, int], None]
+"""Prepare the n-th round of an action: change a widget of the page, do not run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One line of the table: seconds of each round."""
+
+    page: str
+    action: str
+    tokens: int
+    wall: Sequence[float]
+    processor: Sequence[float]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line, in the order of COLUMNS."""
+        median = statistics.median(self.wall)
+        return (
+            self.page,
+            self.action,
+            str(self.tokens),
+            seconds(median),
+            f"{seconds(min(self.wall))} to {seconds(max(self.wall))}",
+            seconds(statistics.median(self.processor)),
+            "yes" if median < LIMIT else "**no**",
+        )
+
+    def __str__(self) -> str:
+        """Return the line as it is printed while the benchmark runs."""
+        return "  ".join(self.cells())
+
+
+class Texts:
+    """Texts of an exact number of tokens, each another one, the same ones in every process."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._words = [word for word in vocabulary if word.isascii() and word.isalpha()]
+        self._random = random.Random(7)
+
+    def of(self, tokens: int) -> str:
+        """Compose whole words of the vocabulary, with a full stop now and then."""
+        words = self._random.choices(self._words, k=tokens)
+        for place in range(_WORDS_A_SENTENCE - 1, tokens, _WORDS_A_SENTENCE):
+            words[place] = "."
+        return " ".join(words)
+
+    def boxes(self, slug: str, tokens: int) -> dict[str, str]:
+        """Fill the boxes of a page so that the model reads this many tokens."""
+        if slug == "next_sentence":  # [CLS], [SEP] and [SEP] are three of them
+            half = (tokens - 3) // 2
+            return {"text": self.of(half), "text_pair": self.of(tokens - 3 - half)}
+        if slug == "qa":
+            question = self.of(min(_QUESTION, tokens // 3))
+            length = tokens - 3 - len(question.split())
+            return {"question": question, "text": self.of(length)}
+        if slug == "fill_mask":
+            return {"text": f"{self.of(tokens - 4)} [MASK] ."}
+        return {"text": self.of(tokens - 2)}
+
+
+def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
+    """List what is measured on a page, in this order."""
+
+    def new_text(at: AppTest, _: int) -> None:
+        for key, text in texts.boxes(slug, tokens).items():
+            at.text_area(key=key).set_value(text)
+
+    def chosen(key: str, *values: Any) -> Step:
+        def step(at: AppTest, number: int) -> None:
+            at.segmented_control(key=key).set_value(values[number % len(values)])
+
+        return step
+
+    yield "a new text", new_text
+    if slug == "fill_mask":
+        yield "more candidates", lambda at, n: _set(at.slider(key="k"), 6 + n % 10)
+    if slug == "attention":
+        yield "another layer", chosen("layer", 1, 2, 3, 4, 5, 0)
+        yield "another head", chosen("head", 1, 2, 3, 4, 5, 0)
+        yield "mean and back", chosen("head", -1, 0)
+        yield "special tokens hidden, shown", lambda at, n: _set(at.toggle(key="special"), n % 2)
+        yield "lines and back", chosen("view", "lines", "map")
+
+
+def _set(widget: Any, value: int) -> None:
+    """Set a widget that takes a number or a truth value."""
+    widget.set_value(bool(value) if type(widget.value) is bool else value)
+
+
+def measure(feature: Feature, texts: Texts, tokens: int, rounds: int) -> Iterator[Timing]:
+    """Measure every action of a page on texts of one length."""
+    at = AppTest.from_file(str(_ROOT / feature.page), default_timeout=60)
+    _run(at)
+    for action, step in actions(feature.slug, texts, tokens):
+        wall, processor = [], []
+        for number in range(-2, rounds):  # the first two warm up what is lazy
+            step(at, number)
+            begin, used = time.perf_counter(), time.process_time()
+            _run(at)
+            if number >= 0:
+                wall.append(time.perf_counter() - begin)
+                processor.append(time.process_time() - used)
+            gc.collect()  # as the server does after every run
+        yield Timing(feature.title, action, tokens, wall, processor)
+
+
+def _run(at: AppTest) -> None:
+    """Run a page, and refuse to time one that fails."""
+    at.run()
+    said = [*at.exception, *at.error, *at.warning]
+    assert not said, said[0].value
+
+
+def measure_here(rounds: int, only: str | None = None) -> Iterator[Timing]:
+    """Measure all pages, or one, in this process."""
+    warm_up()
+    texts = Texts(list(open_engine().tokenizer.vocab))
+    for feature in FEATURES:
+        if only in (None, feature.slug):
+            for tokens in LENGTHS:
+                yield from measure(feature, texts, tokens, rounds)
+
+
+def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
+    """Measure in a fresh process, whose threads and settings are those of the server."""
+    command = [sys.executable, "-m", "benchmarks.pages", "--json", *(["--quick"] if quick else [])]
+    command += ["--only", only] if only else []
+    kept = {key: value for key, value in os.environ.items() if "BERT_EXPLORER" not in key}
+    environment = kept | {"GOMP_SPINCOUNT": "10000"}  # as in app.py
+    with subprocess.Popen(
+        command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            values: dict[str, Any] = json.loads(line)
+            yield Timing(**values)
+    if process.returncode:
+        raise RuntimeError(f"Measuring the pages ended with status {process.returncode}.")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print timings, as lines for people or as JSON for `rows`."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
+    parser.add_argument("--only", choices=[feature.slug for feature in FEATURES])
+    parser.add_argument("--quick", action="store_true", help="few rounds")
+    parser.add_argument("--json", action="store_true", help="measure here, print JSON")
+    options = parser.parse_args(arguments)
+    if options.json:
+        for timing in measure_here(3 if options.quick else 9, options.only):
+            print(json.dumps(asdict(timing)), flush=True)
+    else:
+        for timing in rows(options.quick, options.only):
+            print(timing, flush=True)
+
+
+if __name__ == "__main__":
+    main()
