@@ -1,9 +1,11 @@
 """Checkpoints: from a name to a folder, from a folder to a model, and back to a folder.
 
 Read in this order: `resolve` (what a name stands for), `weights` (which files hold tensors),
-`safetensors_file` and `pickle_file` (the two formats), `keys` (old and new parameter names),
+`safetensors_file`, `pickle_file` and `tensorflow_folder` (the formats; the last stands on
+`tensorflow_table`, `_index`, `_bundle`, `_names` and on `crc32c`), `keys` (old and new names),
 `loading` (everything put together), `sharing` (further classes on a loaded encoder) with
-`ownership` (whose classifier it is), `survey` (what a folder holds, without loading), `saving`.
+`ownership` (whose classifier it is), `survey` (what a folder holds, without loading), `saving`,
+`tensorflow_loading` (a model that exists already).
 
 This package may not run code that a file brings along, write outside the folder it was told,
 or reserve memory on the word of a file: sizes are checked against the file's length first.
