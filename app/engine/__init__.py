@@ -1,6 +1,6 @@
 """The loaded model: tokenizer, weights, provenance, and the only doors to computing with them.
 
-`offers.py` is the table of models that visitors may choose, `hub.py` what an id on the Hub stands
+`shelf.py` is the table of models that visitors may choose, `hub.py` what an id on the Hub stands
 for; `facts.py` says what a model brings without loading it, `fit.py` whether that suits a page.
 `engine.py` holds one model and runs it, `store.py` keeps a bounded number of engines for the
 whole process, `provenance.py` says where a model came from. This package may import `bert_core`
@@ -10,8 +10,8 @@ inference mode or takes the compute semaphore.
 
 from app.engine.engine import Engine
 from app.engine.facts import HeadFacts, ModelFacts
-from app.engine.offers import Offer, default_offer, offers
 from app.engine.provenance import Provenance
+from app.engine.shelf import Offer, default_offer, offers
 from app.engine.store import ModelStore, is_open, open_engine
 
 __all__ = [

@@ -11,8 +11,8 @@ from torch import Tensor
 import bert_core
 from app.engine.compute import PROCESSOR
 from app.engine.facts import ModelFacts, read_facts
-from app.engine.offers import Offer, called_by_name, offer_of
 from app.engine.provenance import Provenance, describe
+from app.engine.shelf import Offer, called_by_name, offer_of
 from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer, Encoding
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve

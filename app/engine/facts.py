@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from app.engine.offers import Offer, called_by_name
+from app.engine.shelf import Offer, called_by_name
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from app.engine.offers import Kind, Offer, offers
+from app.engine.shelf import Kind, Offer, offers
 from bert_core.errors import InputError
 
 # The rules of the Hub itself: `name` or `owner/name`, 96 characters at most a part.

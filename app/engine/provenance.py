@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.offers import Offer
+from app.engine.shelf import Offer
 from bert_core import BertConfig, BertTokenizer
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")

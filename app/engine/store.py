@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from app.engine.engine import Engine
 from app.engine.facts import offered_facts
-from app.engine.offers import Offer, default_offer
+from app.engine.shelf import Offer, default_offer
 from app.settings import settings
 from bert_core.errors import CheckpointError
 

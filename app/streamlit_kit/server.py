@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from app.engine import open_engine
-from app.engine.offers import is_there
+from app.engine.shelf import is_there
 from bert_core.errors import BertError
 
 # `streamlit run` reads these by itself, `App.run` does not.

@@ -10,7 +10,7 @@ import pytest
 
 from app.engine import Engine, ModelStore, is_open, open_engine
 from app.engine import store as store_module
-from app.engine.offers import Kind, Offer
+from app.engine.shelf import Kind, Offer
 from app.settings import Settings
 from bert_core.errors import CheckpointError, MissingFileError
 
