@@ -473,6 +473,29 @@ def test_two_thousand_mutated_entries_with_right_checksums_end_in_our_errors(typ
     assert refused > 1000
 
 
+def test_names_and_entries_that_change_places_end_in_our_errors_or_in_a_model(tmp_path):
+    shutil.copytree(WRITTEN / "pretraining", tmp_path / "copy")
+    index = tmp_path / "copy" / "bert_model.ckpt.index"
+    entries = read_table(index)
+    chance = random.Random(25)
+    loaded = 0
+    for _ in range(80):
+        changed = dict(entries)
+        one, other = chance.sample(sorted(entries)[1:], 2)
+        if chance.random() < 0.5:
+            changed[one], changed[other] = changed[other], changed[one]
+        else:
+            changed[mutate(chance, one)[:200]] = changed.pop(one)
+        index.write_bytes(table(sorted(changed.items())))
+        try:
+            model = BertForPreTraining.from_pretrained(tmp_path / "copy")
+        except BertError:
+            continue
+        assert model.load_report is not None
+        loaded += 1
+    assert 0 < loaded < 80
+
+
 def test_ten_thousand_random_messages_end_in_our_errors():
     chance = random.Random(24)
     read = refused = 0
