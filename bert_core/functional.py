@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
+from bert_core.small_files import shown
 from bert_core.memory import BLOCKS
 
 Activation = Callable[[Tensor], Tensor]
@@ -54,7 +55,7 @@ def activation(config: BertConfig) -> Activation:
         return ACTIVATIONS[config.hidden_act]
     except KeyError:
         raise ConfigError(
-            f"hidden_act is {config.hidden_act!r}; known are {', '.join(ACTIVATIONS)}, "
+            f"hidden_act is {shown(config.hidden_act)}; known are {', '.join(ACTIVATIONS)}, "
             "or pass a callable."
         ) from None
 

@@ -377,11 +377,11 @@ def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:
     record = config.extra.get("pruned_heads") or {}
     layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
     try:
-        pruned = {int(layer): [int(head) for head in gone] for layer, gone in record.items()}
+        pruned = {int(layer): list(gone) for layer, gone in record.items()}
     except (AttributeError, TypeError, ValueError):
         pruned = {-1: []}
     if any(layer not in layers for layer in pruned) or any(
-        head not in heads for gone in pruned.values() for head in gone
+        type(head) is not int or head not in heads for gone in pruned.values() for head in gone
     ):
         raise ConfigError(
             f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with a "

@@ -141,8 +141,8 @@ class PickleFile(TensorFile):
 
     def _start(self, entry: zipfile.ZipInfo) -> int:
         """Return where the content of an entry begins."""
-        header = self.read(entry.header_offset, _LOCAL_HEADER)
-        if len(header) < _LOCAL_HEADER or not header.startswith(_ZIP_MAGIC):
+        header = self.read(max(0, entry.header_offset), _LOCAL_HEADER)
+        if entry.header_offset < 0 or len(header) < _LOCAL_HEADER or header[:4] != _ZIP_MAGIC:
             raise ProgramError(f"Its directory is wrong about the entry {entry.filename[:80]}.")
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         start = entry.header_offset + _LOCAL_HEADER + names

@@ -102,7 +102,8 @@ def run_program(stream: BytesIO) -> object:
                 raise ProgramError(f"It has more than {_MAX_INSTRUCTIONS:,} instructions.")
             machine.do(code.name, argument)
         return machine.stack.pop()
-    except (LookupError, ValueError, TypeError, struct.error, OverflowError, MemoryError):
+    except (LookupError, ValueError, TypeError, struct.error, OverflowError, MemoryError, Warning):
+        # A warning: `pickletools` gives one about bad texts, which may be told to be an error.
         raise ProgramError("Its instructions do not fit together.") from None
 
 

@@ -11,6 +11,7 @@ import torch
 from bert_core.checkpoints.weights import StoredTensor, list_names
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
+from bert_core.small_files import shown
 
 CONFIG_NAMES = ("config.json", "bert_config.json")  # the second is the original release's
 _DTYPES = {
@@ -110,7 +111,7 @@ def _check_architecture(config: BertConfig, path: Path) -> None:
         kind = ", ".join(names)
     if kind not in (None, "bert"):
         raise ConfigError(
-            f"{path.name} describes a model of type {kind!r}; this package implements 'bert'. "
+            f"{path.name} describes a model of type {shown(kind)}; this package implements 'bert'. "
             "Models with other names for the same parts cannot be loaded."
         )
 
