@@ -42,7 +42,7 @@ NASTY = {
 
 def save_tiny(
     folder: Path,
-    cls: type[BertForMaskedLM] | type[BertForPreTraining] | type[BertModel],
+    cls: type[BertPreTrainedModel],
     *,
     max_length: int = 48,
 ) -> Path:

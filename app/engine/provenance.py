@@ -7,9 +7,8 @@ from pathlib import Path
 
 from app.engine.shelf import Offer
 from bert_core import BertConfig, BertTokenizer
+from bert_core.checkpoints.weights import weight_files
 
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_INDEXED = ("*.safetensors", "*.bin")
 _CARD = "README.md"
 _CARD_BYTES = 65_536  # the front matter stands at the very top
 _CHUNK = 1 << 20
@@ -83,13 +82,10 @@ def _licence(card: Path) -> str:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Hash the weight files of a folder, in the order of their names."""
-    files = [folder / name for name in _WEIGHTS if (folder / name).is_file()][:1]
-    if not files:
-        files = sorted(path for pattern in _INDEXED for path in folder.glob(pattern))
+    """Hash the weight files of a folder, in the order in which they are read."""
     digest = hashlib.sha256()
-    for path in files:
+    for path in weight_files(folder):
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
-    return digest.hexdigest()[:12] if files else ""
+    return digest.hexdigest()[:12]

@@ -1,5 +1,6 @@
 """The engine: one shared encoder, honest reports, computing only through its doors."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -7,8 +8,16 @@ import pytest
 import torch
 
 from app.engine import Engine
-from bert_core import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
+from bert_core import (
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
 from bert_core.errors import InputError, MissingFileError
+from tests.conftest import save_tiny
 
 
 def test_all_classes_share_one_encoder(tiny_engine: Engine) -> None:
@@ -19,6 +28,46 @@ def test_all_classes_share_one_encoder(tiny_engine: Engine) -> None:
     ours = masked.bert.embeddings.word_embeddings.weight
     assert ours.data_ptr() == pairs.bert.embeddings.word_embeddings.weight.data_ptr()
     assert tiny_engine.model(BertForMaskedLM) is masked
+
+
+def test_heads_of_a_bundle_are_put_on_the_shared_encoder(tiny_engine: Engine) -> None:
+    shared = dict(tiny_engine.model(BertForPreTraining).bert.named_parameters())
+    for cls in (BertForQuestionAnswering, BertForTokenClassification):
+        model = tiny_engine.model(cls)
+        assert model.load_report is not None and model.load_report.missing == ()
+        assert all(each is shared[name] for name, each in model.bert.named_parameters())
+    labels = tiny_engine.model(BertForTokenClassification).config.id2label
+    assert list(labels.values()) == ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+    assert not tiny_engine.facts.heads["BertForTokenClassification"].own_encoder
+
+
+def test_a_head_that_changed_the_encoder_reads_with_its_own(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path, BertForPreTraining)
+    head = BertForQuestionAnswering.from_model(BertForPreTraining.from_pretrained(folder))
+    with torch.no_grad():
+        head.bert.encoder.block(1).output.dense.bias.add_(1.0)
+    head.save_pretrained(folder / "heads" / "BertForQuestionAnswering")
+    engine = Engine(str(folder))
+    words, answers = engine.model(BertForMaskedLM), engine.model(BertForQuestionAnswering)
+    assert engine.facts.heads["BertForQuestionAnswering"].own_encoder
+    mine = answers.bert.encoder.block(1).output.dense.bias
+    theirs = words.bert.encoder.block(1).output.dense.bias
+    torch.testing.assert_close(mine, theirs + 1.0)
+
+
+def test_a_fine_tuned_checkpoint_answers_as_what_it_is(tmp_path: Path) -> None:
+    engine = Engine(str(save_tiny(tmp_path, BertForSequenceClassification)))
+    assert engine.missing("BertForSequenceClassification") == ()
+    assert engine.missing("BertForTokenClassification") == ("classifier.weight", "classifier.bias")
+    alone = BertForSequenceClassification.from_pretrained(tmp_path)
+    encoding = engine.tokenizer.encode("the cat")
+    expected = alone.run(torch.tensor([encoding.input_ids])).logits
+    found = engine.run(BertForSequenceClassification, encoding).logits
+    assert found is not None and expected is not None
+    torch.testing.assert_close(found, expected.detach(), atol=1e-5, rtol=0)
+    stored = alone.classifier.weight
+    fresh = engine.model(BertForTokenClassification).classifier.weight
+    assert not torch.equal(fresh, stored)
 
 
 def test_models_are_in_evaluation_mode(tiny_engine: Engine) -> None:
@@ -93,6 +142,13 @@ def test_provenance_names_the_folder_but_not_its_path(
     assert card.lower_case
 
 
+def test_the_fingerprint_is_what_other_tools_compute(
+    tiny_engine: Engine, tiny_folder: Path
+) -> None:
+    digest = hashlib.sha256((tiny_folder / "model.safetensors").read_bytes()).hexdigest()
+    assert tiny_engine.provenance.fingerprint == digest[:12]
+
+
 def test_the_fingerprint_changes_with_the_weights(
     tiny_engine: Engine, headless_folder: Path
 ) -> None:
@@ -117,3 +173,17 @@ def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:
     torch.testing.assert_close(one.logits, listed.logits)
     with pytest.raises(InputError, match="empty"):
         tiny_engine.run(BertForMaskedLM, [])
+
+
+def test_warming_up_computes_a_text_of_full_length(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: list[int] = []
+    real = tiny_engine._collate
+    monkeypatch.setattr(
+        tiny_engine,
+        "_collate",
+        lambda batch: lengths.extend(len(each.input_ids) for each in batch) or real(batch),
+    )
+    tiny_engine.warm_up()
+    assert lengths == [tiny_engine.max_length] * 2
