@@ -2,10 +2,10 @@
 
 `shelf.py` is the table of models that visitors may choose, `hub.py` what an id on the Hub stands
 for; `facts.py` says what a model brings without loading it, `fit.py` whether that suits a page.
-`engine.py` holds one model and runs it, `store.py` keeps a bounded number of engines for the
-whole process, `provenance.py` says where a model came from. This package may import `bert_core`
-and `app.settings`; it may not import a front end, a task or a view. Nothing outside it enters
-inference mode or takes the compute semaphore.
+`engine.py` holds one model and runs it, `compute.py` says whose turn it is, `store.py` keeps a
+bounded number of engines for the whole process, `provenance.py` says where a model came from.
+This package may import `bert_core` and `app.settings`; it may not import a front end, a task or
+a view. Nothing outside it enters inference mode.
 """
 
 from app.engine.engine import Engine

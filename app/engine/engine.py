@@ -13,7 +13,7 @@ from app.engine.compute import PROCESSOR
 from app.engine.facts import ModelFacts, read_facts
 from app.engine.provenance import Provenance, describe
 from app.engine.shelf import Offer, called_by_name, offer_of
-from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer, Encoding
+from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.sharing import load_sharing
@@ -117,9 +117,13 @@ class Engine:
             )
 
     def warm_up(self) -> None:
-        """Compute something once, so that the first visitor does not wait for what is lazy."""
-        encoding = self.tokenizer.encode("[MASK]")
-        self.run(BertForPreTraining, encoding, attentions=True)
+        """Compute something once, so that the first visitor does not wait for what is lazy.
+
+        A long text, so that its memory is fetched now; `bert_core.memory` uses it again.
+        """
+        length = min(self.max_length, 512)
+        encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)
+        self.run(BertModel, encoding, attentions=True)
         self.scores_at(encoding, [1])
 
     def run(
