@@ -33,7 +33,7 @@ if _TYPE_CHECKING:
 
     _Name = str | Path
 
-dependencies = ["torch", "numpy"]
+dependencies = ["torch", "numpy", "huggingface_hub", "requests", "tqdm"]
 
 
 def bertTokenizer(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "BertTokenizer":

@@ -33,8 +33,8 @@ def find_tokenizer(
         DownloadError: a server did not deliver it.
         CheckpointError: `tokenizer_config.json` cannot be read.
     """
-    path = path_of(name_or_path).expanduser()
-    if path.is_file() and not path.name.lower().endswith(ARCHIVE_ENDINGS):
+    path = Path(os.path.expanduser(path_of(name_or_path)))
+    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
         folder, vocab_file = path.parent, path
         name = f"{path.parent.name}/{path.name}"
     else:

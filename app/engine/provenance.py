@@ -1,16 +1,19 @@
 """Where a model came from and what it is made of, in words a visitor can read."""
 
 import hashlib
-import re
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.shelf import Offer
 from bert_core import BertConfig, BertTokenizer
 from bert_core.checkpoints.weights import weight_files
+from bert_core.errors import BertError
+from bert_core.small_files import open_regular
 
 _CARD = "README.md"
 _CARD_BYTES = 65_536  # the front matter stands at the very top
+_LICENCE_CHARS = 60  # the longest short names of licences have half of that
 _CHUNK = 1 << 20
 
 
@@ -72,13 +75,14 @@ def describe(
 def _licence(card: Path) -> str:
     """Read `license:` from the front matter of a model card; "" where there is none."""
     try:
-        with card.open("rb") as file:
+        with os.fdopen(open_regular(card), "rb") as file:
             head = file.read(_CARD_BYTES).decode("utf-8", errors="replace")
-    except OSError:
+    except (OSError, BertError):
         return ""
-    front = re.match(r"---\s*\n(.*?)\n---\s*\n", head, re.DOTALL)
-    line = re.search(r"^license:\s*(.+?)\s*$", front.group(1), re.MULTILINE) if front else None
-    return line.group(1).strip("\"'") if line else ""
+    lines = [line.rstrip() for line in head.splitlines()]
+    front = lines[1 : lines.index("---", 1)] if lines[:1] == ["---"] and "---" in lines[1:] else []
+    stated = [line.removeprefix("license:") for line in front if line.startswith("license:")]
+    return stated[0].strip().strip("\"'")[:_LICENCE_CHARS] if stated else ""
 
 
 def _fingerprint(folder: Path) -> str:

@@ -14,6 +14,7 @@ from bert_core.checkpoints.cache import cache_folder
 from bert_core.checkpoints.hub_names import SHORT_NAMES, Part, is_hub_id
 from bert_core.checkpoints.transfer import Progress
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
+from bert_core.small_files import shown
 
 ARCHIVE_ENDINGS = (".tar.gz", ".tgz", ".zip")
 
@@ -47,10 +48,10 @@ def resolve(
         DownloadError: a server did not deliver, or there is no room for what it would.
     """
     text = _text_of(name_or_path)
-    path = Path(text).expanduser()
-    if path.is_dir():
+    path = Path(os.path.expanduser(text))
+    if os.path.isdir(path):  # unlike Path's own, no error where a name is too long for the system
         return path
-    if path.exists():
+    if os.path.exists(path):
         return _archive(path, cache_dir, cancel)
     if "://" in text:
         from bert_core.checkpoints.address import fetch_archive
@@ -70,7 +71,7 @@ def _text_of(name_or_path: object) -> str:
         text = None
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise InputError(
-            f"Expected the name of a model or the path of its folder; got {name_or_path!r}."
+            f"Expected the name of a model or the path of its folder; got {shown(name_or_path)}."
         )
     return text
 
@@ -112,7 +113,7 @@ def _nothing(text: str) -> str:
     """Say that nothing has this name, and what could be given instead."""
     bundled = ", ".join(bundled_names()) or "none in this installation"
     return (
-        f"There is no folder or bundled model {text!r}. Expected a folder with config.json, "
+        f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
         f"weights and vocab.txt; an archive of one ({', '.join(ARCHIVE_ENDINGS)}) or its http(s) "
         f"address; a bundled model ({bundled}); or an id on the Hugging Face Hub, owner/name or a "
         f"short name such as {SHORT_NAMES[0]}."

@@ -42,6 +42,13 @@ def test_an_unknown_bundled_name_is_refused_and_the_known_ones_named():
             bundled_folder(name)
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000, "~no-such-user/model", "a" * 10**6])
+def test_a_name_that_no_system_takes_is_refused_in_short(name):
+    with pytest.raises(MissingFileError, match="There is no folder") as caught:
+        resolve(name)
+    assert len(str(caught.value)) < 600
+
+
 @pytest.mark.parametrize("name", ["", "   ", None, 3, b"bytes", ["a"], "a\0b"])
 def test_what_is_no_name_at_all_is_refused(name):
     with pytest.raises(InputError, match="Expected the name of a model"):
