@@ -61,7 +61,7 @@ class BertPreTrainedModel(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path, *inputs: Any, **kwargs: Any) -> Self:
-        """Load weights from a folder or a bundled model; see `checkpoints.loading`."""
+        """Load weights from what `checkpoints.resolve` finds; see `checkpoints.loading`."""
         from bert_core.checkpoints.loading import load_pretrained
 
         return load_pretrained(cls, name_or_path, *inputs, **kwargs)

@@ -1,7 +1,8 @@
 """Checkpoints: from a name to a folder, from a folder to a model, and back to a folder.
 
-Read in this order: `resolve` (what a name stands for), `weights` (which files hold tensors),
-`safetensors_file`, `pickle_file` and `tensorflow_folder` (the formats; the last stands on
+Read in this order: `resolve` (what a name stands for) with `archive`, `address`, `hub_plan` and
+`hub` (where it comes from; they stand on `cache` and `transfer`), `weights` (which files hold
+tensors), `safetensors_file`, `pickle_file` and `tensorflow_folder` (the formats; the last stands on
 `tensorflow_table`, `_index`, `_bundle`, `_names` and on `crc32c`), `keys` (old and new names),
 `loading` (everything put together), `sharing` (further classes on a loaded encoder) with
 `ownership` (whose classifier it is), `survey` (what a folder holds, without loading), `saving`,

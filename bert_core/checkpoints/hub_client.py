@@ -122,7 +122,9 @@ def _silence(error: BaseException) -> str:
         return "the Hub does not answer in time. Try again later."
     if "ProxyError" in names:
         return "the proxy does not pass the request on."
-    if names & {"NetworkError", "ConnectError", "ConnectionError", "RemoteProtocolError"}:
+    if names & {"RemoteProtocolError", "ReadError"}:
+        return "the line to the Hub broke. Try again."
+    if names & {"NetworkError", "ConnectError", "ConnectionError"}:
         return "the Hub cannot be reached. Is there a network? Copies on this machine still load."
     if "ValueError" in names or "FileMetadataError" in names:
         return "what answers is not the Hub, or not well. Is there a login page in between?"

@@ -72,15 +72,10 @@ def run_limited() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a script in a process whose files may not grow beyond so many bytes."""
 
     def run(script: str, *arguments: str, file_bytes: int) -> subprocess.CompletedProcess[str]:
-        resource = pytest.importorskip("resource", reason="no limits on processes here")
-
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-
-        command = [sys.executable, "-B", "-c", script, *arguments]
-        return subprocess.run(
-            command, capture_output=True, text=True, preexec_fn=limit, timeout=120, check=False
-        )
+        pytest.importorskip("resource", reason="no limits on processes here")
+        limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({file_bytes},) * 2)\n"
+        command = [sys.executable, "-B", "-c", limit + script, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     return run
 
