@@ -147,7 +147,6 @@ def _offer_instead(name: str) -> None:
         f"Use {plain(name)} instead",
         key="_use_instead",
         icon=":material/swap_horiz:",
-        type="primary",
         on_click=use_model,
         args=(name,),
     )
@@ -176,7 +175,7 @@ def _hub_dialog() -> None:
             max_chars=200,
         )
         st.text_input("Revision", key="_hub_revision", placeholder="main", max_chars=128)
-        st.form_submit_button("Use this model", type="primary", on_click=_ask_hub)
+        st.form_submit_button("Use this model", on_click=_ask_hub)
     if answer:
         st.info(plain(answer))
 
