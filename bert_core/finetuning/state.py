@@ -5,7 +5,7 @@ or the new one. Read with `weights_only=True`: opening such a file never runs co
 """
 
 import os
-import pickle
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,13 +61,16 @@ def read_state(
     if not path.is_file():
         raise MissingFileError(f"There is no training state at {path}. Start without resuming.")
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        stored: dict[str, torch.Tensor] = state["model"]
-        record: dict[str, Any] = state["record"]
-    except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError) as error:
+        with warnings.catch_warnings(action="ignore"):  # of PyTorch, about what damage looks like
+            state = dict(torch.load(path, map_location="cpu", weights_only=True))
+        stored = {str(name): torch.as_tensor(value) for name, value in state["model"].items()}
+        moments, record = dict(state["optimizer"]), dict(state["record"])
+        random, cuda_random = state["random"], list(state["cuda_random"])
+    except Exception as error:  # noqa: BLE001  a damaged pickle can fail in any way at all
         raise CheckpointError(
-            f"The training state {path} cannot be read ({error}). Remove it to start again."
-        ) from error
+            f"The training state {path} cannot be read ({str(error)[:200]}). Remove it to start "
+            "again."
+        ) from None
     parameters = dict(model.named_parameters())
     wrong = sorted(set(parameters) ^ set(stored)) or [
         name for name, value in stored.items() if value.shape != parameters[name].shape
@@ -77,11 +80,17 @@ def read_state(
             f"The training state {path} belongs to another model: {', '.join(wrong[:3])} "
             f"differ{'s' if len(wrong) == 1 else ''}. Build the model it was saved from."
         )
+    try:
+        optimizer.load_state_dict(moments)
+        torch.set_rng_state(random)
+    except Exception as error:  # noqa: BLE001  as above
+        raise CheckpointError(
+            f"The training state {path} does not fit this training ({str(error)[:200]}). Remove "
+            "it to start again."
+        ) from None
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(stored[name])
-    optimizer.load_state_dict(state["optimizer"])
-    torch.set_rng_state(state["random"])
-    if state["cuda_random"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda_random"])
+    if cuda_random and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(cuda_random)
     return record

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor
 
-from bert_core.errors import InputError
+from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
@@ -246,7 +246,12 @@ class Trainer:
             CheckpointError: the file is damaged or belongs to another model.
         """
         record = read_state(Path(path), self.model, self.optimizer)
-        self.steps_done, self.seconds = int(record["step"]), float(record["seconds"])
+        try:
+            self.steps_done, self.seconds = int(record["step"]), float(record["seconds"])
+        except (KeyError, TypeError, ValueError):
+            raise CheckpointError(
+                f"The training state {path} does not say how far it is."
+            ) from None
         if self.log is not None and self.log.is_file():
             lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if _step_of(line) <= self.steps_done]

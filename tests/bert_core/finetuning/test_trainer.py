@@ -1,6 +1,7 @@
 """The trainer: every class learns, steps are reported, a killed training goes on unharmed."""
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,29 @@ def test_states_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="cannot be read"):
         words_trainer().resume(path)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.pt"]
+
+
+def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_path: Path) -> None:
+    trainer = words_trainer()
+    trainer.step()
+    trainer.save(tmp_path / "state.pt")
+    trainer.step()
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    whole, chance = (tmp_path / "state.pt").read_bytes(), random.Random(5)
+    refused = 0
+    for _ in range(200):
+        raw = bytearray(whole)
+        for _ in range(chance.choice((1, 3, 9))):
+            raw[chance.randrange(6_000)] = chance.choice((0, 1, 46, 127, 128, 255))
+        (tmp_path / "state.pt").write_bytes(raw)
+        try:
+            trainer.resume(tmp_path / "state.pt")
+            trainer.model.load_state_dict(before)
+        except CheckpointError:
+            refused += 1
+            state = trainer.model.state_dict()
+            assert all(torch.equal(state[name], value) for name, value in before.items())
+    assert refused > 100
 
 
 def test_a_budget_of_minutes_follows_the_computing_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,247 @@
+"""Configurations, vocabularies and indexes that are no files, have no end, or mean nothing."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from bert_core import BertConfig, BertForSequenceClassification, BertModel, BertTokenizer
+from bert_core.errors import BertError, CheckpointError, ConfigError
+from bert_core.small_files import parse_json, read_small, shown
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##c"]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting() -> Iterator[None]:
+    """A test that waits for a pipe ends in an error instead of never."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError("still waiting after twenty seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def folder(tiny, tmp_path):
+    folder = tmp_path / "sound"
+    tiny.save_pretrained(folder)
+    (folder / "vocab.txt").write_text("\n".join(PIECES), encoding="utf-8")
+    BertTokenizer(folder / "vocab.txt").save_pretrained(folder)
+    return folder
+
+
+READERS = {
+    "config.json": BertModel.from_pretrained,
+    "model.safetensors": BertModel.from_pretrained,
+    "vocab.txt": BertTokenizer.from_pretrained,
+    "tokenizer_config.json": BertTokenizer.from_pretrained,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "/dev/zero", "/dev/null", "folder"])
+def test_what_is_no_file_is_refused_at_once(folder, name, kind):
+    (folder / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    elif kind == "link to a pipe":
+        os.mkfifo(folder / "elsewhere")
+        (folder / name).symlink_to(folder / "elsewhere")
+    elif kind == "folder":
+        (folder / name).mkdir()
+    else:
+        (folder / name).symlink_to(kind)
+    says = "no vocabulary file" if (folder / name).is_dir() and name == "vocab.txt" else "regular"
+    with pytest.raises(BertError, match=says):
+        READERS[name](folder)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_links_that_lead_nowhere_are_as_good_as_nothing(folder, name):
+    (folder / name).unlink()
+    (folder / name).symlink_to(name)  # to itself
+    if name == "tokenizer_config.json":  # the one that may be missing
+        assert READERS[name](folder).do_lower_case
+    else:
+        with pytest.raises(FileNotFoundError):
+            READERS[name](folder)
+
+
+def test_a_pipe_given_by_name_is_refused_too(tmp_path):
+    os.mkfifo(tmp_path / "config.json")
+    with pytest.raises(ConfigError, match="regular file"):
+        BertConfig(str(tmp_path / "config.json"))
+    with pytest.raises(CheckpointError, match="regular file"):
+        BertTokenizer(tmp_path / "config.json")
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.txt", "tokenizer_config.json"])
+def test_gigabytes_are_not_read(folder, name):
+    with (folder / name).open("wb") as file:
+        file.truncate(5 * 2**30)  # a hole: takes no room on the disk
+    with pytest.raises(BertError, match=r"5,368,709,120 bytes; at most [\d,]+ are read"):
+        READERS[name](folder)
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "a.json").write_bytes(b"x" * 50)
+    monkeypatch.setattr(os, "fstat", lambda number, real=os.fstat: _smaller(real(number)))
+    with pytest.raises(CheckpointError, match="at most 40"):
+        read_small(tmp_path / "a.json", 40)
+
+
+def _smaller(found):
+    return os.stat_result((*found[:6], 10, *found[7:]))
+
+
+# -- vocabularies ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"", "is empty"),
+        (b"\n\n\n", "is empty"),
+        (b"\xff\xfe[\x00U\x00", "not UTF-8"),
+        (b"[UNK]\n\xc3(\n", "not UTF-8"),
+        (b"\xed\xa0\x80\n[UNK]", "not UTF-8"),
+        (b"\x00" * 100, "no \\[UNK\\]"),
+        (b"the\ncat\n", "no \\[UNK\\]"),
+        (b"[UNK]\n" + b"a\n" * 1_000_001, "1,000,002 lines"),
+    ],
+)
+def test_a_vocabulary_that_is_none_is_refused(folder, raw, says):
+    (folder / "vocab.txt").write_bytes(raw)
+    with pytest.raises(CheckpointError, match=says):
+        BertTokenizer.from_pretrained(folder)
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def change(folder, **values):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+SIZES = [
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("value", [10**9, 2**63, 10**400, -1, 0, 1e9, "32", None, True, [32], {}])
+def test_sizes_that_cannot_be_are_refused_before_anything_is_built(folder, size, value):
+    change(folder, **{size: value})
+    with pytest.raises(ConfigError, match=size) as caught:
+        BertModel.from_pretrained(folder)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_largest_sizes_that_are_believed_reserve_nothing(folder, size):
+    change(folder, **{size: 1_000 if size == "num_hidden_layers" else 10_000_000})
+    with pytest.raises(BertError):
+        BertModel.from_pretrained(folder)
+
+
+def test_more_labels_than_the_weights_hold_are_refused_before_memory_is_reserved(folder):
+    change(folder, num_labels=10_000_000)
+    with pytest.raises(ConfigError, match="sizes cannot be right"):
+        BertForSequenceClassification.from_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 31 + "]" * 31,
+        "[" * 500 + "]" * 500,
+        "[" * 100_000 + "]" * 100_000,
+        '{"a":' * 500 + "1" + "}" * 500,
+        '{"a":' * 100_000,
+    ],
+)
+def test_towers_of_brackets_are_refused(folder, text):
+    whole = json.dumps(json.loads((folder / "config.json").read_text()))
+    (folder / "config.json").write_text(whole.rstrip("}") + f', "tower": {text}}}')
+    if text.startswith("[" * 31 + "]"):
+        assert len(str(BertModel.from_pretrained(folder).config.extra["tower"])) == 62
+        return
+    with pytest.raises(ConfigError, match=r"brackets|valid JSON"):
+        BertModel.from_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"\xff", "not valid JSON"),
+        (b"\xef\xbb\xbf{", "not valid JSON"),
+        (b'{"vocab_size": ' + b"9" * 5_000 + b"}", "not valid JSON"),
+        (b'{"vocab_size": 1e999}', "vocab_size is inf"),
+        (b'{"vocab_size": NaN}', "vocab_size is nan"),
+        (b'{"vocab_size": 9, "name": "\\ud800"}', "half a character"),
+        (b'{"vocab_size": 9, "\\udfff": 1}', "half a character"),
+        (b'"' + b"x" * 1_000_000 + b'"', "holds a str"),
+        (b'{"vocab_size": "' + b"x" * 1_000_000 + b'"}', "vocab_size is 'xxx"),
+        (b'{"vocab_size": 9, "label2id": {"a": [1]}}', "label2id"),
+        (b'{"vocab_size": 9, "label2id": {"a": {}, "b": 1}}', "label2id"),
+        (b'{"vocab_size": 9, "label2id": {"a": 1.5}}', "label2id"),
+        (b'{"vocab_size": 9, "label2id": {"a": 0, "b": 0, "c": 2}}', "without gaps"),
+        (b'{"vocab_size": 9, "id2label": {"' + b"9" * 5_000 + b'": "a"}}', "whole number"),
+        (b'{"vocab_size": 9, "id2label": ["a"]}', "id2label is a list"),
+        (b'{"vocab_size": 9, "num_labels": 1e30}', "num_labels"),
+        (b'{"vocab_size": 9, "layer_norm_eps": 1e400}', "layer_norm_eps"),
+        (b'{"vocab_size": 9, "hidden_dropout_prob": "0.1"}', "hidden_dropout_prob"),
+        (b'{"vocab_size": 9, "is_decoder": true}', "encoder only"),
+    ],
+)
+def test_a_configuration_that_means_nothing_is_refused_in_few_words(tmp_path, raw, says):
+    (tmp_path / "config.json").write_bytes(raw)
+    with pytest.raises(ConfigError, match=says) as caught:
+        BertConfig.from_json_file(tmp_path / "config.json")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "pruned",
+    [{"0": ["1"]}, {"0": [1.0]}, {"0": [True]}, {"0": [4]}, {"2": [0]}, {"0": 1}, [0], "0", 7],
+)
+def test_pruning_that_names_no_heads_is_refused(folder, pruned):
+    change(folder, pruned_heads=pruned)
+    with pytest.raises(ConfigError, match="pruned_heads"):
+        BertModel.from_pretrained(folder)
+
+
+def test_a_byte_order_mark_and_unknown_keys_are_no_reason_to_refuse(tmp_path):
+    (tmp_path / "config.json").write_bytes(b'\xef\xbb\xbf{"vocab_size": 9, "odd": [{"a": null}]}')
+    config = BertConfig.from_json_file(tmp_path / "config.json")
+    assert config.vocab_size == 9 and config.extra == {"odd": [{"a": None}]}
+
+
+def test_a_name_that_stands_twice_is_refused_where_it_must_stand_once():
+    assert parse_json(b'{"a": 1, "a": 2}', "it") == {"a": 2}
+    with pytest.raises(CheckpointError, match="it is not valid JSON: a name stands there twice"):
+        parse_json(b'{"b": {"a": 1, "a": 2}}', "it", unique=True)
+
+
+def test_a_value_is_shown_in_few_words_whatever_it_is():
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    for value in (nested, "x" * 10**6, 10**4_000, {"a" * 1000: ["b" * 1000] * 1000}, b"c" * 10**6):
+        assert len(shown(value)) < 700
+    assert shown(torch.float32) == "torch.float32"
