@@ -82,7 +82,7 @@ class Processor:
 
 
 def _machine_is_busy() -> bool:
-    """Tell whether more ran in the last minute than there are cores.
+    """Tell whether half as much again ran in the last minute as there are cores.
 
     The threads of one pass wait for each other at every step. Where something else takes their
     cores away, two of them are slower than one (measured beside seven busy processes on two
@@ -91,7 +91,7 @@ def _machine_is_busy() -> bool:
     if not hasattr(os, "getloadavg"):
         return False
     try:
-        return os.getloadavg()[0] > (os.cpu_count() or 1)
+        return os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
     except OSError:
         return False
 

@@ -103,7 +103,7 @@ def test_on_a_busy_machine_a_long_input_keeps_to_its_share(
 ) -> None:
     processor = Processor(threads=1, runs=2)
     monkeypatch.setattr(compute.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(compute.os, "getloadavg", lambda: (2.5, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(compute.os, "getloadavg", lambda: (3.5, 0.0, 0.0), raising=False)
     assert threads_of(processor, LONG) == 1
 
     def unknown() -> tuple[float, float, float]:
