@@ -17,8 +17,8 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
-from bert_core.small_files import shown
 from bert_core.memory import BLOCKS
+from bert_core.small_files import shown
 
 Activation = Callable[[Tensor], Tensor]
 
