@@ -17,6 +17,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from app.settings import BUNDLED_MODEL
+from bert_core.bundled import bundled_folder
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # The browser's own errands (updates, field trials) are switched off, so that every request
@@ -103,7 +106,17 @@ def wait_until_up(address: str, server: "subprocess.Popen[bytes]", log: Path) ->
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder on offer beside the bundled model: the same model under another name."""
+    folder = tmp_path_factory.mktemp("shelf")
+    (folder / "second").mkdir()
+    for path in bundled_folder(BUNDLED_MODEL).iterdir():
+        (folder / "second" / path.name).symlink_to(path)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, shelf: Path) -> Iterator[Site]:
     """Serve the site as `make run` does, on a free port of the loopback."""
     port = free_port()
     log = tmp_path_factory.mktemp("site") / "server.log"
@@ -118,6 +131,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             **{k: v for k, v in os.environ.items() if k not in {"NO_PROXY", "no_proxy"}},
             **proxies,
             "STREAMLIT_SERVER_PORT": str(port),
+            "BERT_EXPLORER_MODELS": str(shelf),
         }
         server = subprocess.Popen(
             [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=out, stderr=out

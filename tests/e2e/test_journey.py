@@ -173,6 +173,49 @@ def test_the_address_follows_the_visitor_and_opens_the_same_view_again(visit: Vi
     )
 
 
+def test_the_model_of_a_link_stays_in_the_address_of_every_page(visit: Visit) -> None:
+    page = visit("tokenizer?model=second&text=An+owl")
+    settled(page, "tokenizer")
+    for slug in ("", "fill_mask", "", "attention"):
+        name = TITLES[slug] if slug else "Home"
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        settled(page, slug)
+        expect(page).to_have_url(re.compile(rf"/{slug}\?(.*&)?model=second\b"))
+        expect(page.get_by_role("combobox", name="Model")).to_have_value("second")
+        assert "second (a folder on this server)" in main(page)
+
+
+def test_the_keyboard_alone_chooses_a_model_and_the_first_one_leaves_the_address(
+    visit: Visit,
+) -> None:
+    page = visit("tokenizer?text=An+owl")
+    settled(page, "tokenizer")
+    box = page.get_by_role("combobox", name="Model")
+    assert "Model" in tabbed(page, "Model")
+    page.keyboard.type("second")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]model=second\b"))
+    settled(page, "tokenizer")
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("An owl")
+    box.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(box).not_to_have_value("second")
+    expect(page).not_to_have_url(re.compile("model="))
+
+
+def test_an_id_of_the_hub_is_asked_for_and_answered_by_keyboard(visit: Visit) -> None:
+    page = visit("tokenizer")
+    settled(page, "tokenizer")
+    page.get_by_role("button", name="By Hub id").press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("textbox", name="Id on the Hub").press_sequentially("someone/no-such-model")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("status")).to_contain_text("no copy of someone/no-such-model")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
 FOCUSED = """() => {
     let at = document.activeElement;
     while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
