@@ -16,14 +16,23 @@ def check_inputs(
     attention_mask: Tensor | None = None,
     *,
     rank: int = 2,
+    device: torch.device | None = None,
 ) -> None:
     """Refuse inputs no forward pass can use, before any arithmetic.
 
     Values are looked at on CPU only; a GPU would have to wait for the answer.
 
+    Args:
+        config: the model's.
+        input_ids: (B, T), or (B, N, T) where `rank` is 3.
+        token_type_ids: the same shape, or None.
+        attention_mask: the same shape, or None; where `rank` is 2 also (B, T, T).
+        rank: number of axes expected.
+        device: where the model is; None leaves that unchecked.
+
     Raises:
-        InputError: not integers, wrong rank, empty, longer than the model reads, or ids outside
-            the vocabulary or the token types.
+        InputError: not integers, wrong rank, empty, longer than the model reads, ids outside
+            the vocabulary or the token types, or not where the model is.
     """
     _check_ids("input_ids", input_ids, config.vocab_size, rank)
     if input_ids.shape[-1] > config.max_position_embeddings:
@@ -40,6 +49,18 @@ def check_inputs(
         square = (*input_ids.shape, input_ids.shape[-1])
         if rank != 2 or attention_mask.shape != square:
             _check_shape("attention_mask", attention_mask, input_ids)
+    if device is not None:
+        _check_device("input_ids", input_ids, device)
+        _check_device("token_type_ids", token_type_ids, device)
+        _check_device("attention_mask", attention_mask, device)
+
+
+def _check_device(name: str, tensor: Tensor | None, device: torch.device) -> None:
+    if tensor is not None and tensor.device != device:
+        raise InputError(
+            f"{name} is on {tensor.device}, the model on {device}. Move one of them: "
+            f"{name}.to(model.device), or model.to({str(tensor.device)!r})."
+        )
 
 
 def _check_ids(name: str, ids: Tensor, limit: int, rank: int) -> None:

@@ -204,7 +204,8 @@ class BertPreTrainedModel(nn.Module):
         want: Request | None = None,
     ) -> Encoded:
         """Check the inputs and run the encoder with what this model was asked to keep."""
-        check_inputs(self.config, input_ids, token_type_ids, attention_mask)
+        place = self.encoder_model.embeddings.word_embeddings.weight.device
+        check_inputs(self.config, input_ids, token_type_ids, attention_mask, device=place)
         if want is None:
             want = Request(self.output_attentions, False, self.keep_multihead_output)
         return self.encoder_model.encode(input_ids, token_type_ids, attention_mask, head_mask, want)

@@ -9,6 +9,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -209,7 +210,7 @@ class Trainer:
 
     def _backward_part(self, model: BertPreTrainedModel, batch: Any) -> dict[str, float]:
         """Run one part; return its loss under the name "" and its named parts."""
-        with torch.autocast(model.device.type, torch.bfloat16, enabled=self.settings.bfloat16):
+        with self._precision(model):
             loss = self.loss(model, batch)
         value = float(loss.total.detach())
         if not math.isfinite(value):
@@ -219,6 +220,12 @@ class Trainer:
             )
         loss.total.backward()  # type: ignore[no-untyped-call]
         return {"": value, **{name: float(part) for name, part in loss.parts.items()}}
+
+    def _precision(self, model: BertPreTrainedModel) -> AbstractContextManager[object]:
+        """Return what to compute in: not every device knows a narrower type."""
+        if not self.settings.bfloat16:
+            return nullcontext()
+        return torch.autocast(model.device.type, torch.bfloat16)
 
     def _write(self, report: StepReport) -> None:
         if self.log is not None:

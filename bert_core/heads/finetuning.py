@@ -186,7 +186,7 @@ class BertForTokenClassification(_Classifier):
             return self._answer(encoded, logits)
         labels = whole_numbers(labels, "labels")
         if attention_mask is not None and attention_mask.shape == labels.shape:
-            labels = labels.masked_fill(attention_mask.to(labels.device) == 0, IGNORED[1])
+            labels = labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
         return cross_entropy(logits, labels)
 
 

@@ -95,18 +95,19 @@ def mask_tokens(
     it is. Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay.
 
     Args:
-        input_ids: (B, T) whole numbers; not changed.
+        input_ids: (B, T) whole numbers on any device, where the results will be; not changed.
         vocab: the tokenizer's `vocab`, or tables made from it once for many batches.
         rate: share of the ordinary tokens to choose, above 0 and up to 1.
         max_predictions: upper bound per row; None for no bound.
         whole_words: choose all pieces of a word or none. Words that would exceed the number
             wanted are passed over; where no word is short enough, the shortest is taken.
-        generator: source of randomness; the same state gives the same corruption.
+        generator: source of randomness, on the CPU; the same state gives the same corruption.
 
     Raises:
         InputError: ids not of rank 2 or outside the vocabulary, a rate or bound out of range.
     """
     tables = vocab if isinstance(vocab, MaskingVocabulary) else MaskingVocabulary.from_vocab(vocab)
+    device, input_ids = input_ids.device, input_ids.cpu()
     _check(input_ids, tables, rate, max_predictions)
     candidates = ~tables.special[input_ids]  # (B, T)
     wanted = (candidates.sum(1) * rate).round().long().clamp(min=1)
@@ -119,8 +120,8 @@ def mask_tokens(
         chosen = _choose_pieces(candidates, wanted, generator)
     corrupted = _corrupt(input_ids, chosen, tables, generator)
     labels = torch.where(chosen, input_ids, IGNORED)
-    positions, position_labels, weights = gather_positions(labels)
-    return MaskedTokens(corrupted, labels, positions, position_labels, weights)
+    found = (corrupted, labels, *gather_positions(labels))
+    return MaskedTokens(*(tensor.to(device) for tensor in found))
 
 
 def gather_positions(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,416 @@
+"""One model on the processor, on a GPU, in half precision: the same calls, the same answers.
+
+Where there is no GPU, the calls are made on PyTorch's device without memory under a watch that
+lets no operation see tensors of two devices: a tensor that was made on the processor and then used
+beside the model's is found here too, only the numbers are not.
+"""
+
+import functools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from bert_core import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+)
+from bert_core.errors import InputError
+from bert_core.finetuning import Budget, Trainer, TrainerSettings
+from bert_core.pretraining import mask_tokens
+
+GPUS = [
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+        ],
+    ),
+    pytest.param(
+        "mps",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(not torch.backends.mps.is_available(), reason="needs an Apple GPU"),
+        ],
+    ),
+]
+HALVES = [(torch.float16, 5e-3), (torch.bfloat16, 4e-2)]
+
+
+class OneDevice(TorchDispatchMode):
+    """Lets no operation but a copy see tensors of two devices.
+
+    What only real numbers can answer is answered somehow: the value of a scalar is 0.5, and a
+    choice by a mask takes every place.
+    """
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        places = {tensor.device.type for tensor in tensors}
+        if len(places) > 1 and func not in _COPIES:
+            raise AssertionError(f"{func} sees tensors on {sorted(places)}")
+        if places == {"meta"} and func is torch.ops.aten._local_scalar_dense.default:
+            return 0.5
+        if places == {"meta"} and func is torch.ops.aten.index.Tensor:
+            args = (args[0], [_every_place(index) for index in args[1]])
+            args = (args[0], [part for parts in args[1] for part in parts])
+        return func(*args, **kwargs)
+
+
+_COPIES = {torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default}
+
+
+def _every_place(index: Tensor | None) -> list[Tensor | None]:
+    """Turn a mask into the places of all its elements."""
+    if index is None or index.dtype != torch.bool:
+        return [index]
+    places = torch.zeros(index.numel(), dtype=torch.long, device="meta")
+    return [places] * index.dim()
+
+
+# -- the calls ------------------------------------------------------------------------------------
+
+CLASSES: list[type[Any]] = [
+    BertModel,
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+]
+WITH_LABELS = CLASSES[1:]
+
+
+def inputs_for(cls: type[Any], batch: SimpleNamespace, device: str) -> dict[str, Tensor]:
+    """The batch for a class, (B, N, T) for a choice."""
+    values = vars(batch)
+    if cls is BertForMultipleChoice:
+        values = {name: torch.stack([value, value], 1) for name, value in values.items()}
+    return {name: value.to(device) for name, value in values.items()}
+
+
+def labels_for(cls: type[Any], batch: SimpleNamespace) -> dict[str, Tensor]:
+    """Labels for a class, some of them ignored; on the processor, as a caller may have them."""
+    words = batch.input_ids.masked_fill(batch.attention_mask == 0, -100)
+    words[0, 1] = -1
+    truth = torch.tensor([1, 0, 1])
+    return {
+        BertForPreTraining: {"masked_lm_labels": words, "next_sentence_label": truth},
+        BertForMaskedLM: {"masked_lm_labels": words},
+        BertForNextSentencePrediction: {"next_sentence_label": truth},
+        BertForSequenceClassification: {"labels": truth},
+        BertForMultipleChoice: {"labels": truth},
+        BertForTokenClassification: {"labels": (batch.input_ids % 2)},
+        BertForQuestionAnswering: {
+            "start_positions": torch.tensor([1, 0, 99]),
+            "end_positions": torch.tensor([2, 3, -1]),
+        },
+    }[cls]
+
+
+Inputs = dict[str, Tensor]
+
+
+def run(model: Any, inputs: Inputs) -> Any:
+    found = model.run(**inputs)
+    fields = (getattr(found, name) for name in type(found).__slots__)
+    return [field for field in fields if field is not None]
+
+
+def run_with_head_mask(model: Any, inputs: Inputs) -> Any:
+    mask = torch.tensor([[1.0, 0, 1, 1], [0, 1, 1, 1]])  # on the processor
+    found = model.run(**inputs, head_mask=mask, hidden_states=False)
+    return [found.last_hidden_state, *found.attentions]
+
+
+def forward(model: Any, inputs: Inputs) -> Any:
+    return model(**inputs)
+
+
+def forward_without_masks(model: Any, inputs: Inputs) -> Any:
+    return model(inputs["input_ids"].int())
+
+
+def forward_with_attentions(model: Any, inputs: Inputs) -> Any:
+    model.output_attentions = model.keep_multihead_output = True
+    try:
+        return [model(**inputs), model.get_multihead_outputs()]
+    finally:
+        model.output_attentions = model.keep_multihead_output = False
+
+
+def in_another_class(model: Any, inputs: Inputs) -> Any:
+    other = BertForSequenceClassification.from_model(model)
+    torch.nn.init.ones_(other.classifier.weight)
+    assert {parameter.device.type for parameter in other.parameters()} == {model.device.type}
+    ids = inputs["input_ids"]
+    return other(ids if ids.dim() == 2 else ids[:, 0])
+
+
+def pruned(model: Any, inputs: Inputs) -> Any:
+    model.prune_heads({0: [1], -1: [0, 2]})
+    return run(model, inputs)
+
+
+CALLS: list[Callable[[Any, Inputs], Any]] = [
+    run,
+    run_with_head_mask,
+    forward,
+    forward_without_masks,
+    forward_with_attentions,
+    in_another_class,
+    pruned,  # the last: it changes the model
+]
+
+
+@pytest.fixture
+def make(make_config: Callable[..., Any]) -> Callable[[type[Any]], Any]:
+    """A model whose numbers are the same each time."""
+
+    def build(cls: type[Any], **changes: Any) -> Any:
+        torch.manual_seed(4)
+        return cls(make_config(initializer_range=0.2, **changes)).eval()
+
+    return build
+
+
+def places(found: Any) -> set[str]:
+    return {leaf.device.type for leaf in tree_leaves(found) if isinstance(leaf, Tensor)}
+
+
+# -- without a GPU --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("training", [False, True])
+def test_no_call_mixes_devices(
+    make: Any, batch: SimpleNamespace, cls: type[Any], call: Any, training: bool
+) -> None:
+    if training and call is in_another_class:
+        cls = BertModel
+    model = make(cls).to("meta").train(training)
+    inputs = inputs_for(cls, batch, "meta")
+    with OneDevice(), torch.inference_mode(not training):
+        assert places(call(model, inputs)) == {"meta"}
+
+
+@pytest.mark.parametrize("cls", WITH_LABELS)
+def test_no_loss_mixes_devices_wherever_the_labels_are(
+    make: Any, batch: SimpleNamespace, cls: type[Any]
+) -> None:
+    model = make(cls).to("meta").train()
+    with OneDevice():
+        loss = model(**inputs_for(cls, batch, "meta"), **labels_for(cls, batch))
+        loss.backward()
+    assert loss.is_meta and loss.shape == ()
+    assert all(parameter.grad.is_meta for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("cls", [BertForMaskedLM, BertForPreTraining])
+def test_scores_at_positions_on_the_processor_are_where_the_model_is(
+    make: Any, batch: SimpleNamespace, cls: type[Any]
+) -> None:
+    model = make(cls).to("meta")
+    with OneDevice(), torch.inference_mode():
+        found = model.scores_at(batch.input_ids.to("meta"), torch.tensor([[1], [2], [0]]))
+    assert found.is_meta and found.shape == (3, 1, 99)
+
+
+@pytest.mark.parametrize("cls", WITH_LABELS)
+def test_a_training_does_not_mix_devices(make: Any, batch: SimpleNamespace, cls: type[Any]) -> None:
+    model = make(cls).to("meta")
+    part = {**inputs_for(cls, batch, "cpu"), **labels_for(cls, batch)}
+    trainer = Trainer(model, lambda step, progress: [part], TrainerSettings(Budget(steps=2)))
+    with OneDevice():
+        assert [trainer.step().step, trainer.step().step] == [1, 2]
+    assert model.device.type == "meta"
+
+
+def test_the_watch_sees_what_it_should() -> None:
+    here, there = torch.ones(3), torch.ones(3, device="meta")
+    with OneDevice():
+        assert (there + there).is_meta and here.to("meta").is_meta
+        for mixed in (
+            lambda: there + here,
+            lambda: torch.cat([there, here]),
+            lambda: there[torch.tensor([1])],
+            lambda: torch.where(there > 0, there, here),
+        ):
+            with pytest.raises(AssertionError, match="cpu"):
+                mixed()
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_inputs_that_are_elsewhere_are_refused_in_words(
+    make: Any, batch: SimpleNamespace, cls: type[Any]
+) -> None:
+    model, inputs = make(cls).to("meta"), inputs_for(cls, batch, "meta")
+    for name in inputs:
+        elsewhere = {**inputs, name: inputs_for(cls, batch, "cpu")[name]}
+        with pytest.raises(InputError, match=f"{name} is on cpu, the model on meta"):
+            model(**elsewhere)
+        with pytest.raises(InputError, match=r"\.to\(model\.device\)"):
+            model.run(**elsewhere)
+
+
+# -- half precision -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), HALVES)
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("call", CALLS)
+def test_half_precision_comes_close_on_the_processor(
+    make: Any,
+    batch: SimpleNamespace,
+    cls: type[Any],
+    call: Any,
+    dtype: torch.dtype,
+    tolerance: float,
+) -> None:
+    check_close(make, batch, cls, call, "cpu", dtype, tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), HALVES)
+def test_attentions_in_half_precision_sum_to_one_and_see_no_padding(
+    make: Any, batch: SimpleNamespace, dtype: torch.dtype, tolerance: float
+) -> None:
+    model = make(BertModel).to(dtype)
+    mask = batch.attention_mask.clone()
+    mask[1] = 0  # nothing to attend to at all
+    with torch.inference_mode():
+        attentions = model.run(batch.input_ids, attention_mask=mask).attentions
+    for layer in attentions:
+        assert layer.dtype == dtype and bool(layer.isfinite().all())
+        ones = torch.ones(layer.shape[:-1])
+        torch.testing.assert_close(layer.float().sum(-1), ones, rtol=0, atol=tolerance)
+        assert float(layer[2, :, :, 5:].max()) == 0
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), HALVES)
+def test_a_checkpoint_in_half_precision_is_read_as_it_is_or_widened(
+    make: Any, batch: SimpleNamespace, tmp_path: Any, dtype: torch.dtype, tolerance: float
+) -> None:
+    model = make(BertForMaskedLM)
+    model.to(dtype).save_pretrained(tmp_path)
+    as_it_is = BertForMaskedLM.from_pretrained(tmp_path, dtype="auto")
+    widened = BertForMaskedLM.from_pretrained(tmp_path)
+    assert (as_it_is.dtype, widened.dtype) == (dtype, torch.float32)
+    with torch.inference_mode():
+        positions = torch.tensor([[1, 2], [0, 3], [4, 4]])
+        close, exact = (m.scores_at(batch.input_ids, positions) for m in (as_it_is, widened))
+    assert close.dtype == dtype
+    torch.testing.assert_close(close.float(), exact, rtol=tolerance, atol=8 * tolerance)
+
+
+# -- with a GPU -----------------------------------------------------------------------------------
+
+
+def check_close(
+    make: Any,
+    batch: SimpleNamespace,
+    cls: type[Any],
+    call: Any,
+    device: str,
+    dtype: torch.dtype,
+    tolerance: float,
+) -> None:
+    """Make a call on a device and compare with float32 on the processor."""
+    changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    with torch.inference_mode():
+        expected = call(make(cls, **changes), inputs_for(cls, batch, "cpu"))
+        found = call(make(cls, **changes).to(device, dtype), inputs_for(cls, batch, device))
+    expected, found = (
+        [leaf for leaf in tree_leaves(each) if isinstance(leaf, Tensor)]
+        for each in (expected, found)
+    )
+    assert places(found) == {device} and len(found) == len(expected)
+    for mine, exact in zip(found, expected, strict=True):
+        assert mine.dtype == dtype
+        scale = max(1.0, float(exact.abs().max()))
+        torch.testing.assert_close(
+            mine.cpu().float(), exact, rtol=tolerance, atol=tolerance * scale
+        )
+
+
+@pytest.mark.parametrize("device", GPUS)
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-4), *HALVES])
+def test_a_gpu_gives_what_the_processor_gives(
+    make: Any,
+    batch: SimpleNamespace,
+    cls: type[Any],
+    device: str,
+    dtype: torch.dtype,
+    tolerance: float,
+) -> None:
+    for call in CALLS:
+        check_close(make, batch, cls, call, device, dtype, tolerance)
+
+
+@pytest.mark.parametrize("device", GPUS)
+@pytest.mark.parametrize("cls", WITH_LABELS)
+def test_a_gpu_learns_what_the_processor_learns(
+    make: Any, batch: SimpleNamespace, cls: type[Any], device: str, tmp_path: Any
+) -> None:
+    part = {**inputs_for(cls, batch, "cpu"), **labels_for(cls, batch)}
+    losses = []
+    for place in ("cpu", device):
+        changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+        model = make(cls, **changes).to(place)
+        settings = TrainerSettings(Budget(steps=3), learning_rate=1e-3)
+        trainer = Trainer(model, lambda step, progress: [part], settings)
+        losses.append([trainer.step().loss for _ in range(3)])
+        trainer.save(tmp_path / "state.pt")
+        trainer.resume(tmp_path / "state.pt")
+        assert model.device.type == place
+    assert losses[1] == pytest.approx(losses[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("device", GPUS)
+def test_models_move_to_a_gpu_and_back_and_are_saved_from_there(
+    make: Any, batch: SimpleNamespace, device: str, tmp_path: Any
+) -> None:
+    model = make(BertForPreTraining)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    model.to(device).save_pretrained(tmp_path)
+    again = BertForPreTraining.from_pretrained(tmp_path)
+    for each in (again, model.to("cpu")):
+        assert all(torch.equal(value, before[name]) for name, value in each.state_dict().items())
+    positions = torch.tensor([[1], [2], [0]])
+    with torch.inference_mode():
+        here = model.scores_at(batch.input_ids, positions)
+        there = model.to(device).scores_at(batch.input_ids.to(device), positions)
+    torch.testing.assert_close(there.cpu(), here, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("device", ["cpu", *GPUS])
+def test_words_are_hidden_where_they_are(batch: SimpleNamespace, device: str) -> None:
+    vocab = {f"w{number}": number for number in range(98)} | {"[MASK]": 98}
+    draw = functools.partial(torch.Generator().manual_seed, 3)
+    found = mask_tokens(batch.input_ids.to(device), vocab, generator=draw())
+    expected = mask_tokens(batch.input_ids, vocab, generator=draw())
+    for name in type(found).__slots__:
+        assert getattr(found, name).device.type == device
+        assert torch.equal(getattr(found, name).cpu(), getattr(expected, name))
