@@ -5,6 +5,7 @@ BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separate
 BERT_EXPLORER_KEEP     loaded models kept in memory at once
 BERT_EXPLORER_MEMORY   MiB that loaded models may take together
 BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub
+BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto for a GPU if any
 BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run beside it
 BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one alone takes the
                        threads of all of them
@@ -30,6 +31,7 @@ class Settings:
 
     Attributes:
         model: bundled name or folder of the model that is loaded first.
+        device: where models compute; see `app.engine.device`.
         threads: processor threads of one forward pass that may have others beside it.
         runs: forward passes that may run at the same time; see `app.engine.compute`.
         folders: folders whose models visitors may choose, in this order.
@@ -42,6 +44,7 @@ class Settings:
     """
 
     model: str = BUNDLED_MODEL
+    device: str = "cpu"
     threads: int = 1
     runs: int = 2
     folders: tuple[str, ...] = ()
@@ -76,6 +79,7 @@ def settings() -> Settings:
         models=_positive("BERT_EXPLORER_KEEP", 4),
         model_bytes=_positive("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
         hub=os.environ.get("BERT_EXPLORER_HUB", "").strip().lower() not in _OFF,
+        device=os.environ.get("BERT_EXPLORER_DEVICE", "").strip().lower() or "cpu",
         threads=threads,
         runs=_positive("BERT_EXPLORER_RUNS", max(1, cores // threads)),
     )

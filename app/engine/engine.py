@@ -10,6 +10,7 @@ from torch import Tensor
 
 import bert_core
 from app.engine.compute import PROCESSOR
+from app.engine.device import chosen_device, on_processor
 from app.engine.facts import ModelFacts, read_facts
 from app.engine.provenance import Provenance, describe
 from app.engine.shelf import Offer, called_by_name, offer_of
@@ -48,7 +49,8 @@ class Engine:
     def _load(self, folder: Path) -> None:
         """Read weights, vocabulary and what there is to know about them."""
         self._folder = folder
-        self._base = BertForPreTraining.from_pretrained(str(folder))
+        self._device = chosen_device()
+        self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
         self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
             BertForPreTraining: self._base
         }
@@ -146,18 +148,20 @@ class Engine:
         input_ids, token_type_ids, attention_mask = self._collate(batch)
         model = self.model(cls)
         return PROCESSOR.run(
-            lambda: model.run(
-                input_ids,
-                token_type_ids=token_type_ids,
-                attention_mask=attention_mask,
-                attentions=attentions,
-                hidden_states=hidden_states,
+            lambda: on_processor(
+                model.run(
+                    input_ids,
+                    token_type_ids=token_type_ids,
+                    attention_mask=attention_mask,
+                    attentions=attentions,
+                    hidden_states=hidden_states,
+                )
             ),
             tokens=input_ids.numel(),
         )
 
     def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
-        """Score the whole vocabulary at some positions of one input: (P, V)."""
+        """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertForMaskedLM)
         return PROCESSOR.run(
@@ -166,12 +170,12 @@ class Engine:
                 torch.tensor([list(positions)], dtype=torch.long),
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
-            )[0],
+            )[0].cpu(),
             tokens=input_ids.numel(),
         )
 
     def _collate(self, batch: Sequence[Encoding]) -> tuple[Tensor, Tensor, Tensor]:
-        """Pad encodings to one rectangle: ids, token types and mask, each (B, T)."""
+        """Pad encodings to one rectangle where the model is: ids, types and mask, each (B, T)."""
         if not batch:
             raise InputError("Nothing to compute: the list of inputs is empty.")
         for encoding in batch:
@@ -180,7 +184,8 @@ class Engine:
         pad = self.tokenizer.vocab.get("[PAD]", 0)
 
         def rectangle(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-            return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+            padded = [[*row, *[fill] * (width - len(row))] for row in rows]
+            return torch.tensor(padded).to(self._device)
 
         return (
             rectangle([encoding.input_ids for encoding in batch], pad),

@@ -73,6 +73,8 @@ def load_sharing(cls: type[M], base: "BertPreTrainedModel", folder: Path) -> M:
         check_repeats(model, plan, repeats)
     source = base.load_report.source if base.load_report else str(folder)
     model.load_report = LoadReport(plan.missing, plan.unexpected, plan.mismatched, source)
+    if base.device.type != "cpu":
+        model.to(base.device)  # what was read; what is shared is there and stays shared
     return model.eval()
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from bert_core import (
@@ -29,6 +28,7 @@ from bert_core import (
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.pretraining import mask_tokens
+from tests.one_device import OneDevice
 
 GPUS = [
     pytest.param(
@@ -47,44 +47,6 @@ GPUS = [
     ),
 ]
 HALVES = [(torch.float16, 5e-3), (torch.bfloat16, 4e-2)]
-
-
-class OneDevice(TorchDispatchMode):
-    """Lets no operation but a copy see tensors of two devices.
-
-    What only real numbers can answer is answered somehow: the value of a scalar is 0.5, and a
-    choice by a mask takes every place.
-    """
-
-    def __torch_dispatch__(
-        self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
-        places = {tensor.device.type for tensor in tensors}
-        if len(places) > 1 and func not in _COPIES:
-            raise AssertionError(f"{func} sees tensors on {sorted(places)}")
-        if places == {"meta"} and func is torch.ops.aten._local_scalar_dense.default:
-            return 0.5
-        if places == {"meta"} and func is torch.ops.aten.index.Tensor:
-            args = (args[0], [_every_place(index) for index in args[1]])
-            args = (args[0], [part for parts in args[1] for part in parts])
-        return func(*args, **kwargs)
-
-
-_COPIES = {torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default}
-
-
-def _every_place(index: Tensor | None) -> list[Tensor | None]:
-    """Turn a mask into the places of all its elements."""
-    if index is None or index.dtype != torch.bool:
-        return [index]
-    places = torch.zeros(index.numel(), dtype=torch.long, device="meta")
-    return [places] * index.dim()
 
 
 # -- the calls ------------------------------------------------------------------------------------

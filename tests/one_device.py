@@ -1,0 +1,54 @@
+"""A watch that finds tensors of two devices in one operation, on a machine with one device."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+
+class OneDevice(TorchDispatchMode):
+    """Lets no operation but a copy see tensors of two devices.
+
+    Made for the device "meta", which has shapes and no numbers. What only numbers can answer is
+    answered somehow: the value of a scalar is 0.5, a choice by a mask takes every place, and what
+    comes back to the processor is shared out evenly along the last axis.
+    """
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        places = {tensor.device.type for tensor in tensors}
+        if len(places) > 1 and func.overloadpacket not in _COPIES:
+            raise AssertionError(f"{func} sees tensors on {sorted(places)}")
+        if places == {"meta"} and func is torch.ops.aten._local_scalar_dense.default:
+            return 0.5
+        if places == {"meta"} and func is torch.ops.aten.index.Tensor:
+            args = (args[0], [_every_place(index) for index in args[1]])
+            args = (args[0], [part for parts in args[1] for part in parts])
+        if places == {"meta"} and func.overloadpacket in _COPIES and _to_processor(kwargs):
+            shape, dtype = args[0].shape, kwargs.get("dtype") or args[0].dtype
+            return torch.full(shape, 1 / shape[-1], dtype=dtype)
+        return func(*args, **kwargs)
+
+
+_COPIES = {torch.ops.aten.to, torch.ops.aten._to_copy, torch.ops.aten.copy_}
+
+
+def _to_processor(kwargs: dict[str, Any]) -> bool:
+    return kwargs.get("device") == torch.device("cpu")
+
+
+def _every_place(index: Tensor | None) -> list[Tensor | None]:
+    """Turn a mask into the places of all its elements."""
+    if index is None or index.dtype != torch.bool:
+        return [index]
+    places = torch.zeros(index.numel(), dtype=torch.long, device="meta")
+    return [places] * index.dim()
