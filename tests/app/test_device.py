@@ -111,9 +111,8 @@ def elsewhere(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 def test_every_task_answers_with_a_model_that_is_elsewhere(
     elsewhere: Engine, tiny_engine: Engine, task: str
 ) -> None:
-    found, here = TASKS[task](elsewhere), TASKS[task](tiny_engine)
-    assert type(found) is type(here)
-    assert repr(found) != repr(here)  # the numbers are made up there
+    assert elsewhere.model(BertModel).device.type == "meta"
+    assert type(TASKS[task](elsewhere)) is type(TASKS[task](tiny_engine))
 
 
 @pytest.mark.parametrize("cls", [BertForQuestionAnswering, BertForTokenClassification, BertModel])
