@@ -25,7 +25,7 @@ class Provenance:
         name: what a person calls it; never a path of the server.
         origin: how it got here, one phrase.
         licence: as its model card states it, or "" where it states none.
-        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights.
+        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights, all heads included.
         layers: L.
         heads: H, per layer.
         hidden: D.
@@ -86,9 +86,13 @@ def _licence(card: Path) -> str:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Hash the weight files of a folder, in the order in which they are read."""
+    """Hash the weight files of a folder, then those of its heads by their names.
+
+    The same as `cat model.safetensors heads/*/model.safetensors | sha256sum`.
+    """
     digest = hashlib.sha256()
-    for path in weight_files(folder):
+    heads = sorted(path for path in folder.glob("heads/*") if path.is_dir())
+    for path in [path for each in (folder, *heads) for path in weight_files(each)]:
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)

@@ -28,6 +28,7 @@ from bert_core.errors import DownloadError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT = 10.0  # seconds
+_FOLDER = "models--"  # begins the name of a model's folder in the cache
 Token = bool | str | None
 
 
@@ -61,6 +62,7 @@ class DownloadPlan:
         files: all that is needed.
         cache: the folder of the cache.
         token: what proves who asks: a token, None for the one of this machine, False for nobody's.
+        kept_as: the name that the cache has it under, where that is an old one.
     """
 
     name: str
@@ -69,6 +71,7 @@ class DownloadPlan:
     files: tuple[PlannedFile, ...]
     cache: Path
     token: Token = None
+    kept_as: str = ""
 
     @property
     def bytes(self) -> int:
@@ -88,7 +91,7 @@ class DownloadPlan:
     @property
     def storage(self) -> Path:
         """The folder of all that the cache holds of the repository."""
-        return _storage(self.cache, self.name)
+        return _storage(self.cache, self.kept_as or self.name)
 
     @property
     def folder(self) -> Path:
@@ -177,7 +180,8 @@ def _plan_of(folder: Path, name: str, revision: str, cache: Path, token: Token) 
         PlannedFile(path.relative_to(folder).as_posix(), path.stat().st_size, "", "", True)
         for path in paths
     )
-    return DownloadPlan(name, revision, folder.name, files, cache, token)
+    kept_as = folder.parent.parent.name.removeprefix(_FOLDER).replace("--", "/")
+    return DownloadPlan(name, revision, folder.name, files, cache, token, kept_as)
 
 
 def _held(cache: Path, name: str, revision: str, part: Part) -> Path | None:
@@ -206,4 +210,4 @@ def _cache(cache_dir: str | os.PathLike[str] | None) -> Path:
 
 
 def _storage(cache: Path, name: str) -> Path:
-    return cache / f"models--{name.replace('/', '--')}"
+    return cache / (_FOLDER + name.replace("/", "--"))

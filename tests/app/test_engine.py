@@ -1,6 +1,7 @@
 """The engine: one shared encoder, honest reports, computing only through its doors."""
 
 import hashlib
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -145,8 +146,22 @@ def test_provenance_names_the_folder_but_not_its_path(
 def test_the_fingerprint_is_what_other_tools_compute(
     tiny_engine: Engine, tiny_folder: Path
 ) -> None:
-    digest = hashlib.sha256((tiny_folder / "model.safetensors").read_bytes()).hexdigest()
-    assert tiny_engine.provenance.fingerprint == digest[:12]
+    files = ["model.safetensors", *sorted(tiny_folder.glob("heads/*/model.safetensors"))]
+    digest = hashlib.sha256(b"".join((tiny_folder / file).read_bytes() for file in files))
+    assert len(files) == 3
+    assert tiny_engine.provenance.fingerprint == digest.hexdigest()[:12]
+
+
+def test_another_head_on_the_same_encoder_is_another_model(
+    tiny_engine: Engine, tiny_folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(tiny_folder, other)
+    weights = other / "heads" / "BertForQuestionAnswering" / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    assert Engine(str(other)).provenance.fingerprint != tiny_engine.provenance.fingerprint
 
 
 def test_the_fingerprint_changes_with_the_weights(
