@@ -73,7 +73,8 @@ def _fetch(plan: DownloadPlan, meter: Meter) -> None:
             if plan.revision != plan.commit:
                 _note_commit(plan)
     except Exception as error:
-        raise explained(error, plan.name, plan.revision, plan.cache) from error
+        anonymous = plan.token is False
+        raise explained(error, plan.name, plan.revision, plan.cache, anonymous=anonymous) from error
 
 
 def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:

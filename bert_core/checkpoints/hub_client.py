@@ -56,7 +56,9 @@ def quiet_client() -> Iterator[None]:
                     setattr(constants, name, value)
 
 
-def explained(error: Exception, name: str, revision: str, folder: Any) -> Exception:
+def explained(
+    error: Exception, name: str, revision: str, folder: Any, *, anonymous: bool = False
+) -> Exception:
     """Turn what the client raised into one of our errors.
 
     Args:
@@ -64,11 +66,17 @@ def explained(error: Exception, name: str, revision: str, folder: Any) -> Except
         name: the repository.
         revision: of it.
         folder: the cache.
+        anonymous: it was asked without a token on purpose, so none would help.
     """
     from huggingface_hub import errors
 
     if isinstance(error, BertError | Stopped):
         return error
+    if anonymous and isinstance(error, errors.GatedRepoError):
+        return DownloadError(
+            f"{name} is given only to people who agreed to its terms; nothing is fetched here in "
+            "anybody's name."
+        )
     if isinstance(error, errors.GatedRepoError):
         return DownloadError(
             f"{name} is given only to people who agreed to its terms on its page on the Hub. Do "
@@ -79,9 +87,10 @@ def explained(error: Exception, name: str, revision: str, folder: Any) -> Except
     if isinstance(error, errors.EntryNotFoundError) and isinstance(error, errors.HfHubHTTPError):
         return DownloadError(f"{name} lists a file that the Hub does not have. Try again later.")
     if isinstance(error, errors.RepositoryNotFoundError):
+        log_in = "for a private one log in (`hf auth login`) or set HF_TOKEN."
+        log_in = "what is private is not fetched here." if anonymous else log_in
         return DownloadError(
-            f"There is no {name!r} on the Hub, or it is private. Check the name; for a private one "
-            "log in (`hf auth login`) or set HF_TOKEN."
+            f"There is no {name!r} on the Hub, or it is private. Check the name; {log_in}"
         )
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is not None:

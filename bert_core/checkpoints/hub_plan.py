@@ -140,7 +140,8 @@ def plan_download(
     except Exception as error:
         if held is not None and unreachable(error):
             return _plan_of(held, name, revision, cache, token)
-        raise explained(error, name, revision, cache) from error
+        anonymous = token is False
+        raise explained(error, name, revision, cache, anonymous=anonymous) from error
     return _plan_from(found, name, revision, cache, part, token)
 
 

@@ -346,6 +346,17 @@ def test_a_private_and_a_gated_model_want_a_token(model, loopback, cache, monkey
     assert "hf_of_this_machine" not in repr(loopback.log[1:])
 
 
+def test_who_asks_in_nobodys_name_is_not_told_to_log_in(model, loopback, cache, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "x" * 30)
+    model.private = True
+    with pytest.raises(DownloadError, match="private is not fetched here"):
+        plan_download(NAME, cache_dir=cache, token=False)
+    model.private, model.gated = False, True
+    with pytest.raises(DownloadError, match="agreed to its terms; nothing is fetched"):
+        plan_download(NAME, cache_dir=cache, token=False)
+    assert not any("authorization" in name.lower() for *_, sent in loopback.log for name in sent)
+
+
 def test_no_token_reaches_the_cdn_of_another_host(model, loopback, cache):
     plan = plan_download(NAME, cache_dir=cache, token="hf_mine")
     download(plan)
