@@ -23,7 +23,10 @@ from torch import Tensor
 from bert_core.errors import CheckpointError
 from bert_core.small_files import open_regular
 
-_CHUNK_BYTES = 8 * 1024 * 1024  # of a tensor that is converted while it is read
+# Numbers converted at a time. They stay in the processor's cache on the way, and PyTorch does not
+# share out so few among threads, which would wait for each other on a busy machine.
+_CHUNK = 2**15
+_PIECE_BYTES = 1024 * 1024  # read at a time where the bytes are only looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +62,9 @@ class FileTensor:
         elif self.dtype == target.dtype:
             self._read(flat, 0)
         else:
-            step = _CHUNK_BYTES // self.dtype.itemsize
-            buffer = torch.empty(min(step, flat.numel()), dtype=self.dtype, device="cpu")
-            for begin in range(0, flat.numel(), step):
-                part = buffer[: min(step, flat.numel() - begin)]
+            buffer = torch.empty(min(_CHUNK, flat.numel()), dtype=self.dtype, device="cpu")
+            for begin in range(0, flat.numel(), _CHUNK):
+                part = buffer[: min(_CHUNK, flat.numel() - begin)]
                 self._read(part, begin)
                 flat[begin : begin + part.numel()].copy_(part)
 
@@ -151,10 +153,10 @@ class TensorFile:
             done += count
 
     def pieces(self, start: int, count: int) -> Iterator[memoryview]:
-        """Return `count` bytes from `start` on, some megabytes at a time, in one buffer."""
-        buffer = memoryview(bytearray(min(count, _CHUNK_BYTES)))
-        for begin in range(0, count, _CHUNK_BYTES):
-            piece = buffer[: min(_CHUNK_BYTES, count - begin)]
+        """Return `count` bytes from `start` on, a megabyte at a time, in one buffer."""
+        buffer = memoryview(bytearray(min(count, _PIECE_BYTES)))
+        for begin in range(0, count, _PIECE_BYTES):
+            piece = buffer[: min(_PIECE_BYTES, count - begin)]
             self.read_into(piece, start + begin, "that is read")
             yield piece
 

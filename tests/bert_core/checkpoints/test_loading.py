@@ -430,11 +430,26 @@ def test_a_number_type_that_cannot_be_is_refused(tiny, write_folder, choice):
 
 
 def test_large_tensors_are_converted_piece_by_piece(make_config, write_folder, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.file_tensors._CHUNK_BYTES", 70)
+    monkeypatch.setattr("bert_core.checkpoints.file_tensors._CHUNK", 35)
     torch.manual_seed(0)
     model = BertModel(make_config()).half()
     found = BertModel.from_pretrained(write_folder(model.config, model.state_dict()))
     same(found, {name: value.float() for name, value in model.state_dict().items()})
+
+
+def test_converted_parameters_lie_apart_in_a_few_large_pieces(
+    make_config, write_folder, monkeypatch
+):
+    monkeypatch.setattr("bert_core.checkpoints.filling._PIECE", 9_000)
+    model = BertModel(make_config()).half()
+    found = BertModel.from_pretrained(write_folder(model.config, model.state_dict()))
+    same(found, {name: value.float() for name, value in model.state_dict().items()})
+    spans = []
+    for name, value in found.named_parameters():
+        assert value.untyped_storage().nbytes() == value.nbytes * (3 if ".self." in name else 1)
+        spans.append((value.data_ptr(), value.data_ptr() + value.nbytes))
+    spans.sort()
+    assert all(end <= begin for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
 
 
 # -- layered folders: one encoder, several heads ------------------------------------------------
