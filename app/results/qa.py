@@ -1,8 +1,9 @@
 """What the question-answering page found: spans of the passage, and how sure the model is of them.
 
 `Span` is one stretch of the passage, `Answer` the same characters wherever they stand, `Rejected`
-a pair of ends that no answer may have, `Words` the two curves, `Grid` the start and the end
-together, `Coverage` how a long passage was read, and `QaResult` all of it.
+a pair of ends that no answer may have, `Rules` what is asked of an answer, `Words` the two curves,
+`Grid` the start and the end together, `Coverage` how a long passage was read, and `QaResult` all of
+it.
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,25 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-Reason = Literal["backwards", "long", "question", "half_null", "special"]
+Reason = Literal[
+    "backwards", "long", "question", "half_null", "special", "inside_word", "over_sentences"
+]
 """Why a pair of ends is no answer: the end stands before the start; more pieces than allowed; an
-end in the question; one end says "no answer" and the other does not; a special token in it."""
+end in the question; one end says "no answer" and the other does not; a special token in it; an end
+inside a word; ends in two sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is asked of an answer besides what makes it a span of the passage.
+
+    Attributes:
+        whole_words: it neither begins nor ends inside a word.
+        one_sentence: it begins and ends in the same sentence.
+    """
+
+    whole_words: bool = True
+    one_sentence: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +188,7 @@ class QaResult:
         null_probability: probability of "no answer".
         candidates: how many spans were allowed.
         longest: the most pieces an answer was allowed to have.
+        rules: what else was asked of an answer.
         rejected: pairs that beat the best answer but break a rule, best first.
         words: the two curves.
         grid: both ends together, near the answer.
@@ -186,6 +204,7 @@ class QaResult:
     null_probability: float
     candidates: int
     longest: int
+    rules: Rules
     rejected: tuple[Rejected, ...]
     words: Words
     grid: Grid

@@ -34,6 +34,8 @@ _RULES: dict[Reason, str] = {
     "question": "an answer stands in the passage, not in the question",
     "half_null": "one end says “no answer” and the other does not",
     "special": "a special token is no part of an answer",
+    "inside_word": "it would begin or end inside a word",
+    "over_sentences": "it would run over the end of a sentence",
 }
 
 

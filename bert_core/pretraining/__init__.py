@@ -11,7 +11,7 @@ from bert_core.pretraining.corruption import (
     mask_tokens,
 )
 from bert_core.pretraining.losses import PretrainingBatch, PretrainingLoss, joint_loss
-from bert_core.pretraining.pairs import SentencePair, sentence_pairs, split_sentences
+from bert_core.pretraining.pairs import SentencePair, sentence_pairs
 from bert_core.pretraining.rows import (
     Rows,
     RowTokens,
@@ -21,6 +21,7 @@ from bert_core.pretraining.rows import (
     truncate_pair,
 )
 from bert_core.pretraining.vocabulary import build_vocabulary, write_vocabulary
+from bert_core.sentences import split_sentences
 
 __all__ = [
     "MaskedTokens",

@@ -5,7 +5,6 @@ may be a string or a list of token ids, since nothing here looks inside.
 """
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -19,17 +18,6 @@ IS_RANDOM = 1
 # Sentences nearer than this in one document may well follow each other in meaning.
 MIN_DISTANCE = 4
 
-# Abbreviations after which a full stop seldom ends a sentence.
-_ABBREVIATIONS = frozenset(
-    re.findall(
-        r"\S+",
-        """mr mrs ms dr prof st jr sr vs etc e.g i.e cf al no vol pp fig ca approx inc ltd co corp
-        gen col lt sgt capt rev hon gov sen rep mt ft u.s u.k a.m p.m jan feb aug sept oct nov
-        dec""",
-    )
-)
-_END = re.compile(r"""[.!?]+["'”’)\]]*\s+(?=["'“‘(\[]?[A-Z0-9])""")
-
 
 @dataclass(frozen=True, slots=True)
 class SentencePair(Generic[Sentence]):
@@ -38,31 +26,6 @@ class SentencePair(Generic[Sentence]):
     first: Sentence
     second: Sentence
     label: int
-
-
-def split_sentences(paragraph: str) -> list[str]:
-    """Split running English text into sentences by rule.
-
-    A sentence ends at ".", "!" or "?" before a space and a capital letter or digit, unless an
-    abbreviation or a single initial stands before the full stop.
-
-    >>> split_sentences("Dr. Ada left. She came back at 5 p.m. Why? Nobody knows.")
-    ['Dr. Ada left.', 'She came back at 5 p.m. Why?', 'Nobody knows.']
-    """
-    sentences, start = [], 0
-    for match in _END.finditer(paragraph):
-        words = paragraph[start : match.start()].split()
-        word = words[-1].lstrip("\"'“‘([") if words else ""
-        if match.group()[0] == "." and _is_abbreviation(word):
-            continue
-        sentences.append(paragraph[start : match.end()].strip())
-        start = match.end()
-    sentences.append(paragraph[start:].strip())
-    return [sentence for sentence in sentences if sentence]
-
-
-def _is_abbreviation(word: str) -> bool:
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "I")
 
 
 def sentence_pairs(

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from app.engine import Engine
-from app.results.qa import QaResult
+from app.results.qa import QaResult, Rules
 from app.tasks.qa import qa, questions
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
@@ -17,6 +17,7 @@ from tests.readers import Rule, by_token, planted, save_reader
 
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank, playing."
 ASKED = "the cat?"
+NO_RULES = Rules(whole_words=False, one_sentence=False)
 
 
 def chosen(result: QaResult) -> list[str]:
@@ -54,7 +55,7 @@ def test_the_answers_are_those_of_counting_every_span(
     tiny_engine: Engine, passage: str, longest: int
 ) -> None:
     wanted = one_by_one(tiny_engine, passage, ASKED, longest)
-    result = qa(tiny_engine, passage, ASKED, answers=20, longest=longest)
+    result = qa(tiny_engine, passage, ASKED, answers=20, longest=longest, rules=NO_RULES)
     assert result.null_score == pytest.approx(wanted["null"], abs=1e-5)
     assert result.null_probability == pytest.approx(wanted["no answer"], abs=1e-6)
     for answer in result.answers:
@@ -177,6 +178,41 @@ def test_a_special_token_written_in_the_passage_is_in_no_answer(tiny_engine: Eng
 def test_an_unknown_word_may_be_the_answer(tiny_engine: Engine) -> None:
     rule = by_token({"[UNK]": 5.0}, {"[UNK]": 5.0})
     assert qa(planted(tiny_engine, rule), "the ☃☃ sat", "who").answers[0].text == "☃☃"
+
+
+def test_an_answer_takes_words_whole_unless_told_otherwise(tiny_engine: Engine) -> None:
+    rule = by_token({"##ing": 8.0, "play": 3.0}, {"play": 9.0, "##ing": 2.0})
+    engine = planted(tiny_engine, rule)
+    result = qa(engine, "The cat, playing. The dog.", "what", answers=20)
+    assert result.answers[0].text == "playing"
+    assert {each.reason for each in result.rejected} == {"backwards", "inside_word"}
+    free = qa(engine, "The cat, playing.", "what", rules=Rules(whole_words=False))
+    assert free.answers[0].text == "play"
+    assert not any(each.reason == "inside_word" for each in free.rejected)
+
+
+@pytest.mark.parametrize(
+    ("between", "apart"),
+    [
+        (". The ", True),
+        ("! ", False),
+        ("\n\n", True),
+        ("。", True),
+        ("\n", False),
+        (" St. The ", False),
+    ],
+)
+def test_an_answer_stays_within_one_sentence_unless_told_otherwise(
+    tiny_engine: Engine, between: str, apart: bool
+) -> None:
+    rule = by_token({"cat": 8.0, "dog": 1.0}, {"dog": 9.0, "cat": 1.0})
+    engine = planted(tiny_engine, rule)
+    passage = f"the cat{between}dog"
+    result = qa(engine, passage, "who")
+    assert result.answers[0].text == ("dog" if apart else f"cat{between}dog")
+    assert [each.reason for each in result.rejected] == (["over_sentences"] if apart else [])
+    free = qa(engine, passage, "who", rules=Rules(one_sentence=False))
+    assert free.answers[0].text == f"cat{between}dog"
 
 
 # -- no answer ------------------------------------------------------------------------------
@@ -366,7 +402,7 @@ def test_curves_stand_on_words_and_hold_the_models_logits(tiny_engine: Engine) -
 
 
 def test_the_map_holds_every_pair_of_words_near_the_answer(tiny_engine: Engine) -> None:
-    result = qa(tiny_engine, "the cat sat playing", "who", longest=2)
+    result = qa(tiny_engine, "the cat sat playing", "who", longest=2, rules=NO_RULES)
     grid = result.grid
     assert grid.rows == grid.columns == range(4)
     # "playing" is two pieces: with two at most, it stands alone.

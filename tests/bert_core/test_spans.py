@@ -158,3 +158,37 @@ def test_extreme_logits_give_finite_probabilities() -> None:
 def test_a_text_of_forbidden_tokens_alone_has_no_answer() -> None:
     with pytest.raises(InputError, match="special tokens alone"):
         score_spans(windows_of(3, 5, 0), 2, np.ones(3, dtype=np.bool_))
+
+
+@pytest.mark.parametrize(("tokens", "size", "stride", "longest"), CASES)
+def test_rules_on_words_and_parts_leave_out_what_they_say_and_nothing_else(
+    tokens: int, size: int, stride: int, longest: int
+) -> None:
+    windows = windows_of(tokens, size, stride, seed=3)
+    source = np.random.default_rng(4)
+    forbidden = np.zeros(tokens, dtype=np.bool_)
+    words = np.cumsum(source.random(tokens) < 0.6)
+    parts = np.cumsum(source.random(tokens) < 0.2)
+    plain = {span: score for span, score, _ in listed(score_spans(windows, longest, forbidden))}
+
+    def whole(first: int, last: int) -> bool:
+        begins = first == 0 or words[first - 1] != words[first]
+        return bool(begins and (last == tokens - 1 or words[last + 1] != words[last]))
+
+    for options, kept in (
+        ({"words": words}, whole),
+        ({"parts": parts}, lambda first, last: parts[first] == parts[last]),
+        ({"words": words, "parts": parts}, lambda a, b: whole(a, b) and parts[a] == parts[b]),
+    ):
+        wanted = {span: score for span, score in plain.items() if kept(*span)}
+        if wanted:
+            spans = score_spans(windows, longest, forbidden, **options)
+            assert {span: score for span, score, _ in listed(spans)} == wanted
+            assert spans.probability().sum() + spans.null_probability() == pytest.approx(1.0)
+
+
+def test_a_word_with_more_tokens_than_an_answer_may_have_is_no_answer() -> None:
+    window, nothing = windows_of(4, 4, 0), np.zeros(4, dtype=np.bool_)
+    with pytest.raises(InputError, match="more than 3 pieces"):
+        score_spans(window, 3, nothing, words=np.zeros(4, dtype=np.intp))
+    assert score_spans(window, 4, nothing, words=np.zeros(4, dtype=np.intp)).best == (0, 3)

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from bert_core.errors import InputError
-from bert_core.pretraining import SentencePair, sentence_pairs, split_sentences
+from bert_core.pretraining import SentencePair, sentence_pairs
 
 DOCUMENTS = [[(d, s) for s in range(12)] for d in range(9)]
 Place = tuple[int, int]
@@ -82,27 +82,3 @@ def test_pairs_that_cannot_be_made_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=says):
         sentence_pairs(documents, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("It rains. It pours.", ["It rains.", "It pours."]),
-        ("Really? Yes! Good.", ["Really?", "Yes!", "Good."]),
-        ('He said "Go." She went.', ['He said "Go."', "She went."]),
-        ("Mr. Fox met Dr. J. Hare.", ["Mr. Fox met Dr. J. Hare."]),
-        (
-            "It costs 3.50 euros. (Not much.) Fine.",
-            ["It costs 3.50 euros.", "(Not much.)", "Fine."],
-        ),
-        ("No full stop here", ["No full stop here"]),
-        ("   ", []),
-    ],
-)
-def test_sentences_end_where_a_reader_would_end_them(text: str, sentences: list[str]) -> None:
-    assert split_sentences(text) == sentences
-
-
-def test_splitting_loses_no_word() -> None:
-    text = "Ada wrote to Mr. Bell in 1843. He answered at 5 p.m. She smiled... Then? Nothing!"
-    assert " ".join(split_sentences(text)) == text
