@@ -1,10 +1,15 @@
 """Limits, paths and the few environment variables of the explorer.
 
-BERT_EXPLORER_MODEL    a bundled name or a folder; the model every page starts with
+BERT_EXPLORER_MODEL    a bundled name, a folder, or an id on the Hugging Face Hub that is fetched
+                       when the server starts; the model every page starts with
 BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separated as in PATH
 BERT_EXPLORER_KEEP     loaded models kept in memory at once
 BERT_EXPLORER_MEMORY   MiB that loaded models may take together
-BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub
+BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub, "on" lets everybody
+                       download; otherwise only who sits at this machine can
+BERT_EXPLORER_DOWNLOAD MiB that one downloaded model may have
+BERT_EXPLORER_DISK     MiB that all downloaded models may have together
+BERT_EXPLORER_CACHE    folder for them
 BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto for a GPU if any
 BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run beside it
 BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one alone takes the
@@ -13,6 +18,7 @@ BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one 
 
 import os
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +28,16 @@ ASSETS = ROOT / "assets"
 
 BUNDLED_MODEL = "explorer-mini-uncased"
 
+_ON = frozenset({"on", "yes", "true", "1"})
 _OFF = frozenset({"off", "no", "false", "0"})
+
+
+class HubUse(Enum):
+    """Who may have this server download models from the Hugging Face Hub."""
+
+    OFF = "nobody, and nobody is asked for ids"
+    LOCAL = "who sits at this machine"
+    ON = "every visitor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +52,10 @@ class Settings:
         folders: folders whose models visitors may choose, in this order.
         models: loaded models kept in memory at once.
         model_bytes: what these may take together; a model larger than this is not loaded.
-        hub: whether visitors are asked for ids on the Hugging Face Hub.
+        hub: who may have models downloaded from the Hugging Face Hub.
+        download_bytes: what one of them may have.
+        disk_bytes: what all of them may have together.
+        downloads: folder for them; "" for one in the user's own cache.
         text_chars: longest text a box takes, in characters.
         address_chars: longest text, percent-encoded, that is put into the page's address.
         shown_pieces: pieces drawn in colour at once; more are paged.
@@ -50,7 +68,10 @@ class Settings:
     folders: tuple[str, ...] = ()
     models: int = 4
     model_bytes: int = 4 * 2**30  # nine of BERT's base size in float32
-    hub: bool = True
+    hub: HubUse = HubUse.LOCAL
+    download_bytes: int = 2 * 2**30
+    disk_bytes: int = 10 * 2**30
+    downloads: str = ""
     text_chars: int = 100_000
     address_chars: int = 2_000  # longer addresses are cut by chat programs and some proxies
     shown_pieces: int = 600
@@ -67,6 +88,12 @@ def _folders(name: str) -> tuple[str, ...]:
     return tuple(part for part in os.environ.get(name, "").split(os.pathsep) if part.strip())
 
 
+def _hub_use(name: str) -> HubUse:
+    """Read a switch from the environment; anything but on and off is the cautious default."""
+    value = os.environ.get(name, "").strip().lower()
+    return HubUse.OFF if value in _OFF else HubUse.ON if value in _ON else HubUse.LOCAL
+
+
 def settings() -> Settings:
     """Return the settings as the environment stands now."""
     # Half the cores for one pass, so that two visitors compute side by side: with all cores for
@@ -78,7 +105,10 @@ def settings() -> Settings:
         folders=_folders("BERT_EXPLORER_MODELS"),
         models=_positive("BERT_EXPLORER_KEEP", 4),
         model_bytes=_positive("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
-        hub=os.environ.get("BERT_EXPLORER_HUB", "").strip().lower() not in _OFF,
+        hub=_hub_use("BERT_EXPLORER_HUB"),
+        download_bytes=_positive("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
+        disk_bytes=_positive("BERT_EXPLORER_DISK", 10_240) * 2**20,
+        downloads=os.environ.get("BERT_EXPLORER_CACHE", "").strip(),
         device=os.environ.get("BERT_EXPLORER_DEVICE", "").strip().lower() or "cpu",
         threads=threads,
         runs=_positive("BERT_EXPLORER_RUNS", max(1, cores // threads)),

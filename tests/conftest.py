@@ -79,6 +79,7 @@ def nobody_asks_the_world(
     """Point the Hub at a port where nobody answers, and caches at folders of the test's own."""
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("BERT_CORE_CACHE", str(tmp_path_factory.getbasetemp() / "archives"))
+    monkeypatch.delenv("BERT_EXPLORER_CACHE", raising=False)
     monkeypatch.setattr(
         "huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path_factory.getbasetemp() / "hub")
     )

@@ -13,10 +13,9 @@ from app.engine.compute import PROCESSOR
 from app.engine.device import chosen_device, on_processor
 from app.engine.facts import ModelFacts, read_facts
 from app.engine.provenance import Provenance, describe
-from app.engine.shelf import Offer, called_by_name, offer_of
+from app.engine.shelf import Offer, called_by_name, local_folder, offer_of
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.checkpoints.report import LoadReport
-from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.sharing import load_sharing
 from bert_core.errors import InputError
 from bert_core.model import BertPreTrainedModel
@@ -44,7 +43,7 @@ class Engine:
         self._lock = threading.Lock()
         self._offer = offer or offer_of(name)
         with called_by_name(self._offer):
-            self._load(Path(resolve(name)))
+            self._load(local_folder(name))
 
     def _load(self, folder: Path) -> None:
         """Read weights, vocabulary and what there is to know about them."""
@@ -64,6 +63,7 @@ class Engine:
             self._base.config,
             self.tokenizer,
             parameters=sum(p.numel() for p in self._base.parameters()),
+            device=self._device,
         )
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from app.engine.shelf import Offer, called_by_name
+from app.engine.shelf import Offer, called_by_name, local_folder
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -16,7 +16,6 @@ from bert_core import (
     BertForTokenClassification,
     BertTokenizer,
 )
-from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.survey import ClassSurvey, survey
 
 _CLASSES = (
@@ -104,7 +103,7 @@ def offered_facts(offer: Offer) -> ModelFacts:
         BertError: as `read_facts`, with the model's name for its folder.
     """
     with called_by_name(offer):
-        return read_facts(resolve(offer.source))
+        return read_facts(local_folder(offer.source))
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:

@@ -1,16 +1,38 @@
-"""Ids on the Hugging Face Hub: what one may look like, and which model here it stands for."""
+"""Ids on the Hugging Face Hub: what one may look like, which model here it stands for, and what
+fetching it would mean. Nothing asks the Hub but `look_up`, and that only once a call."""
 
+import logging
+import os
 import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from app.engine.shelf import Kind, Offer, offers
-from bert_core.errors import InputError
+from app.engine.copies import bytes_in, copies, downloads_folder, model_of
+from app.engine.shelf import Kind, Offer, called_by_name, offers
+from app.settings import settings
+from bert_core.checkpoints.cache import size_text
+from bert_core.checkpoints.hub import DownloadPlan, plan_download
+from bert_core.checkpoints.hub_names import MAIN, checked_revision, hub_id
+from bert_core.errors import BertError, DownloadError, InputError
 
-# The rules of the Hub itself: `name` or `owner/name`, 96 characters at most a part.
-_PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?")
-_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
+__all__ = [
+    "DownloadPlan",
+    "HubId",
+    "check_limits",
+    "copy_here",
+    "for_visitors",
+    "look_up",
+    "not_here",
+    "parse_hub_id",
+    "size_text",
+]
+
 _ADDRESS = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/", re.IGNORECASE)
-_MAIN = "main"
+_FIRST_OWNER = "google-bert/"  # whose models could once be named without an owner
+_AT_ONCE = threading.BoundedSemaphore(4)  # questions to the Hub, each up to 10 seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,69 +40,134 @@ class HubId:
     """A model on the Hub.
 
     Attributes:
-        name: `owner/name`, or `name` alone for the first models of the Hub.
+        name: `owner/name`.
         revision: a branch, a tag or a commit.
     """
 
     name: str
-    revision: str = _MAIN
+    revision: str = MAIN
+
+    def __str__(self) -> str:
+        return self.name if self.revision == MAIN else f"{self.name}@{self.revision}"
 
 
 def parse_hub_id(text: str, revision: str = "") -> HubId:
     """Check what a visitor typed; blanks around it do not matter, nor does the Hub's address.
 
     Args:
-        text: the id.
+        text: the id, or id and revision with an @ between them, as in addresses of this site.
         revision: branch, tag or commit; "" for the main branch.
 
     Raises:
-        InputError: it is no id, with what one looks like.
+        InputError: it is no id or no revision, with what one looks like.
 
-    >>> parse_hub_id(" google-bert/bert-base-uncased ")
-    HubId(name='google-bert/bert-base-uncased', revision='main')
+    >>> parse_hub_id(" https://huggingface.co/dslim/bert-base-NER ")
+    HubId(name='dslim/bert-base-NER', revision='main')
+    >>> parse_hub_id("bert-base-cased@v1")
+    HubId(name='google-bert/bert-base-cased', revision='v1')
     """
-    name = _ADDRESS.sub("", text.strip()).rstrip("/")
-    parts = name.split("/")
-    if len(parts) > 2 or not all(_is_part(part) for part in parts):
-        raise InputError(
-            f"{_short(text)} is no id on the Hub. Expected name or owner/name in letters, digits, "
-            "dots, hyphens and underscores, such as google-bert/bert-base-uncased."
-        )
-    wanted = revision.strip() or _MAIN
-    if not _REVISION.fullmatch(wanted) or ".." in wanted or wanted.endswith("/"):
-        raise InputError(
-            f"{_short(revision)} is no revision. Expected a branch, a tag or a commit, such as "
-            "main."
-        )
-    return HubId(name, wanted)
+    name, _, after = _ADDRESS.sub("", text.strip()).rstrip("/").partition("@")
+    return HubId(hub_id(name), checked_revision(revision.strip() or after or None))
 
 
-def copy_on_server(hub_id: HubId) -> Offer:
-    """Return the model on this server that an id stands for.
+def copy_here(wanted: HubId) -> Offer | None:
+    """Return the model on this server that an id stands for; None where there is none."""
+    names = (wanted.name, wanted.name.removeprefix(_FIRST_OWNER))
+    table = {name: offer for name, offer in offers().items() if offer.kind is Kind.HUB_COPY}
+    if wanted.revision == MAIN:
+        return next((table[name] for name in names if name in table), None)
+    folders = {
+        str(copy.folder)
+        for copy in copies(downloads_folder())
+        if copy.model in names and copy.revision == wanted.revision
+    }
+    for offer in table.values():
+        folder = Path(offer.source)
+        if offer.source in folders:
+            return offer
+        if folder.name == wanted.revision and model_of(folder) in names:
+            return offer
+    return None
+
+
+def not_here(wanted: HubId) -> str:
+    """Say that there is no copy of a model, where none may be downloaded."""
+    return (
+        f"This server has no copy of {wanted}, and it downloads nothing for visitors. Whoever runs "
+        "it can allow that (BERT_EXPLORER_HUB=on), or download the model and offer its folder."
+    )
+
+
+def look_up(wanted: HubId) -> DownloadPlan:
+    """Ask the Hub what fetching a model would mean: one request, at most 10 seconds.
+
+    Only what everybody may read is found: no token of this machine is sent.
 
     Raises:
-        InputError: there is no copy here, with what to do.
+        BertError: there is no such model, it is none that can be read here or is too large, or
+            the Hub does not answer.
     """
-    found = offers().get(hub_id.name)
-    if found is None or found.kind is not Kind.HUB_COPY:
+    _hush()
+    if not _AT_ONCE.acquire(blocking=False):
+        raise InputError("Too many visitors ask the Hub just now. Try again in a moment.")
+    try:
+        with for_visitors(wanted.name, downloads_folder()):
+            plan = plan_download(
+                wanted.name, wanted.revision, cache_dir=downloads_folder(), token=False
+            )
+    finally:
+        _AT_ONCE.release()
+    check_limits(plan)
+    return plan
+
+
+def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
+    """Refuse a model that is larger than the operator allows.
+
+    Args:
+        plan: from `look_up`.
+        under_way: bytes that other downloads will still bring.
+
+    Raises:
+        InputError: with both numbers.
+    """
+    limits = settings()
+    largest = min(limits.download_bytes, limits.model_bytes)
+    if plan.total_bytes > largest:
         raise InputError(
-            f"This server has no copy of {hub_id.name}, and it downloads nothing by itself. "
-            "Whoever runs it can download the model and offer its folder."
+            f"{plan.name} has {size_text(plan.total_bytes)}; this server takes models of at most "
+            f"{size_text(largest)}. Choose a smaller one."
         )
-    commit = found.source.replace("\\", "/").rpartition("/")[2]
-    if hub_id.revision not in (_MAIN, commit):
+    taken = bytes_in(downloads_folder()) + under_way
+    if plan.bytes and taken + plan.bytes > limits.disk_bytes:
         raise InputError(
-            f"This server has {hub_id.name} in one version only: main, commit {commit[:12]}. "
-            f"Revision {_short(hub_id.revision)} is not here."
+            f"{plan.name} needs {size_text(plan.bytes)}. This server keeps at most "
+            f"{size_text(limits.disk_bytes)} of downloaded models, and {size_text(taken)} are "
+            "taken. Choose one that is here."
         )
-    return found
 
 
-def _is_part(part: str) -> bool:
-    return bool(_PART.fullmatch(part)) and "--" not in part and ".." not in part
+@contextmanager
+def for_visitors(name: str, folder: Path) -> Iterator[None]:
+    """Keep paths of this machine out of errors of the block.
+
+    Args:
+        name: of the model.
+        folder: where its files are or would be.
+    """
+    try:
+        with called_by_name(Offer(name, str(folder), Kind.HUB_COPY)):
+            yield
+    except BertError as error:
+        if str(downloads_folder()) not in str(error) and "BERT_CORE_CACHE" not in str(error):
+            raise
+        raise DownloadError(
+            f"There is no room for {name} on this server, or its disk cannot be written to."
+        ) from None
 
 
-def _short(text: str) -> str:
-    """Quote what was typed, cut where it is long."""
-    text = text.strip()
-    return f"“{text[:60]}…”" if len(text) > 60 else f"“{text}”"
+def _hush() -> None:
+    """Keep the Hub's client from logging names and addresses: visitors typed them."""
+    os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # read when the client is imported
+    for name in ("huggingface_hub", "httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)

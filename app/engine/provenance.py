@@ -5,7 +5,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.shelf import Offer
+import torch
+
+from app.engine.shelf import Kind, Offer
 from bert_core import BertConfig, BertTokenizer
 from bert_core.checkpoints.weights import weight_files
 from bert_core.errors import BertError
@@ -15,6 +17,7 @@ _CARD = "README.md"
 _CARD_BYTES = 65_536  # the front matter stands at the very top
 _LICENCE_CHARS = 60  # the longest short names of licences have half of that
 _CHUNK = 1 << 20
+_PROCESSOR = "processor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Provenance:
         max_length: longest input in tokens.
         parameters: trained numbers, each counted once.
         lower_case: True when the text is lower-cased before it is cut.
+        commit: version on the Hub, 40 hexadecimal digits; "" for models that are not from there.
+        device: what computes, for example "processor".
     """
 
     name: str
@@ -46,6 +51,8 @@ class Provenance:
     max_length: int
     parameters: int
     lower_case: bool
+    commit: str = ""
+    device: str = _PROCESSOR
 
 
 def describe(
@@ -55,6 +62,7 @@ def describe(
     tokenizer: BertTokenizer,
     *,
     parameters: int,
+    device: torch.device | None = None,
 ) -> Provenance:
     """Collect the provenance of a model that was loaded from a folder."""
     return Provenance(
@@ -69,7 +77,18 @@ def describe(
         max_length=config.max_position_embeddings,
         parameters=parameters,
         lower_case=tokenizer.do_lower_case,
+        commit=folder.name if offer.kind is Kind.HUB_COPY else "",
+        device=_device(device),
     )
+
+
+def _device(device: torch.device | None) -> str:
+    """Say what computes, as people call it."""
+    if device is None or device.type == "cpu":
+        return _PROCESSOR
+    if device.type == "cuda":
+        return f"GPU, {torch.cuda.get_device_name(device)}"
+    return f"GPU ({device.type})"
 
 
 def _licence(card: Path) -> str:

@@ -2,22 +2,23 @@
 
 The operator names folders (see `app.settings`); what stands in them is offered under its own name
 and looked up in the table below. A folder laid out like the cache of the Hugging Face Hub is
-offered under the ids of the models it holds.
+offered under the ids of the models it holds, and so is what visitors downloaded.
 """
 
-import re
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from app.engine.copies import copies, downloads_folder, main_copy, model_of
 from app.settings import settings
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.errors import BertError
+from bert_core.checkpoints.resolve import resolve
+from bert_core.errors import BertError, MissingFileError
 
 _CONFIGS = ("config.json", "bert_config.json")
-_CACHED = re.compile(r"models--(?:(?P<owner>[\w.-]+?)--)?(?P<name>[\w.-]+)")
 _MOST = 200  # more than this is no shelf of models, and no list to choose from
 
 
@@ -81,6 +82,20 @@ def is_there(model: str) -> bool:
     return model in bundled_names() or Path(model).expanduser().is_dir()
 
 
+def local_folder(source: str) -> Path:
+    """Return the folder of a model's files; an archive is unpacked, and no network is asked.
+
+    Raises:
+        BertError: it is not on this machine, or no model.
+    """
+    if is_there(source) or os.path.exists(os.path.expanduser(source)):
+        return resolve(source)
+    raise MissingFileError(
+        f"There is no folder or bundled model {source}. A model of the Hugging Face Hub is fetched "
+        "when the server starts, by `python app.py`, and by nothing else."
+    )
+
+
 @contextmanager
 def called_by_name(offer: Offer) -> Iterator[None]:
     """Put the model's name for its folder into errors of the block: paths are not for visitors."""
@@ -107,19 +122,20 @@ def _candidates() -> Iterator[Offer]:
             yield _offer(folder.resolve())
             continue
         for each in _subfolders(folder):
-            if snapshot := _snapshot(each):
+            snapshot = main_copy(each)
+            if snapshot and _is_model(snapshot):
                 yield _offer(snapshot)
             elif _is_model(each):
                 yield _offer(each.resolve())
+    for copy in copies(downloads_folder()):
+        yield Offer(copy.name, str(copy.folder), Kind.HUB_COPY)
 
 
 def _offer(folder: Path) -> Offer:
     """Offer a folder under its own name, a copy from the Hub under its id."""
-    cached = _CACHED.fullmatch(folder.parent.parent.name)
-    if cached and folder.parent.name == "snapshots":
-        owner = cached["owner"]
-        name = f"{owner}/{cached['name']}" if owner else cached["name"]
-        return Offer(name, str(folder), Kind.HUB_COPY)
+    model = model_of(folder)
+    if model is not None:
+        return Offer(model, str(folder), Kind.HUB_COPY)
     return Offer(folder.name, str(folder), Kind.FOLDER)
 
 
@@ -140,18 +156,6 @@ def _is_model(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _CONFIGS)
 
 
-def _snapshot(cached: Path) -> Path | None:
-    """Return the version that `main` stands for, of a model in the layout of the Hub's cache."""
-    if not _CACHED.fullmatch(cached.name):
-        return None
-    try:
-        commit = (cached / "refs" / "main").read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    folder = cached / "snapshots" / commit
-    return folder if re.fullmatch(r"[0-9a-f]{40}", commit) and _is_model(folder) else None
-
-
 def _free_name(offer: Offer, taken: dict[str, Offer]) -> str:
     """Return the offer's name, or one with its folder's folder where two have the same.
 
@@ -159,7 +163,9 @@ def _free_name(offer: Offer, taken: dict[str, Offer]) -> str:
     """
     name = offer.name
     if name in taken or (name in bundled_names() and offer.kind is not Kind.BUNDLED):
-        name = f"{offer.name} ({Path(offer.source).parent.name})"
+        source = Path(offer.source)
+        copy = offer.kind is Kind.HUB_COPY
+        name = f"{offer.name} ({source.name[:12] if copy else source.parent.name})"
     number = 2
     while name in taken:
         name = f"{offer.name} ({number})"

@@ -21,7 +21,7 @@ def model_footer(engine: Engine) -> None:
     """Draw the identity of the model as a line, and all that is known about it below."""
     show_html(footer(identity(engine.provenance)))
     with st.expander("About this model", icon=":material/info:"):
-        show_html(size_line(sizes(engine.facts)))
+        show_html(size_line(sizes(engine.facts) + version(engine.provenance)))
         show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
@@ -52,6 +52,12 @@ def sizes(facts: ModelFacts) -> list[tuple[str, str]]:
         ("Memory", f"about {facts.memory_bytes / 1e6:,.1f} MB"),
         ("Vocabulary file", entries),
     ]
+
+
+def version(provenance: Provenance) -> list[tuple[str, str]]:
+    """Say what computes, and which version of a model of the Hub it is."""
+    commit = [("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []
+    return [("Computed by", provenance.device), *commit]
 
 
 def heads(facts: ModelFacts) -> list[Holding]:

@@ -11,6 +11,7 @@ from app.engine import Engine, Offer
 from app.settings import ASSETS
 from app.streamlit_kit.about import model_footer
 from app.streamlit_kit.guard import guarded
+from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter
@@ -68,7 +69,9 @@ def heading(slug: str, title: str) -> Offer:
     """Draw the title of a page, and beside it the picker; return the model that was chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="bx-heading"):
         st.title(title, anchor=False)
-        return model_picker(slug)
+        offer = model_picker(slug)
+    download_strip()
+    return offer
 
 
 def configure(title: str) -> None:

@@ -8,8 +8,9 @@ from streamlit.errors import StreamlitAPIException
 from app.engine import Engine, Offer, default_offer, is_open, offers, open_engine
 from app.engine.facts import ModelFacts, offered_facts
 from app.engine.fit import Misfit, Severity, first_fitting, misfits
-from app.engine.hub import copy_on_server, parse_hub_id
-from app.settings import settings
+from app.engine.hub import HubId, copy_here, parse_hub_id
+from app.settings import HubUse, settings
+from app.streamlit_kit.hub_dialog import arrived, forget_answer, hub_dialog, may_download
 from app.streamlit_kit.show import show_html
 from app.views.html import plain
 from app.views.model import misfit_note
@@ -20,7 +21,6 @@ MODEL = "model"
 
 _KEPT = "_kept_model"  # the page last seen and the model chosen on it
 _UNKNOWN = "_unknown_model"
-_ANSWER = "_hub_answer"  # why an id cannot be used; "" where it can
 _SHOWN = 60  # characters of a name that somebody typed
 
 
@@ -35,10 +35,10 @@ def model_picker(page: str) -> Offer:
     """
     table = offers()
     _bring_choice(page, table)
+    _take_arrived(table)
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
-        st.session_state[_UNKNOWN] = str(asked)
-        st.session_state.pop(MODEL, None)
+        _look_for(str(asked))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="bx-model"):
         chosen: str = st.selectbox(
             "Model",
@@ -49,9 +49,10 @@ def model_picker(page: str) -> Offer:
             bind="query-params",
             persist_state="session",
         )
-        if settings().hub and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
-            st.session_state.pop(_ANSWER, None)
-            _hub_dialog()
+        by_id = settings().hub is not HubUse.OFF
+        if by_id and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
+            forget_answer()
+            hub_dialog()
     st.session_state[_KEPT] = (page, chosen)
     return table[chosen]
 
@@ -71,6 +72,32 @@ def _bring_choice(page: str, table: dict[str, Offer]) -> None:
             st.query_params[MODEL] = kept
 
 
+def _take_arrived(table: dict[str, Offer]) -> None:
+    """Choose the model that a visitor waited for, now that it is here."""
+    name = arrived()
+    if name in table:
+        st.session_state[MODEL] = name
+        _settle()
+
+
+def _look_for(asked: str) -> None:
+    """Choose what an address asks for under another name of it, or keep that it is not here."""
+    wanted = _as_hub_id(asked)
+    found = copy_here(wanted) if wanted else None
+    if found is not None:
+        st.session_state[MODEL] = found.name
+        return
+    st.session_state[_UNKNOWN] = asked
+    st.session_state.pop(MODEL, None)
+
+
+def _as_hub_id(asked: str) -> HubId | None:
+    try:
+        return parse_hub_id(asked)
+    except InputError:
+        return None
+
+
 def unknown_model_note(used: Offer) -> None:
     """Say it where the address asked for a model that is not on offer."""
     asked = st.session_state.get(_UNKNOWN)
@@ -84,6 +111,12 @@ def unknown_model_note(used: Offer) -> None:
         ),
         icon=":material/travel_explore:",
     )
+    wanted = _as_hub_id(asked)
+    if wanted is None or settings().hub is HubUse.OFF or not may_download():
+        return
+    if st.button(f"Look for {plain(str(wanted))} on the Hub", key="_look_up"):
+        forget_answer()
+        hub_dialog(wanted)
 
 
 def use_model(name: str) -> None:
@@ -160,39 +193,7 @@ def _facts_of(name: str) -> ModelFacts | None:
         return None
 
 
-@st.dialog("A model of the Hugging Face Hub")
-def _hub_dialog() -> None:
-    """Ask for an id on the Hub, and answer it."""
-    answer = st.session_state.get(_ANSWER)
-    if answer is not None and not answer:
-        del st.session_state[_ANSWER]
-        st.rerun()  # found: the page goes on with it
-    with st.form("_hub", border=False):
-        st.text_input(
-            "Id on the Hub",
-            key="_hub_id",
-            placeholder="google-bert/bert-base-uncased",
-            max_chars=200,
-        )
-        st.text_input("Revision", key="_hub_revision", placeholder="main", max_chars=128)
-        st.form_submit_button("Use this model", on_click=_ask_hub)
-    if answer:
-        st.info(plain(answer))
-
-
-def _ask_hub() -> None:
-    """Use the copy of a model of the Hub, where there is one; else keep the reason."""
-    try:
-        wanted = parse_hub_id(st.session_state["_hub_id"], st.session_state["_hub_revision"])
-        found = copy_on_server(wanted)
-    except InputError as error:
-        st.session_state[_ANSWER] = str(error)
-        return
-    use_model(found.name)
-    st.session_state[_ANSWER] = ""
-
-
 def _settle() -> None:
     """Forget what was said about an earlier choice."""
     st.session_state.pop(_UNKNOWN, None)
-    st.session_state.pop(_ANSWER, None)
+    forget_answer()

@@ -11,6 +11,7 @@ from app.catalog import FEATURES
 from app.streamlit_kit.server import read_arguments
 from bert_core import BertForSequenceClassification, BertForTokenClassification
 from tests.conftest import VOCABULARY, save_tiny
+from tests.loopback import Loopback
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -197,56 +198,27 @@ def test_where_no_model_suits_the_page_says_so(
 # -- ids of the Hub --------------------------------------------------------------------------------
 
 
-def ask(at: AppTest, wanted: str, revision: str = "") -> str:
-    """Open the dialog, ask for an id, and return the answer."""
-    press(at, "By Hub id")
-    at.text_input(key="_hub_id").set_value(wanted)
-    at.text_input(key="_hub_revision").set_value(revision)
-    press(at, "Use this model")
-    return str(at.session_state["_hub_answer"]) if "_hub_answer" in at.session_state else ""
-
-
-def test_an_id_with_a_copy_on_the_server_is_used(opened: Callable[..., AppTest]) -> None:
-    at = opened("tokenizer", text="the cat")
-    assert ask(at, "someone/tiny") == ""
-    assert at.selectbox(key="model").value == "someone/tiny"
-    assert used(checked(at)) == "someone/tiny"
-    assert at.text_area(key="text").value == "the cat"
-
-
 @pytest.mark.parametrize(
-    ("wanted", "revision", "answer"),
-    [
-        ("google-bert/bert-base-uncased", "", "no copy of google-bert/bert-base-uncased"),
-        ("not an id", "", "is no id on the Hub"),
-        ("../../etc/passwd", "", "is no id on the Hub"),
-        ("someone/tiny", "v2", "in one version only"),
-        ("someone/tiny", "../x", "is no revision"),
-        ("![x](http://a.example/x.png)", "", "is no id on the Hub"),
-    ],
+    "asked", [f"someone/tiny@{COMMIT}", " someone/tiny", "https://huggingface.co/someone/tiny"]
 )
-def test_other_ids_are_answered_in_words(
-    opened: Callable[..., AppTest], tiny_model: Path, wanted: str, revision: str, answer: str
+def test_a_link_by_another_name_of_the_same_copy_opens_it(
+    opened: Callable[..., AppTest], asked: str
 ) -> None:
-    at = opened("tokenizer")
-    said = ask(at, wanted, revision)
-    assert answer in said
-    assert at.selectbox(key="model").value == tiny_model.name
+    at = opened("tokenizer", model=asked, text="the cat")
+    assert used(at) == at.selectbox(key="model").value == "someone/tiny"
+    assert len(at.warning) == 0
+    assert COMMIT[:12] in markup(at)
 
 
-def dialog_page() -> None:
-    import streamlit as st
-
-    from app.streamlit_kit import picker
-
-    st.session_state["_hub_answer"] = "“![x](http://a.example/x.png)” is no id on the Hub."
-    picker._hub_dialog()
-
-
-def test_an_answer_shows_what_was_typed_as_text() -> None:
-    at = checked(AppTest.from_function(dialog_page, default_timeout=60))
-    assert "is no id on the Hub" in at.info[0].value
-    assert "![x]" not in at.info[0].value
+def test_a_link_to_a_model_of_the_hub_downloads_nothing_and_offers_to_look(
+    opened: Callable[..., AppTest], tiny_model: Path, loopback: Loopback
+) -> None:
+    at = opened("tokenizer", model="someone/gone", text="the cat")
+    assert used(at) == tiny_model.name
+    assert "which this server does not offer" in at.warning[0].value
+    press(at, "Look for someone/gone on the Hub")
+    assert at.text_input(key="_hub_id").value == "someone/gone"
+    assert loopback.log == []
 
 
 def test_the_operator_may_switch_the_field_off(
@@ -254,7 +226,8 @@ def test_the_operator_may_switch_the_field_off(
 ) -> None:
     assert any(button.label == "By Hub id" for button in opened("tokenizer").button)
     monkeypatch.setenv("BERT_EXPLORER_HUB", "off")
-    assert not any(button.label == "By Hub id" for button in opened("tokenizer").button)
+    at = opened("tokenizer", model="someone/gone")
+    assert not any("Hub" in button.label for button in at.button)
 
 
 # -- across pages ----------------------------------------------------------------------------------

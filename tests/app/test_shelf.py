@@ -5,9 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.hub import HubId, copy_on_server, parse_hub_id
-from app.engine.shelf import Kind, Offer, called_by_name, default_offer, is_there, offers
-from app.settings import BUNDLED_MODEL, settings
+from app.engine.copies import copies, note
+from app.engine.hub import HubId, copy_here, not_here, parse_hub_id
+from app.engine.shelf import (
+    Kind,
+    Offer,
+    called_by_name,
+    default_offer,
+    is_there,
+    local_folder,
+    offers,
+)
+from app.settings import BUNDLED_MODEL, HubUse, settings
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -128,34 +137,85 @@ def test_the_cache_of_the_hub_is_offered_by_ids(shelf: Path) -> None:
     found = {name: offer for name, offer in offers().items() if offer.kind is Kind.HUB_COPY}
     assert list(found) == ["google-bert/bert-base-uncased", "old-model"]
     assert found["google-bert/bert-base-uncased"].source == str(folder)
-    assert copy_on_server(HubId("google-bert/bert-base-uncased")).source == str(folder)
-    assert copy_on_server(HubId("old-model", COMMIT)).name == "old-model"
+    for wanted in (HubId("google-bert/bert-base-uncased"), parse_hub_id("bert-base-uncased")):
+        found_here = copy_here(wanted)
+        assert found_here is not None and found_here.source == str(folder)
+    assert copy_here(HubId("google-bert/bert-base-uncased", COMMIT)) == found_here
+    assert copy_here(HubId("google-bert/bert-base-uncased", "v2")) is None
 
 
 def test_an_id_without_a_copy_is_answered_with_what_to_do(shelf: Path) -> None:
     make_copy(shelf, "owner--here")
-    make_model(shelf / "plain")
-    with pytest.raises(InputError, match=r"no copy of owner/gone.* download the model"):
-        copy_on_server(HubId("owner/gone"))
-    with pytest.raises(InputError, match="no copy of plain"):
-        copy_on_server(HubId("plain"))  # a folder of this name need not be the Hub's model
-    with pytest.raises(InputError, match=r"one version only: main, commit 0123456789ab.*v2"):
-        copy_on_server(HubId("owner/here", "v2"))
+    make_model(shelf / "gone")
+    assert copy_here(HubId("owner/gone")) is None
+    said = not_here(HubId("owner/gone", "v2"))
+    assert said.startswith("This server has no copy of owner/gone@v2, and")
+    assert "BERT_EXPLORER_HUB=on" in said
+
+
+def test_a_folder_of_the_same_name_is_not_the_model_of_the_hub(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.engine.hub.offers", lambda: {"o/x": Offer("o/x", "y", Kind.FOLDER)})
+    assert copy_here(HubId("o/x")) is None
+
+
+def test_downloads_are_offered_by_id_and_revision_once_they_are_complete(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "downloads"
+    monkeypatch.setenv("BERT_EXPLORER_CACHE", str(root))
+    assert list(offers()) == [BUNDLED_MODEL]
+    folder = make_copy(root, "owner--name")
+    assert list(offers()) == [BUNDLED_MODEL]  # no weights yet
+    (folder / "model.safetensors").write_bytes(b"w")
+    note(folder, "v1")
+    later = make_model(root / "models--owner--name" / "snapshots" / ("b" * 40))
+    (later / "model.safetensors").write_bytes(b"w")
+    assert list(offers()) == [BUNDLED_MODEL, "owner/name"]  # nothing says that it is complete
+    note(later, "refs/pr/2")
+    note(later, later.name)
+    assert list(offers()) == [BUNDLED_MODEL, "owner/name", f"owner/name@{later.name}"]
+    assert [(copy.name, copy.commit) for copy in copies(root)] == [
+        ("owner/name", COMMIT),
+        (f"owner/name@{later.name}", later.name),
+        ("owner/name@refs/pr/2", later.name),
+        ("owner/name@v1", COMMIT),
+    ]
+    for revision, expected in (("v1", "owner/name"), ("refs/pr/2", f"owner/name@{later.name}")):
+        found = copy_here(HubId("owner/name", revision))
+        assert found is not None and found.name == expected
+
+
+def test_a_copy_of_the_operator_and_a_download_are_told_apart(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_CACHE", str(tmp_path / "downloads"))
+    make_copy(shelf, "owner--name")
+    mine = make_copy(tmp_path / "downloads", "owner--name", commit="b" * 40)
+    (mine / "model.safetensors").write_bytes(b"w")
+    assert list(offers()) == [BUNDLED_MODEL, "owner/name", f"owner/name ({'b' * 12})"]
 
 
 @pytest.mark.parametrize(
-    ("typed", "name"),
+    ("typed", "name", "revision"),
     [
-        ("bert-base-uncased", "bert-base-uncased"),
-        ("  google-bert/bert-base-uncased \n", "google-bert/bert-base-uncased"),
-        ("https://huggingface.co/dslim/bert-base-NER", "dslim/bert-base-NER"),
-        ("hf.co/dslim/bert-base-NER/", "dslim/bert-base-NER"),
-        ("a/b_c.d-e", "a/b_c.d-e"),
-        ("x" * 96, "x" * 96),
+        ("bert-base-uncased", "google-bert/bert-base-uncased", "main"),
+        ("  google-bert/bert-base-uncased \n", "google-bert/bert-base-uncased", "main"),
+        ("https://huggingface.co/dslim/bert-base-NER", "dslim/bert-base-NER", "main"),
+        ("hf.co/dslim/bert-base-NER/", "dslim/bert-base-NER", "main"),
+        ("a/b_c.d-e@v1.0", "a/b_c.d-e", "v1.0"),
+        ("a/b@refs/pr/2", "a/b", "refs/pr/2"),
+        (f"{'x' * 96}/y", f"{'x' * 96}/y", "main"),
     ],
 )
-def test_ids_are_read_as_people_write_them(typed: str, name: str) -> None:
-    assert parse_hub_id(typed) == HubId(name, "main")
+def test_ids_are_read_as_people_write_them(typed: str, name: str, revision: str) -> None:
+    assert parse_hub_id(typed) == HubId(name, revision)
+
+
+def test_an_id_is_written_as_it_is_read() -> None:
+    for text in ("a/b", "a/b@v1", "a/b@refs/pr/2"):
+        assert str(parse_hub_id(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -163,6 +223,7 @@ def test_ids_are_read_as_people_write_them(typed: str, name: str) -> None:
     [
         *("", " ", "a/b/c", "../x", "a/..", "a//b", "/a", "a b", "a/-b", "ä/b", "a--b/c", "x" * 97),
         *("a/b?x=1", "a/b#c", "a\\b", "~/x", "a/b\0", "http://elsewhere.example/a/b", "<b>/x"),
+        *("old-model", "@main", "a/b.git"),
     ],
 )
 def test_what_is_no_id_is_refused_with_an_example(typed: str) -> None:
@@ -187,6 +248,12 @@ def test_what_is_no_revision_is_refused(revision: str) -> None:
         parse_hub_id("a/b", revision)
 
 
+@pytest.mark.parametrize("model", ["bert-base-uncased", "someone/tiny", "http://a.example/x.zip"])
+def test_what_is_not_on_this_machine_is_never_fetched_for_a_page(model: str) -> None:
+    with pytest.raises(MissingFileError, match="no folder or bundled model"):
+        local_folder(model)
+
+
 # -- errors and settings ---------------------------------------------------------------------------
 
 
@@ -202,14 +269,20 @@ def test_errors_keep_their_kind_and_lose_the_path(tmp_path: Path) -> None:
 def test_the_operator_decides_on_folders_memory_and_the_hub(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    names = ("MODELS", "KEEP", "MEMORY", "HUB")
+    names = ("MODELS", "KEEP", "MEMORY", "HUB", "DOWNLOAD", "DISK", "CACHE")
     for name in names:
         monkeypatch.delenv(f"BERT_EXPLORER_{name}", raising=False)
     usual = settings()
-    assert (usual.folders, usual.models, usual.hub) == ((), 4, True)
+    assert (usual.folders, usual.models, usual.hub) == ((), 4, HubUse.LOCAL)
     assert usual.model_bytes == 4 * 2**30
-    for name, value in zip(names, (os.pathsep.join("ab"), "7", "512", "Off"), strict=True):
+    assert (usual.download_bytes, usual.disk_bytes, usual.downloads) == (2**31, 10 * 2**30, "")
+    values = (os.pathsep.join("ab"), "7", "512", "Off", "3", "5", "here")
+    for name, value in zip(names, values, strict=True):
         monkeypatch.setenv(f"BERT_EXPLORER_{name}", value)
     found = settings()
-    assert (found.folders, found.models, found.hub) == (("a", "b"), 7, False)
+    assert (found.folders, found.models, found.hub) == (("a", "b"), 7, HubUse.OFF)
     assert found.model_bytes == 512 * 2**20
+    assert (found.download_bytes, found.disk_bytes) == (3 * 2**20, 5 * 2**20)
+    assert found.downloads == "here"
+    monkeypatch.setenv("BERT_EXPLORER_HUB", "on")
+    assert settings().hub is HubUse.ON

@@ -1,0 +1,219 @@
+"""Models of the Hugging Face Hub: asked for in a dialog, downloaded while the page stays usable.
+
+The dialog asks the Hub only when its button is pressed, and downloads only when a second one is.
+The download belongs to the process (`app.engine.downloads`); every page shows how far it is.
+"""
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+import streamlit as st
+
+from app.engine.copies import note
+from app.engine.downloads import DOWNLOADS, State, Status, Ticket
+from app.engine.hub import (
+    DownloadPlan,
+    HubId,
+    copy_here,
+    look_up,
+    not_here,
+    parse_hub_id,
+    size_text,
+)
+from app.settings import HubUse, settings
+from app.streamlit_kit.show import show_html
+from app.views.html import plain
+from app.views.model import plan_facts
+from bert_core.errors import BertError, InputError
+
+_ANSWER = "_hub_answer"
+_ARRIVED = "_hub_arrived"  # the model to use now
+_TICKET = "_hub_ticket"
+_NOTE = "_hub_note"  # how a download ended, if not well
+_ASK_EVERY = 1.0  # seconds
+_FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What asking for an id led to: a refusal, something to decide, or a model that is here."""
+
+    says: str = ""
+    plan: DownloadPlan | None = None
+    model: str = ""
+
+
+def may_download() -> bool:
+    """Say whether this visitor may have the server download a model.
+
+    By default only who sits at this machine: strangers could fill its disk and its line.
+    """
+    use = settings().hub
+    return use is HubUse.ON or (use is HubUse.LOCAL and _is_local())
+
+
+def forget_answer() -> None:
+    """Forget what was said about an id."""
+    st.session_state.pop(_ANSWER, None)
+
+
+def arrived() -> str | None:
+    """Return the name of the model that is to be used now, once."""
+    name = st.session_state.pop(_ARRIVED, None)
+    return name if isinstance(name, str) else None
+
+
+@st.dialog("A model of the Hugging Face Hub")
+def hub_dialog(wanted: HubId | None = None) -> None:
+    """Ask for an id on the Hub, answer it, and offer to download what is not here.
+
+    Args:
+        wanted: what to begin with.
+    """
+    with st.form("_hub", border=False):
+        name = st.text_input(
+            "Id on the Hub",
+            value=wanted.name if wanted else "",
+            key="_hub_id",
+            placeholder="google-bert/bert-base-uncased",
+            max_chars=200,
+        )
+        revision = st.text_input(
+            "Revision",
+            value=wanted.revision if wanted else "",
+            key="_hub_revision",
+            placeholder="main",
+            max_chars=128,
+        )
+        asked = st.form_submit_button("Look it up")
+    if asked:
+        forget_answer()
+        with st.spinner("Asking the Hub …"):
+            st.session_state[_ANSWER] = _answer(name, revision)
+    answer: _Answer = st.session_state.get(_ANSWER, _Answer())
+    if answer.model:
+        _use(answer.model)
+    if answer.says:
+        st.info(plain(answer.says))
+    elif answer.plan is not None:
+        _propose(answer.plan)
+
+
+def _answer(name: str, revision: str) -> _Answer:
+    """Look for a model here, then, where that is allowed, on the Hub."""
+    try:
+        wanted = parse_hub_id(name, revision)
+        found = copy_here(wanted)
+        if found is None and not may_download():
+            return _Answer(not_here(wanted))
+        if found is None:
+            plan = look_up(wanted)
+            if plan.bytes:
+                return _Answer(plan=plan)
+            note(plan.folder, plan.revision)  # all its files are here, under another revision
+            found = copy_here(wanted)
+        return _Answer(model=found.name) if found else _Answer(not_here(wanted))
+    except BertError as error:
+        return _Answer(str(error))
+
+
+def _propose(plan: DownloadPlan) -> None:
+    """Say what would be downloaded, and ask."""
+    rows = [("Model", plan.name), ("Revision", plan.revision), ("Commit", plan.commit[:12])]
+    rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
+    if plan.bytes < plan.total_bytes:
+        rows += [("Here already", size_text(plan.total_bytes - plan.bytes))]
+    show_html(plan_facts(rows))
+    if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go", type="primary"):
+        _go(plan)
+
+
+def _go(plan: DownloadPlan) -> None:
+    """Start the download, and close the dialog."""
+    leave_download()
+    try:
+        st.session_state[_TICKET] = DOWNLOADS.join(plan)
+    except InputError as error:
+        st.info(plain(str(error)))
+        return
+    st.session_state.pop(_NOTE, None)
+    forget_answer()
+    st.rerun()
+
+
+def _use(name: str) -> None:
+    """Close the dialog; the page goes on with a model that is here."""
+    st.session_state[_ARRIVED] = name
+    forget_answer()
+    st.rerun()
+
+
+def download_strip() -> None:
+    """Show the download that this visitor waits for, or how it ended; nothing where there is none.
+
+    Its place is kept: what stands below would move, and be drawn twice until the page is done.
+    """
+    with st.empty().container():
+        if _TICKET in st.session_state:
+            _strip()
+        elif _NOTE in st.session_state:
+            with st.container(key="bx-download"):
+                st.info(plain(st.session_state[_NOTE]), icon=":material/cloud_off:")
+                st.button("Dismiss", key="_hub_dismiss", on_click=_dismiss)
+
+
+@st.fragment(run_every=_ASK_EVERY)
+def _strip() -> None:
+    """Show how far the download is, until it ends."""
+    ticket = st.session_state.get(_TICKET)
+    if not isinstance(ticket, Ticket):
+        st.rerun()  # cancelled, or a late timer: the page goes on without it
+    status = ticket.ask()
+    if status.state is State.RUNNING:
+        _bar(status)
+        return
+    del st.session_state[_TICKET]
+    if status.state is State.DONE:
+        st.session_state[_ARRIVED] = status.offer
+    else:
+        st.session_state[_NOTE] = status.says
+    st.rerun()
+
+
+def _bar(status: Status) -> None:
+    """Draw the bytes that have arrived, and the way out."""
+    share = min(1.0, status.done / status.total) if status.total else 0.0
+    says = f"Downloading {status.model}: {size_text(status.done)} of {size_text(status.total)}"
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="medium", key="bx-download"
+    ):
+        st.progress(share, text=plain(says))
+        st.button("Cancel", key="_hub_cancel", icon=":material/close:", on_click=leave_download)
+
+
+def leave_download() -> None:
+    """Wait no longer for a download; who was the last to wait calls it off."""
+    ticket = st.session_state.pop(_TICKET, None)
+    if not isinstance(ticket, Ticket):
+        return
+    model = ticket.ask().model
+    if ticket.leave():
+        says = f"The download of {model} goes on for others who wait for it."
+    else:
+        says = f"The download of {model} was called off; nothing of it is kept."
+    st.session_state[_NOTE] = says
+
+
+def _dismiss() -> None:
+    st.session_state.pop(_NOTE, None)
+
+
+def _is_local() -> bool:
+    """Say whether this server answers on this machine alone, with no other one before it."""
+    address = str(st.get_option("server.address") or "")
+    if any(name in st.context.headers for name in _FORWARDED):
+        return False
+    try:
+        return address == "localhost" or ip_address(address).is_loopback
+    except ValueError:
+        return False
