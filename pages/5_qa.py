@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.results.qa import QaResult
+from app.results.qa import QaResult, Rules
 from app.streamlit_kit import (
     Page,
     examples_row,
@@ -14,24 +14,23 @@ from app.streamlit_kit import (
     show_table,
     text_box,
 )
-from app.streamlit_kit.controls import choose, count, level
+from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
 from app.tasks.qa import qa, questions
 from app.views import qa as view
 from app.views import qa_charts as charts
+from app.views import qa_reading as reading
 from app.views.html import join
-
-SLUG = "qa"
 
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
-    examples_row(SLUG)
+    examples_row("qa")
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        passage = text_box(SLUG, "Passage", height=190, placeholder=view.HINTS[0])
+        passage = text_box("qa", "Passage", height=190, placeholder=view.HINT)
     with right:
-        box = text_box(SLUG, view.ASK, key="question", height=190, placeholder=view.HINTS[1])
+        box = text_box("qa", view.ASK, key="question", height=190, placeholder=view.WHO)
         asked = questions(box)
     top = st.container()
     if not passage.strip() or not asked:
@@ -41,11 +40,14 @@ def draw(page: Page) -> None:
         threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
         most = count("Answers listed", (1, 20), key="answers", default=5)
+        rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
     show_html(view.threshold_note())
 
-    def answer(text: str, question: str) -> QaResult:
-        with progress("Reading") as report:
-            return qa(page.engine, text, question, answers=most, longest=longest, progress=report)
+    def answer(*texts: str) -> QaResult:
+        with progress("Reading") as told:
+            return qa(
+                page.engine, *texts, answers=most, longest=longest, rules=rules, progress=told
+            )
 
     with top:
         results = [answer(passage, question) for question in asked]
@@ -54,13 +56,12 @@ def draw(page: Page) -> None:
             words = view.describe_overview(results, threshold)
             show_table(view.overview(results, threshold), alt=words, key="overview")
             result = results[choose("Show", view.question_names(asked), key="ask")]
-        show_html(join(view.verdict(result, threshold), view.passage(result, threshold)))
-        show_html(join(view.marks_key(result), view.coverage(result)))
+        show_html(join(view.outcome(result, threshold), reading.coverage(result)))
     st.header("What else was weighed", anchor=False)
     show_html(join(view.answers_list(result), view.answers_note(result), view.meaning(result)))
     words, title = view.describe_answers(result), "The same as a table"
     show_table(view.answers_table(result), alt=words, key="t_answers", title=title)
-    show_html(view.rejected(result))
+    show_html(reading.rejected(result))
     st.header("Where it starts and where it ends", anchor=False)
     picture = choose("Picture", charts.PICTURES, key="picture")
     words, table = charts.describe(result, picture), charts.table(result, picture)
@@ -72,8 +73,8 @@ def draw(page: Page) -> None:
         with guarded():
             changed = answer(result.without(names[chosen]), result.question)
             show_html(view.comparison(result, changed, threshold))
-    send_row(SLUG, passage, text_pair=result.question)
+    send_row("qa", passage, text_pair=result.question)
 
 
-with page_shell(SLUG) as shell:
+with page_shell("qa") as shell:
     draw(shell)

@@ -1,14 +1,14 @@
-"""The question-answering page in words: verdict, marked passage, answers, rules, coverage."""
+"""The question-answering page in words: verdict, marked passage, answers, several questions."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
-from app.results.qa import Answer, Coverage, QaResult, Reason, Rejected, Span
+from app.results.qa import Answer, QaResult, Span
 from app.views.html import Html, join, plain, tag, visible
 from app.views.next_sentence import percent, signed
 
-HINTS = ("Paste a text that holds the answer.", "Who? When? Where? …")
+HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
 
 ASK = "Question; several go one per line"
@@ -23,26 +23,24 @@ SCORES = (-15.0, 15.0)
 MARKED_FROM = 0.01
 """Probability from which another answer is marked in the passage."""
 
+RULES = {"whole": "Whole words only", "single": "Within one sentence"}
+"""The rules that a visitor may lift: name in the address and label."""
+
+_SURE = 0.5  # probability from which one answer, or one place, outweighs all others together
 _EXCERPT = 900  # characters; a longer passage is shown around its answer, and whole on demand
 _SENTENCES = 40  # offered for deletion
-_DRAWN_WINDOWS = 150
 _SHORT = 60  # characters of a quotation
 
-_RULES: dict[Reason, str] = {
-    "backwards": "it would end before it starts",
-    "long": "it has {pieces:,} pieces; at most {longest:,} are allowed",
-    "question": "an answer stands in the passage, not in the question",
-    "half_null": "one end says “no answer” and the other does not",
-    "special": "a special token is no part of an answer",
-    "inside_word": "it would begin or end inside a word",
-    "over_sentences": "it would run over the end of a sentence",
-}
+
+def outcome(result: QaResult, threshold: float) -> Html:
+    """Draw the verdict, the marked passage, and what its marks mean."""
+    return join(verdict(result, threshold), passage(result, threshold), marks_key(result))
 
 
 def verdict(result: QaResult, threshold: float) -> Html:
     """Draw the decision in words with the figures that made it."""
-    found = result.answered(threshold)
-    best = result.answers[0]
+    found, best = result.answered(threshold), result.answers[0]
+    unsure = found and max(result.touching, result.best.probability) < _SURE
     said: list[Html | str] = (
         [tag("strong", tag("bdi", visible(best.text)), class_="bx-qa-answer")]
         if found
@@ -50,22 +48,42 @@ def verdict(result: QaResult, threshold: float) -> Html:
     )
     if not found:
         said += [" The best guess would be: ", tag("q", tag("bdi", visible(best.text)))]
+    elif doubt := _doubt(result):
+        said += [tag("br"), doubt]
+    kind = "bx-qa-none" if not found else "bx-qa-unsure" if unsure else ""
     return tag(
         "div",
-        tag("span", "✓" if found else "∅", class_="bx-qa-sign", aria_hidden="true"),
+        tag("span", "∅" if not found else "?" if unsure else "✓", class_="bx-qa-sign",
+            aria_hidden="true"),
         tag("p", *said, tag("br"), tag("span", _figures(result, threshold), class_="bx-line")),
-        class_="bx-qa-verdict" if found else "bx-qa-verdict bx-qa-none",
+        class_=f"bx-qa-verdict {kind}".strip(),
         role="status",
+    )  # fmt: skip
+
+
+def _doubt(result: QaResult) -> str:
+    """Say what an answer that holds less than half of all probability leaves open."""
+    if result.best.probability >= _SURE:
+        return ""
+    around = percent(result.touching)
+    if result.touching >= _SURE:
+        return (
+            "The model is surer of the place than of the exact ends: all answers that overlap "
+            f"this one hold {around} together."
+        )
+    return (
+        "A weak guess: even with all answers that overlap it, this one holds only "
+        f"{around}; the rest lies elsewhere."
     )
 
 
 def _figures(result: QaResult, threshold: float) -> str:
     compared = "not above" if result.answered(threshold) else "above"
     return (
-        f"Probability {percent(result.best.probability)} · no answer "
+        f"Probability {percent(result.best.probability)} · “no answer” "
         f"{percent(result.null_probability)} · no-answer score "
-        f"{signed(result.no_answer_score, 2)} (null {signed(result.null_score, 2)}, minus best "
-        f"span {signed(result.best.score, 2)}), {compared} the threshold {_level(threshold)}"
+        f"{signed(result.no_answer_score, 2)} (“no answer” {signed(result.null_score, 2)}, minus "
+        f"best span {signed(result.best.score, 2)}), {compared} the threshold {_level(threshold)}"
     )
 
 
@@ -90,12 +108,25 @@ def meaning(result: QaResult) -> Html:
     return tag(
         "p",
         "A span scores its start logit plus its end logit. Its probability is the softmax of these "
-        f"scores over the {spans} of at most {result.longest:,} pieces that the passage holds, and "
-        "“no answer”, which scores what the model gives to [CLS]. All spans that share a piece "
-        f"with the best one hold {percent(result.touching)} together: how sure the model is of the "
-        "place, whatever the exact ends.",
+        f"scores over the {spans} of at most {result.longest:,} pieces that the passage holds"
+        f"{_rules(result)}, and “no answer”, which scores what the model gives to [CLS]. All spans "
+        f"that share a piece with the best one hold {percent(result.touching)} together: how sure "
+        "the model is of the place, whatever the exact ends.",
         class_="bx-line",
     )
+
+
+def _rules(result: QaResult) -> str:
+    """Name the rules that spans have to keep."""
+    kept = [
+        name
+        for name, asked in (
+            ("of whole words", result.rules.whole_words),
+            ("within one sentence", result.rules.one_sentence),
+        )
+        if asked
+    ]
+    return f" ({', '.join(kept)})" if kept else ""
 
 
 def passage(result: QaResult, threshold: float) -> Html:
@@ -272,65 +303,6 @@ def describe_answers(result: QaResult) -> str:
     return f"Answers, best first: {named}; no answer {percent(result.null_probability)}."
 
 
-def rejected(result: QaResult) -> Html:
-    """Tell what the model likes better than the answer, and which rule it breaks."""
-    if not result.rejected:
-        return join()
-    return tag(
-        "details",
-        tag("summary", f"Scored higher, but cannot be an answer ({len(result.rejected)})"),
-        tag("ul", *(_rejected_row(each, result.longest) for each in result.rejected)),
-    )
-
-
-def _rejected_row(each: Rejected, longest: int) -> Html:
-    rule = _RULES[each.reason].format(pieces=each.pieces, longest=longest)
-    ends = [tag("q", tag("bdi", visible(end[:_SHORT]))) for end in (each.first, each.last)]
-    return tag("li", "From ", ends[0], " to ", ends[1], f": {rule} (score {each.score:.2f}).")
-
-
-def coverage(result: QaResult) -> Html:
-    """Say how much of the passage was read, and in how many windows."""
-    read = result.coverage
-    if len(read.windows) == 1:
-        return tag(
-            "p",
-            f"Everything was read at once: {_count(read.question, 'piece')} of the question and "
-            f"{_count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
-            "added ones.",
-            class_="bx-line",
-        )
-    first, last = read.windows[read.answer_window]
-    return tag(
-        "div",
-        tag("strong", "Long passage. "),
-        f"Its {read.pieces:,} pieces were read in {len(read.windows):,} windows of at most "
-        f"{read.tokens:,} tokens, each with the whole question; neighbours share {read.shared:,} "
-        "pieces, so nothing was left out and no answer falls into a gap. Each span has its "
-        "numbers from the window in which it stands furthest from a cut: the best answer from "
-        f"window {read.answer_window + 1:,} (pieces {first:,} to {last:,}). “No answer” is as "
-        "likely as the window that believes in it least says.",
-        _strip(read),
-        class_="bx-note",
-    )
-
-
-def _strip(read: Coverage) -> Html:
-    """Draw the windows under each other along the passage, and where the answer stands."""
-    windows = read.windows if len(read.windows) <= _DRAWN_WINDOWS else ((0, read.pieces),)
-    bars = [
-        tag("span", class_=f"bx-qa-window bx-qa-row{number % 3}", style=_place(read, *window))
-        for number, window in enumerate(windows)
-    ]
-    answer = tag("span", class_="bx-qa-here", style=_place(read, read.answer[0], read.answer[1]))
-    return tag("div", *bars, answer, class_="bx-qa-strip", aria_hidden="true")
-
-
-def _place(read: Coverage, first: int, last: int) -> str:
-    left, width = first / read.pieces, (last - first) / read.pieces
-    return f"left:{left:.3%};width:{width:.3%}"
-
-
 def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
     """Put the answers to several questions into one table."""
     return pd.DataFrame(
@@ -388,7 +360,3 @@ def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -212,7 +212,8 @@ def _pairs(result: QaResult) -> go.Figure:
             ygap=1,
             text=[[percent(v) if v >= _WRITTEN else "" for v in row] for row in grid.probability],
             texttemplate="%{text}",
-            hovertemplate="from %{y} to %{x}: %{z:.2%}<extra></extra>",
+            hovertemplate="from %{y} to %{x}: %{z:.2%}",
+            name="",  # else a box beside the pointer would name the trace
         )
     )
     first = result.words.answer[0] - grid.rows.start

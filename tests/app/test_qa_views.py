@@ -6,10 +6,11 @@ from html import unescape
 import pytest
 
 from app.engine import Engine
-from app.results.qa import QaResult
+from app.results.qa import QaResult, Rules
 from app.tasks.qa import qa
 from app.views import qa as view
 from app.views import qa_charts as charts
+from app.views import qa_reading as reading
 from tests.readers import by_token, planted
 
 PASSAGE = "The dog saw a dog. The  CAT sat by the river bank."
@@ -63,7 +64,7 @@ def test_the_verdict_turns_with_the_threshold_and_always_shows_its_figures(
     assert "above the threshold −8.5" in no
     assert "not above" not in no
     for said in (yes, no):
-        assert "no-answer score −8.00 (null +2.00, minus best span +10.00)" in said
+        assert "no-answer score −8.00 (“no answer” +2.00, minus best span +10.00)" in said
         assert "dog" in said
     assert marks(view.passage(result, -8.5))[0][1].startswith("not accepted")
 
@@ -99,28 +100,28 @@ def test_what_was_rejected_is_told_with_the_rule(
     tiny_engine: Engine, starts: dict, ends: dict, longest: int, told: str
 ) -> None:
     result = qa(planted(tiny_engine, by_token(starts, ends)), PASSAGE, "who", longest=longest)
-    assert told in shown(view.rejected(result))
-    assert "score 18.00" in shown(view.rejected(result))
+    assert told in shown(reading.rejected(result))
+    assert "score 18.00" in shown(reading.rejected(result))
 
 
 def test_nothing_is_said_about_rejections_where_there_are_none(result: QaResult) -> None:
     assert result.rejected == ()
-    assert str(view.rejected(result)) == ""
+    assert str(reading.rejected(result)) == ""
 
 
 def test_a_short_passage_is_read_at_once_and_a_long_one_says_how(
     tiny_engine: Engine, result: QaResult
 ) -> None:
-    assert "Everything was read at once" in shown(view.coverage(result))
+    assert "Everything was read at once" in shown(reading.coverage(result))
     rule = by_token({"river": 5.0}, {"bank": 5.0})
     passage = "the cat sat. " * 60 + "River Bank " + "the dog. " * 60
     long = qa(planted(tiny_engine, rule), passage, "who")
-    said = shown(view.coverage(long))
+    said = shown(reading.coverage(long))
     assert f"{long.coverage.pieces:,} pieces were read in {len(long.coverage.windows)}" in said
     first, last = long.coverage.windows[long.coverage.answer_window]
     assert f"pieces {first:,} to {last:,}" in said
     assert first <= long.coverage.answer[0] <= long.coverage.answer[1] < last
-    assert str(view.coverage(long)).count("bx-qa-window") == len(long.coverage.windows)
+    assert str(reading.coverage(long)).count("bx-qa-window") == len(long.coverage.windows)
 
 
 def test_a_long_passage_is_shown_around_its_answer_and_whole_on_demand(
@@ -228,7 +229,7 @@ def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> N
         view.verdict(result, -15.0),
         view.passage(result, 0.0),
         view.answers_list(result),
-        view.rejected(result),
+        reading.rejected(result),
         view.comparison(result, result, 0.0),
     ]
     for markup in map(str, pages):
@@ -244,3 +245,49 @@ def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> N
         assert len(charts.table(result, picture)) >= 0
     for name in view.sentence_names(result):
         assert not re.search(r"(?<!\\)[<\[]", name)
+
+
+@pytest.mark.parametrize(
+    ("ends", "sign", "told"),
+    [
+        ({"dog": 5.0}, "✓", ""),
+        ({"bank": 5.0, "river": 5.0, "the": 4.8}, "✓", "surer of the place"),
+    ],
+)
+def test_the_verdict_says_when_the_ends_are_open(
+    tiny_engine: Engine, ends: dict, sign: str, told: str
+) -> None:
+    starts = {"dog": 5.0} if "dog" in ends else {"cat": 5.0, "sat": 4.9, "river": 4.8}
+    passage = "The cat sat by the river bank. A dog."
+    said = shown(
+        view.verdict(qa(planted(tiny_engine, by_token(starts, ends)), passage, "who"), 0.0)
+    )
+    assert said.startswith(sign)
+    assert told in said
+    assert ("overlap" in said) == bool(told)
+
+
+def test_an_answer_that_stands_out_nowhere_is_called_a_weak_guess(tiny_engine: Engine) -> None:
+    words = ["cat", "dog", "mat", "river", "bank"]
+    even = {word: 5.0 + (word == "dog") / 10 for word in words}
+    result = qa(
+        planted(tiny_engine, by_token(even, even)),
+        "Cat. " + ". ".join(w.title() for w in words),
+        "who",
+    )
+    assert result.touching < 0.5
+    verdict = view.verdict(result, 0.0)
+    assert shown(verdict).startswith("?dog") or shown(verdict).startswith("?Dog")
+    assert f"holds only {view.percent(result.touching)}" in shown(verdict)
+    assert "bx-qa-unsure" in str(verdict)
+    assert "weak guess" not in shown(view.verdict(result, -15.0)), "no answer is its own doubt"
+
+
+def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
+    engine = planted(tiny_engine, by_token({"dog": 5.0}, {"dog": 5.0}))
+    for rules, told in (
+        (Rules(), "(of whole words, within one sentence)"),
+        (Rules(whole_words=False), "(within one sentence)"),
+        (Rules(whole_words=False, one_sentence=False), "holds, and"),
+    ):
+        assert told in shown(view.meaning(qa(engine, PASSAGE, "who", rules=rules)))

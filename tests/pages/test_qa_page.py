@@ -172,3 +172,12 @@ def test_an_untrained_head_is_announced_before_any_number(
     assert "no trained weights" in page.words
     assert page.markup.index("no trained weights") < page.markup.index('role="status"')
     assert "qa_outputs.weight" in page.words
+
+
+def test_the_rules_on_answers_can_be_lifted_in_the_address(visit: Callable) -> None:
+    address = {"text": PASSAGE, "question": "the cat?"}
+    strict = visit(PAGE, **address)
+    free = visit(PAGE, **address, whole="false", single="false")
+    assert "(of whole words, within one sentence)" in strict.words
+    assert "(of whole words" not in free.words
+    assert [toggle.value for toggle in free.at.toggle] == [False, False]
