@@ -169,5 +169,5 @@ def for_visitors(name: str, folder: Path) -> Iterator[None]:
 def _hush() -> None:
     """Keep the Hub's client from logging names and addresses: visitors typed them."""
     os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # read when the client is imported
-    for name in ("huggingface_hub", "httpx", "httpcore"):
+    for name in ("huggingface_hub", "httpx", "httpx2", "httpcore", "httpcore2"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
