@@ -1,20 +1,21 @@
 """Ids on the Hugging Face Hub: what one may look like, which model here it stands for, and what
-fetching it would mean. Nothing asks the Hub but `look_up`, and that only once a call."""
+fetching it would mean. Nothing asks the Hub but `look_up`, once a call, and what an operator
+names at the start."""
 
 import logging
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.copies import bytes_in, copies, downloads_folder, model_of
-from app.engine.shelf import Kind, Offer, called_by_name, offers
+from app.engine.shelf import Kind, Offer, called_by_name, is_there, offers
 from app.settings import settings
 from bert_core.checkpoints.cache import size_text
-from bert_core.checkpoints.hub import DownloadPlan, plan_download
+from bert_core.checkpoints.hub import DownloadPlan, download, plan_download
 from bert_core.checkpoints.hub_names import MAIN, checked_revision, hub_id
 from bert_core.errors import BertError, DownloadError, InputError
 
@@ -23,8 +24,10 @@ __all__ = [
     "HubId",
     "check_limits",
     "copy_here",
+    "fetch_at_start",
     "for_visitors",
     "look_up",
+    "may_be_hub_id",
     "not_here",
     "parse_hub_id",
     "size_text",
@@ -119,6 +122,34 @@ def look_up(wanted: HubId) -> DownloadPlan:
         _AT_ONCE.release()
     check_limits(plan)
     return plan
+
+
+def may_be_hub_id(model: str) -> bool:
+    """Say whether what an operator named can only be a model of the Hub."""
+    if is_there(model) or os.path.exists(os.path.expanduser(model)):
+        return False
+    try:
+        return bool(parse_hub_id(model))
+    except InputError:
+        return False
+
+
+def fetch_at_start(model: str, say: Callable[[str], None]) -> Path:
+    """Fetch the model that an operator named, with their own token and into their own cache.
+
+    Args:
+        model: an id, with a revision after an @ if need be.
+        say: told what is about to happen; a bar is drawn on a terminal.
+
+    Raises:
+        BertError: it cannot be had.
+    """
+    wanted = parse_hub_id(model)
+    say(f"There is no folder {model}: looking for {wanted} on the Hugging Face Hub ...")
+    plan = plan_download(wanted.name, wanted.revision)
+    if plan.bytes:
+        say(f"Fetching {size_text(plan.bytes)} (commit {plan.commit}) into {plan.cache} ...")
+    return download(plan)
 
 
 def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import gc
 import os
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,9 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from app.engine import open_engine
+from app.engine.hub import fetch_at_start, may_be_hub_id
 from app.engine.shelf import is_there
+from app.settings import settings
 from bert_core.errors import BertError
 
 # `streamlit run` reads these by itself, `App.run` does not.
@@ -30,7 +33,9 @@ def read_arguments(arguments: Sequence[str]) -> None:
     """
     parser = argparse.ArgumentParser(prog="app.py", description="Serve BERT Explorer.")
     parser.add_argument(
-        "--model", metavar="FOLDER", help="a bundled name or a folder: what pages start with"
+        "--model",
+        metavar="MODEL",
+        help="what pages start with: a bundled name, a folder, or an id on the Hugging Face Hub",
     )
     parser.add_argument(
         "--models",
@@ -39,9 +44,11 @@ def read_arguments(arguments: Sequence[str]) -> None:
         help="a folder whose models visitors may choose; may be given several times",
     )
     given = parser.parse_args(arguments)
-    for folder in (given.models or []) + ([given.model] if given.model else []):
-        if not is_there(folder):
-            parser.error(f"there is no folder {folder}")
+    missing = [folder for folder in given.models or [] if not is_there(folder)]
+    if given.model and not (is_there(given.model) or may_be_hub_id(given.model)):
+        missing.append(given.model)
+    if missing:
+        parser.error(f"there is no folder {missing[0]}")
     if given.model:
         os.environ["BERT_EXPLORER_MODEL"] = given.model
     if given.models:
@@ -57,11 +64,33 @@ def serve(script: Path) -> None:
     Args:
         script: the entry script, which Streamlit runs once per visit.
     """
+    bring_model()
     # Until some session has called `st.navigation`, Streamlit makes a menu of its own out of
     # pages/. Without this, a link to a page would show that menu to the first visitor.
     PagesManager.uses_pages_directory = False
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     st.App(script).run(config=_overrides())
+
+
+def bring_model() -> None:
+    """Fetch the model that pages start with, where it is one of the Hub, before anybody comes.
+
+    Raises:
+        SystemExit: it cannot be had; the server is not to start on another model.
+    """
+    model = settings().model
+    if not may_be_hub_id(model):
+        return
+    try:
+        folder = fetch_at_start(model, say=_say)
+    except BertError as error:
+        _say(str(error))
+        raise SystemExit(1) from None
+    os.environ["BERT_EXPLORER_MODEL"] = str(folder)
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def _overrides() -> dict[str, str | int]:

@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES
-from app.streamlit_kit.server import read_arguments
+from app.engine import default_offer, open_engine
+from app.streamlit_kit.server import bring_model, read_arguments
 from bert_core import BertForSequenceClassification, BertForTokenClassification
 from tests.conftest import VOCABULARY, save_tiny
 from tests.loopback import Loopback
@@ -289,3 +290,51 @@ def test_models_can_be_given_on_the_command_line(
     with pytest.raises(SystemExit):
         read_arguments(["--models", str(tmp_path / "gone")])
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_model_of_the_hub_is_fetched_at_the_start_with_a_word(
+    loopback: Loopback,
+    tiny_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", "before")
+    commit = loopback.add_model("someone/first", tiny_folder).commit
+    read_arguments(["--model", "someone/first"])
+    assert loopback.log == []
+    bring_model()
+    said = capsys.readouterr().err
+    assert "looking for someone/first on the Hugging Face Hub" in said
+    assert "kB" in said and commit in said
+    assert default_offer().name == "someone/first"
+    assert open_engine().provenance.commit == commit
+    asked = len(loopback.log)
+    bring_model()
+    assert len(loopback.log) == asked
+
+
+def test_the_server_does_not_start_without_the_model_of_the_hub(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", "someone/gone")
+    with pytest.raises(SystemExit):
+        bring_model()
+    assert "There is no 'someone/gone' on the Hub" in capsys.readouterr().err
+
+
+def test_a_page_never_fetches_the_model_it_starts_with(
+    loopback: Loopback, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loopback.add_model("someone/first", tiny_folder)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", "someone/first")
+    at = checked(AppTest.from_file(str(ROOT / "pages/1_tokenizer.py"), default_timeout=60))
+    assert "There is no folder or bundled model first" in at.error[0].value
+    assert loopback.log == []
+
+
+def test_a_folder_that_is_there_is_asked_for_nowhere(loopback: Loopback, tiny_model: Path) -> None:
+    bring_model()
+    assert os.environ["BERT_EXPLORER_MODEL"] == str(tiny_model)
+    assert loopback.log == []
