@@ -19,8 +19,6 @@ from app.streamlit_kit.progress import progress
 from app.tasks.qa import qa, questions
 from app.views import qa as view
 from app.views import qa_charts as charts
-from app.views import qa_reading as reading
-from app.views.html import join
 
 
 def draw(page: Page) -> None:
@@ -40,6 +38,7 @@ def draw(page: Page) -> None:
         threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
         most = count("Answers listed", (1, 20), key="answers", default=5)
+    with st.container(horizontal=True, gap="medium"):
         rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
     show_html(view.threshold_note())
 
@@ -56,12 +55,11 @@ def draw(page: Page) -> None:
             words = view.describe_overview(results, threshold)
             show_table(view.overview(results, threshold), alt=words, key="overview")
             result = results[choose("Show", view.question_names(asked), key="ask")]
-        show_html(join(view.outcome(result, threshold), reading.coverage(result)))
+        show_html(view.outcome(result, threshold))
     st.header("What else was weighed", anchor=False)
-    show_html(join(view.answers_list(result), view.answers_note(result), view.meaning(result)))
+    show_html(view.weighed(result))
     words, title = view.describe_answers(result), "The same as a table"
     show_table(view.answers_table(result), alt=words, key="t_answers", title=title)
-    show_html(reading.rejected(result))
     st.header("Where it starts and where it ends", anchor=False)
     picture = choose("Picture", charts.PICTURES, key="picture")
     words, table = charts.describe(result, picture), charts.table(result, picture)

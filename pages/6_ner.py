@@ -14,7 +14,8 @@ from app.streamlit_kit import (
     text_box,
 )
 from app.streamlit_kit.controls import choose, choose_some, level, pick_one, save_page
-from app.tasks.ner import ner
+from app.streamlit_kit.gold import gold_panel
+from app.tasks.ner import ner, ner_agreement
 from app.views import ner as view
 from app.views import ner_pieces as pieces_view
 from app.views.html import join
@@ -50,6 +51,7 @@ def draw(page: Page) -> None:
     words = pieces_view.agreement(ways)
     show_table(ways, alt=words, key="ways", title="Side by side")
     show_html(view.rules())
+    gold_panel(SLUG, lambda lines: ner_agreement(page.engine, lines))
     send_row(SLUG, text)
 
 
@@ -69,10 +71,8 @@ def draw_pieces(result: NerResult) -> None:
     doubtful = result.pieces.least_sure(parts[part]) - parts[part].start
     picked = names[pick_one("All labels of one piece", list(names), key="piece", index=doubtful)]
     bars = pieces_view.label_bars(result, picked)
-    words, table = (
-        pieces_view.describe_piece(result, picked),
-        pieces_view.label_table(result, picked),
-    )
+    words = pieces_view.describe_piece(result, picked)
+    table = pieces_view.label_table(result, picked)
     show_chart(bars, alt=words, table=table, key="labels")
 
 

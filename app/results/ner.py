@@ -194,12 +194,15 @@ class NerResult:
     def strongest(self) -> tuple[int, int] | None:
         """Return the piece and the label of the most probable label that is no "outside".
 
+        Pieces that have no say in this way of reading are passed over.
+
         Returns:
             None where the model has no other label.
         """
         inside = [number for number, kind in enumerate(self.labels.of) if kind]
         if not inside:
             return None
-        scores = self.pieces.probabilities[:, inside]
-        piece, column = np.unravel_index(int(scores.argmax()), scores.shape)
-        return int(piece), inside[int(column)]
+        asked = np.flatnonzero(self.reading.asked)
+        scores = self.pieces.probabilities[np.ix_(asked, inside)]
+        row, column = np.unravel_index(int(scores.argmax()), scores.shape)
+        return int(asked[row]), inside[int(column)]

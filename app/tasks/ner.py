@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from app.engine import Engine
 from app.engine.recent import RECENT
+from app.results.agreement import Agreement
 from app.results.ner import (
     AGGREGATIONS,
     Aggregation,
@@ -36,6 +37,7 @@ from app.results.ner import (
     Pieces,
     Reading,
 )
+from app.tasks.reading.annotated import compare, read_annotated
 from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.tagging import TagScheme
@@ -83,6 +85,29 @@ def ner(engine: Engine, text: str, *, aggregation: Aggregation = "first") -> Ner
     model = (engine.provenance.fingerprint, id(engine.model(BertForTokenClassification)))
     result = RECENT.get(("ner", *model, text), make=lambda: _find(engine, text), size=_size)
     return replace(result, aggregation=aggregation)
+
+
+def ner_agreement(engine: Engine, lines: str) -> Agreement:
+    """Compare the model with annotations, every word with the label of its first piece.
+
+    Args:
+        engine: the model.
+        lines: a word and its tag a line, a blank line after each sentence.
+
+    Raises:
+        InputError: the lines are no annotations, or hold no piece.
+    """
+    annotated = read_annotated(lines)
+    result = ner(engine, annotated.text)
+    pieces, labels = result.pieces, result.labels
+    best = pieces.probabilities.argmax(axis=1)
+    starts = np.array([start for start, _ in pieces.spans])
+    firsts = np.searchsorted(starts, [start for start, _ in annotated.words])
+    tags = [
+        labels.names[best[piece]] if piece < len(starts) and starts[piece] < end else "O"
+        for piece, (_, end) in zip(firsts.tolist(), annotated.words, strict=True)
+    ]
+    return compare(annotated, tags, labels.names, labels.kinds)
 
 
 def _find(engine: Engine, text: str) -> NerResult:

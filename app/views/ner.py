@@ -27,7 +27,7 @@ AGGREGATION_NAMES: dict[Aggregation, str] = {
 
 _RULES: dict[Aggregation, str] = {
     "first": "The word takes the label of its first piece. In training only first pieces carried a "
-    "label, so theirs are the answers that were learned: the best choice as a rule.",
+    "label, so theirs are the answers that were learned.",
     "average": "The word takes the label with the highest mean probability over its pieces.",
     "max": "The word takes the label of the piece that is surest of its own.",
     "simple": "Pieces are not put together to words first, so an entity may begin or end inside a "
@@ -172,12 +172,15 @@ def _nothing(result: NerResult) -> Html:
             f" What came nearest: {visible(result.labels.names[label])} with {share} at "
             f"“{visible(result.text[start:end])}”."
         )
+    others = [
+        AGGREGATION_NAMES[how] for how, reading in result.readings.items() if reading.entities
+    ]
     return tag(
         "p",
         tag("strong", "Nothing found. "),
-        "The model labelled no part of this text as an entity: everywhere its likeliest answer is "
-        "the label for “none”.",
+        "In this way of reading the label for “none” is the likeliest everywhere in the text.",
         near,
+        f" Other ways of reading do find something: {', '.join(others)}." if others else "",
         class_="bx-note",
         role="status",
     )

@@ -7,6 +7,7 @@ import pandas as pd
 from app.results.qa import Answer, QaResult, Span
 from app.views.html import Html, join, plain, tag, visible
 from app.views.next_sentence import percent, signed
+from app.views.qa_reading import coverage, rejected
 
 HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
@@ -33,8 +34,15 @@ _SHORT = 60  # characters of a quotation
 
 
 def outcome(result: QaResult, threshold: float) -> Html:
-    """Draw the verdict, the marked passage, and what its marks mean."""
-    return join(verdict(result, threshold), passage(result, threshold), marks_key(result))
+    """Draw the verdict, the marked passage, what its marks mean, and how it was read."""
+    marked = passage(result, threshold)
+    return join(verdict(result, threshold), marked, marks_key(result), coverage(result))
+
+
+def weighed(result: QaResult) -> Html:
+    """Draw all that was weighed, and say what the numbers mean."""
+    notes = join(answers_note(result), meaning(result), rejected(result))
+    return join(answers_list(result), notes)
 
 
 def verdict(result: QaResult, threshold: float) -> Html:

@@ -347,3 +347,13 @@ def test_the_strongest_label_that_marks_something_is_known(planted: Engine) -> N
     shares = result.pieces.probabilities[:, 1:]
     assert result.pieces.probabilities[piece, label] == shares.max()
     assert NAMES[label] != "O"
+
+
+def test_what_came_nearest_is_a_piece_that_has_a_say(tmp_path: Path) -> None:
+    engine = Engine(str(save_tagger(tmp_path / "tagger", known={"##ing": "B-PER"})))
+    first = ner(engine, "playing the cat")
+    assert first.reading.entities == ()
+    assert first.strongest() is not None
+    assert first.pieces.tokens[first.strongest()[0]] != "##ing"
+    simple = ner(engine, "playing the cat", aggregation="simple")
+    assert simple.pieces.tokens[simple.strongest()[0]] == "##ing"

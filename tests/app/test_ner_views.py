@@ -277,3 +277,12 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
     assert len(result.reading.entities) == 2
     assert not any("<script" in each.markup or "\u202e" in each.markup for each in markup)
     assert "&lt;script" in str(pieces_view.label_bars(result, 0).layout.yaxis.ticktext)
+
+
+def test_nothing_found_names_the_ways_of_reading_that_do_find_something(tmp_path: Path) -> None:
+    engine = Engine(str(save_tagger(tmp_path / "tagger", known={"##ing": "B-PER"})))
+    result = ner(engine, "playing the cat")
+    told = words(view.outcome(result, result.select()))
+    assert told.startswith("Nothing found. In this way of reading")
+    assert "Other ways of reading do find something:" in told
+    assert "Join pieces" in told and "First piece" not in told

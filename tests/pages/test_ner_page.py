@@ -192,3 +192,17 @@ def test_any_number_of_labels_is_shown(
     assert f"{len(names)} labels:" in page.words
     assert ("Nothing found." in page.words) == (names == ("O",))
     assert len(table(page, "labels")) == len(names)
+
+
+def test_annotations_are_compared_and_every_difference_listed(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat", gold="the\tO\ncat\tB-PER\nsat\tB-LOC")
+    assert "F1 66.7 %" in page.words
+    tables = [t.value for t in page.at.dataframe if "difference" in t.value.columns]
+    assert tables[0]["annotated"].tolist() == ["sat"]
+
+
+def test_lines_that_are_no_annotations_are_met_with_a_sentence(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat", gold="Anna met Karl")
+    assert "Line 1 ends with 'Karl'" in page.warnings
+    assert "bx-ner-text" in page.markup
+    assert "F1" not in visit(PAGE, text="the cat").words
