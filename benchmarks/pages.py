@@ -126,9 +126,16 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
         yield "mean and back", chosen("head", -1, 0)
         yield "special tokens hidden, shown", lambda at, n: _set(at.toggle(key="special"), n % 2)
         yield "lines and back", chosen("view", "lines", "map")
+    if slug == "qa":
+        yield "another threshold", lambda at, n: _set(at.slider(key="threshold"), n % 5)
+        yield "longer answers", lambda at, n: _set(at.slider(key="longest"), 31 + n % 10)
+        yield "another picture", chosen("picture", "pairs", "logits", "curves")
+    if slug == "ner":
+        yield "another way of reading", chosen("aggregation", "max", "none", "first")
+        yield "scores hidden", lambda at, n: _set(at.slider(key="least"), n % 2 / 2)
 
 
-def _set(widget: Any, value: int) -> None:
+def _set(widget: Any, value: float) -> None:
     """Set a widget that takes a number or a truth value."""
     widget.set_value(bool(value) if type(widget.value) is bool else value)
 
