@@ -12,7 +12,7 @@ from benchmarks.measure import COLUMNS
 from benchmarks.report import section, write_section
 
 # Each module has TITLE, NOTES, rows(quick) and, where its table has other columns, COLUMNS.
-_MODULES = ("forward", "tokenizer", "pages", "tensorflow")
+_MODULES = ("forward", "tokenizer", "pages", "tensorflow", "loading")
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 
 

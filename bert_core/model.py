@@ -141,7 +141,7 @@ class BertPreTrainedModel(nn.Module):
 
     def _finish(self) -> None:
         """End of every constructor: fresh weights for all that is not itself a finished model."""
-        for child in self.children():
+        for child in () if self.device.type == "meta" else self.children():
             if not isinstance(child, BertPreTrainedModel):
                 for module in child.modules():
                     init_weights(module, self.config.initializer_range)

@@ -192,5 +192,6 @@ def map_run(tensors: Sequence[object]) -> list[Tensor] | None:
     if first.start % first.dtype.itemsize:
         return None
     sizes = [tensor.size for tensor in run]
-    parts = torch.split(first.file.view(first.start, sum(sizes), first.dtype), sizes)
+    whole = first.file.view(first.start, sum(sizes), first.dtype)
+    parts = torch.split(whole, sizes) if len(run) > 1 else (whole,)
     return [part.view(tensor.shape) for part, tensor in zip(parts, run, strict=True)]

@@ -30,8 +30,9 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
     """
     from bert_core.model import init_weights  # that module imports this package
 
+    modules = dict(model.named_modules())
     for owner in {name.rpartition(".")[0] for name in plan.missing}:
-        module = model.get_submodule(owner)
+        module = modules[owner]
         for leaf, parameter in list(module.named_parameters(recurse=False)):
             _set(module, leaf, torch.zeros(parameter.shape, dtype=dtype, device="cpu"))
         init_weights(module, model.config.initializer_range)
@@ -42,7 +43,7 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
             found.tensor.copy_to(reserved[name])
         values = mapped[name] if name in mapped else reserved[name]
         owner, _, leaf = name.rpartition(".")
-        _set(model.get_submodule(owner), leaf, values)
+        _set(modules[owner], leaf, values)
     model.tie_weights()
 
 

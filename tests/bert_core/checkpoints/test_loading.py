@@ -1,5 +1,6 @@
 """From a folder to a model: formats, key rules, labels, number types, the report."""
 
+import itertools
 import json
 
 import pytest
@@ -449,7 +450,7 @@ def test_converted_parameters_lie_apart_in_a_few_large_pieces(
         assert value.untyped_storage().nbytes() == value.nbytes * (3 if ".self." in name else 1)
         spans.append((value.data_ptr(), value.data_ptr() + value.nbytes))
     spans.sort()
-    assert all(end <= begin for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
 
 
 # -- layered folders: one encoder, several heads ------------------------------------------------

@@ -1,0 +1,249 @@
+"""From nothing to an answer: fresh processes, loading, memory, archives."""
+
+import gzip
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.fresh import loading
+from benchmarks.measure import Comparison, Goal, Row, alternate
+from bert_core import BertConfig, BertForPreTraining
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.archive import open_archive
+
+TITLE = "Loading"
+NOTES = (
+    "Fresh process: from starting Python to the five guesses, the whole process; with the bundled "
+    "model (float16 on disk, float32 in use) and with random weights of base size in float32.",
+    "Loading: `BertForPreTraining.from_pretrained`, to a model in evaluation mode. Both sides map "
+    "the file and read it when it is used; so the same again with a first pass of four tokens, "
+    "which reads every weight but those of other words.",
+    "Memory: by how much the resident set of a fresh process grew at most while it loaded the "
+    "model and read every weight once, pages of mapped files included.",
+    "Archives: the first opening, from the archive to a folder in the cache, its sha256 and every "
+    "checksum inside verified; copied with `shutil.copyfile`. Afterwards the folder is found again "
+    "by the archive's identity, which takes less than a millisecond.",
+    "The files are in the system's cache for both sides, nothing is forced to the disk.",
+)
+_ROOT = Path(__file__).parents[1]
+_MEGA = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One line about memory: bytes of each round."""
+
+    work: str
+    peer: str
+    limit: float
+    ours: Sequence[int]
+    peers: Sequence[int]
+
+    def ratios(self) -> list[float]:
+        """Return ours over the peer's, round by round."""
+        return [ours / peer for ours, peer in zip(self.ours, self.peers, strict=True)]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line, in the order of `measure.COLUMNS`."""
+        ratios = self.ratios()
+        ratio = statistics.median(ratios)
+        return (
+            self.work,
+            self.peer,
+            f"≤ {self.limit:g} × its bytes",
+            f"{ratio:.2f}",
+            f"{min(ratios):.2f} to {max(ratios):.2f}",
+            f"{statistics.median(self.ours) / _MEGA:.0f} MB",
+            f"{statistics.median(self.peers) / _MEGA:.0f} MB",
+            "yes" if ratio <= self.limit else "**no**",
+        )
+
+    def __str__(self) -> str:
+        """Return the line as it is printed while the benchmark runs."""
+        ratio = statistics.median(self.ratios())
+        return f"{ratio:6.2f}  (≤ {self.limit:g})  {self.work}  beside {self.peer}"
+
+
+def rows(*, quick: bool = False) -> Iterator[Row | MemoryRow]:
+    """Measure; a quick run takes few rounds of the same."""
+    with tempfile.TemporaryDirectory() as place:
+        bundled, base = bundled_folder(bundled_names()[0]), _write_base(Path(place) / "base")
+        rounds = 3 if quick else 9
+        yield _fill_mask("the bundled model", bundled, rounds)
+        yield _fill_mask("base size in float32", base, rounds)
+        yield from _loading(base, rounds)
+        yield from _memory(base, rounds)
+        yield from _archives(base, Path(place), 2 if quick else 5)
+
+
+def _write_base(folder: Path) -> Path:
+    """Write random weights of base size, and the bundled vocabulary."""
+    torch.manual_seed(0)
+    BertForPreTraining(BertConfig(30_522)).save_pretrained(folder)
+    bundled = bundled_folder(bundled_names()[0])
+    for name in ("vocab.txt", "tokenizer_config.json"):
+        shutil.copyfile(bundled / name, folder / name)
+    return folder
+
+
+def _child(what: str, side: str, folder: Path) -> tuple[Any, float]:
+    """Let a fresh process do something; return what it printed and its seconds in all."""
+    environment = os.environ | {
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": str(torch.get_num_threads()),
+    }
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.fresh", what, side, str(folder)],
+        cwd=_ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    took = time.perf_counter() - began
+    if done.returncode:
+        raise SystemExit(f"{what} with {side} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1]), took
+
+
+def _both(what: str, folder: Path, rounds: int) -> list[tuple[Any, float, Any, float]]:
+    """Let both sides do it in turns, once for nothing; the one to begin changes every round."""
+    found = []
+    for number in range(rounds + 1):
+        sides = ("ours", "peer") if number % 2 else ("peer", "ours")
+        results = {side: _child(what, side, folder) for side in sides}
+        if number:
+            found.append((*results["ours"], *results["peer"]))
+    return found
+
+
+def _fill_mask(which: str, folder: Path, rounds: int) -> Row:
+    found = _both("fill-mask", folder, rounds)
+    if any(ours != theirs for ours, _, theirs, _ in found):
+        raise SystemExit(f"The guesses differ: {found[0][0]} and {found[0][2]}.")
+    times = Comparison(tuple(each[1] for each in found), tuple(each[3] for each in found))
+    return Row(
+        f"fill-mask of one sentence in a fresh process, {which}",
+        "transformers pipeline",
+        Goal("time", 0.5),
+        times,
+    )
+
+
+def _loading(folder: Path, rounds: int) -> Iterator[Row]:
+    ours, theirs, ids = loading("ours"), loading("peer"), torch.tensor([[2, 3, 4, 5]])
+    mine, peer = ours(str(folder)).state_dict(), theirs(str(folder)).state_dict()
+    if not all(torch.equal(value, mine[name]) for name, value in peer.items()):
+        raise SystemExit("The two sides read different weights.")
+    del mine, peer
+
+    def first_pass(load: Callable[[str], Any]) -> None:
+        with torch.inference_mode():
+            load(str(folder))(ids)
+
+    what, where = "loading, base size in float32", "transformers"
+    times = alternate(lambda: ours(str(folder)), lambda: theirs(str(folder)), rounds=rounds)
+    yield Row(what, where, Goal("time", 0.5), times)
+    times = alternate(lambda: first_pass(ours), lambda: first_pass(theirs), rounds=rounds)
+    yield Row(f"{what}, and a first pass", where, Goal("time", 1.0), times)
+
+
+def _memory(folder: Path, rounds: int) -> Iterator[MemoryRow]:
+    found = _both("memory", folder, max(3, rounds // 3))
+    ours, theirs = [each[0] for each in found], [each[2] for each in found]
+    weights = (folder / "model.safetensors").stat().st_size
+    what = "growth of memory while loading, base size in float32"
+    yield MemoryRow(what, "the file's size", 1.1, ours, [weights] * len(ours))
+    yield MemoryRow(what, "transformers", 1.1, ours, theirs)
+
+
+def _archives(folder: Path, place: Path, rounds: int) -> Iterator[Row]:
+    """Open archives of a folder for the first time, each round into an empty cache."""
+    stored = _zip(folder, place / "stored.zip", zipfile.ZIP_STORED)
+    deflated = _zip(folder, place / "deflated.zip", zipfile.ZIP_DEFLATED)
+    packed = _tar_gz(folder, place / "packed.tar.gz")
+    copying = _Peer("copying the archive", _copy, Goal("time", 2.0))
+    inflating = _Peer("inflating it with zlib, nothing written", _inflate, Goal("time", 1.5))
+    yield _opening("a `.zip` that stores", stored, copying, rounds)
+    yield _opening("a `.zip` that deflates", deflated, copying, rounds)
+    yield _opening("a `.tar.gz`", packed, copying, rounds)
+    yield _opening("a `.tar.gz`", packed, inflating, rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Peer:
+    """What opening an archive is compared with."""
+
+    name: str
+    work: Callable[[Path], None]
+    goal: Goal
+
+
+def _opening(kind: str, path: Path, peer: _Peer, rounds: int) -> Row:
+    ours, theirs = [], []
+    for number in range(rounds + 1):
+        cache = path.with_name(f"cache-{number}")
+        mine = _seconds(open_archive, path, cache)
+        other = _seconds(peer.work, path)
+        shutil.rmtree(cache)
+        if number:  # the first for nothing
+            ours.append(mine)
+            theirs.append(other)
+    size = round(path.stat().st_size / _MEGA)
+    return Row(
+        f"opening {kind} of base size ({size} MB) for the first time",
+        peer.name,
+        peer.goal,
+        Comparison(tuple(ours), tuple(theirs)),
+    )
+
+
+def _copy(path: Path) -> None:
+    target = path.with_name("copy")
+    shutil.copyfile(path, target)
+    target.unlink()
+
+
+def _inflate(path: Path) -> None:
+    inflating = zlib.decompressobj(wbits=31)
+    with path.open("rb") as file:
+        while chunk := file.read(2**17):
+            inflating.decompress(chunk)
+
+
+def _zip(folder: Path, path: Path, kind: int) -> Path:
+    with zipfile.ZipFile(path, "w", kind, compresslevel=1) as archive:
+        for each in sorted(folder.iterdir()):
+            archive.write(each, each.name)
+    return path
+
+
+def _tar_gz(folder: Path, path: Path) -> Path:
+    with (
+        gzip.open(path, "wb", compresslevel=1) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        for each in sorted(folder.iterdir()):
+            archive.add(each, each.name)
+    return path
+
+
+def _seconds(work: Callable[..., object], *arguments: object) -> float:
+    began = time.perf_counter()
+    work(*arguments)
+    return time.perf_counter() - began
