@@ -83,9 +83,9 @@ def kinds_table(agreement: Agreement) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _kind_row(name: str, counts: Counts) -> tuple[str | int | float | None, ...]:
-    figures = counts.precision, counts.recall, counts.f1
-    return name, counts.annotated, counts.found, counts.right, *figures
+def _kind_row(name: str, counts: Counts) -> tuple[str | int, ...]:
+    figures = (share(each) for each in (counts.precision, counts.recall, counts.f1))
+    return visible(name), counts.annotated, counts.found, counts.right, *figures
 
 
 def differences_table(agreement: Agreement) -> pd.DataFrame:
@@ -94,9 +94,9 @@ def differences_table(agreement: Agreement) -> pd.DataFrame:
         (
             each.verdict,
             _text(agreement, each.annotated),
-            each.annotated.kind if each.annotated else "–",
+            visible(each.annotated.kind) if each.annotated else "–",
             _text(agreement, each.found),
-            each.found.kind if each.found else "–",
+            visible(each.found.kind) if each.found else "–",
             each.sentence,
         )
         for each in agreement.differences

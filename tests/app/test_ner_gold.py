@@ -189,7 +189,8 @@ def test_the_page_tells_figures_counts_and_differences(agreement: Agreement) -> 
     assert "no label for DATE" in said
     table = view.kinds_table(agreement)
     assert table["kind"].tolist() == ["DATE", "LOC", "ORG", "PER", "all kinds"]
-    assert table.iloc[-1, 1:4].tolist() == [4, 4, 2]
+    assert table.iloc[-1, 1:].tolist() == [4, 4, 2, "50.0 %", "50.0 %", "50.0 %"]
+    assert table.iloc[0, 4:].tolist() == ["–", "0.0 %", "0.0 %"]
     differences = view.differences_table(agreement)
     assert differences["difference"].tolist() == ["other kind", "invented", "missed"]
     assert differences["annotated"].tolist() == ["river bank", "–", "xyz"]
