@@ -26,6 +26,8 @@ from app.views.html import plain
 from app.views.model import plan_facts
 from bert_core.errors import BertError, InputError
 
+_NAME = "_hub_id"
+_REVISION = "_hub_revision"
 _ANSWER = "_hub_answer"
 _ARRIVED = "_hub_arrived"  # the model to use now
 _TICKET = "_hub_ticket"
@@ -63,25 +65,25 @@ def arrived() -> str | None:
     return name if isinstance(name, str) else None
 
 
-@st.dialog("A model of the Hugging Face Hub")
-def hub_dialog(wanted: HubId | None = None) -> None:
-    """Ask for an id on the Hub, answer it, and offer to download what is not here.
+def begin_with(wanted: HubId) -> None:
+    """Fill the dialog before it is opened."""
+    forget_answer()
+    st.session_state[_NAME], st.session_state[_REVISION] = wanted.name, wanted.revision
 
-    Args:
-        wanted: what to begin with.
-    """
+
+@st.dialog("A model of the Hugging Face Hub")
+def hub_dialog() -> None:
+    """Ask for an id on the Hub, answer it, and offer to download what is not here."""
     with st.form("_hub", border=False):
         name = st.text_input(
             "Id on the Hub",
-            value=wanted.name if wanted else "",
-            key="_hub_id",
+            key=_NAME,
             placeholder="google-bert/bert-base-uncased",
             max_chars=200,
         )
         revision = st.text_input(
             "Revision",
-            value=wanted.revision if wanted else "",
-            key="_hub_revision",
+            key=_REVISION,
             placeholder="main",
             max_chars=128,
         )
@@ -124,7 +126,7 @@ def _propose(plan: DownloadPlan) -> None:
     if plan.bytes < plan.total_bytes:
         rows += [("Here already", size_text(plan.total_bytes - plan.bytes))]
     show_html(plan_facts(rows))
-    if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go", type="primary"):
+    if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go"):
         _go(plan)
 
 
@@ -188,7 +190,7 @@ def _bar(status: Status) -> None:
         horizontal=True, vertical_alignment="center", gap="medium", key="bx-download"
     ):
         st.progress(share, text=plain(says))
-        st.button("Cancel", key="_hub_cancel", icon=":material/close:", on_click=leave_download)
+        st.button("Cancel", key="_hub_cancel", on_click=leave_download)
 
 
 def leave_download() -> None:

@@ -10,7 +10,13 @@ from app.engine.facts import ModelFacts, offered_facts
 from app.engine.fit import Misfit, Severity, first_fitting, misfits
 from app.engine.hub import HubId, copy_here, parse_hub_id
 from app.settings import HubUse, settings
-from app.streamlit_kit.hub_dialog import arrived, forget_answer, hub_dialog, may_download
+from app.streamlit_kit.hub_dialog import (
+    arrived,
+    begin_with,
+    forget_answer,
+    hub_dialog,
+    may_download,
+)
 from app.streamlit_kit.show import show_html
 from app.views.html import plain
 from app.views.model import misfit_note
@@ -115,8 +121,8 @@ def unknown_model_note(used: Offer) -> None:
     if wanted is None or settings().hub is HubUse.OFF or not may_download():
         return
     if st.button(f"Look for {plain(str(wanted))} on the Hub", key="_look_up"):
-        forget_answer()
-        hub_dialog(wanted)
+        begin_with(wanted)
+        hub_dialog()
 
 
 def use_model(name: str) -> None:

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
+from tests.loopback import Loopback
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -116,7 +117,22 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, shelf: Path) -> Iterator[Site]:
+def hub() -> Iterator[Loopback]:
+    """A server on this machine that stands for the Hub."""
+    with Loopback() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that visitors' downloads are kept in."""
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="session")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
+) -> Iterator[Site]:
     """Serve the site as `make run` does, on a free port of the loopback."""
     port = free_port()
     log = tmp_path_factory.mktemp("site") / "server.log"
@@ -130,6 +146,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, shelf: Path) -> Iterator[Site
         environment = {
             **{k: v for k, v in os.environ.items() if k not in {"NO_PROXY", "no_proxy"}},
             **proxies,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "HF_ENDPOINT": hub.url,
+            "BERT_EXPLORER_CACHE": str(downloads),
             "STREAMLIT_SERVER_PORT": str(port),
             "BERT_EXPLORER_MODELS": str(shelf),
         }

@@ -211,7 +211,7 @@ def test_an_id_of_the_hub_is_asked_for_and_answered_by_keyboard(visit: Visit) ->
     expect(dialog).to_be_visible()
     dialog.get_by_role("textbox", name="Id on the Hub").press_sequentially("someone/no-such-model")
     page.keyboard.press("Enter")
-    expect(dialog.get_by_role("status")).to_contain_text("no copy of someone/no-such-model")
+    expect(dialog.get_by_text("There is no 'someone/no-such-model' on the Hub")).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
 

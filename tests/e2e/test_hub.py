@@ -1,0 +1,186 @@
+"""Models of the Hub in a real browser: asked about, called off, downloaded, and what goes wrong."""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import Site
+from tests.e2e.test_journey import PHONE, SIDEWAYS, grave_faults, main, settled, tabbed
+from tests.loopback import Fault, Loopback, Repository
+
+pytestmark = pytest.mark.e2e
+
+Visit = Callable[..., Page]
+PATIENCE = 40.0  # seconds
+
+
+@pytest.fixture
+def model(hub: Loopback, tiny_folder: Path, request: pytest.FixtureRequest) -> Iterator[Repository]:
+    """A small model on the Hub, under an id of each test's own."""
+    yield hub.add_model(id_of(request), tiny_folder)
+    hub.faults.clear()
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    return id_of(request)
+
+
+def id_of(request: pytest.FixtureRequest) -> str:
+    return f"someone/{hashlib.sha1(request.node.name.encode()).hexdigest()[:8]}"
+
+
+def weights_at(model: Repository) -> str:
+    return f"/cdn/{hashlib.sha256(model.files['model.safetensors']).hexdigest()}"
+
+
+def files_of(downloads: Path, name: str) -> list[Path]:
+    return list(downloads.glob(f"models--{name.replace('/', '--')}/**/*"))
+
+
+def look_up(page: Page, name: str, key: str = "Enter") -> Locator:
+    """Ask for an id in the dialog, by keyboard."""
+    page.get_by_role("button", name="By Hub id").press("Enter")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Id on the Hub").press_sequentially(name)
+    page.keyboard.press(key)
+    return dialog
+
+
+def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers(
+    visit: Visit, hub: Loopback, downloads: Path, model: Repository, name: str
+) -> None:
+    page = visit("tokenizer?text=the+cat")
+    settled(page, "tokenizer")
+    before = page.get_by_role("combobox", name="Model").input_value()
+    assert hub.asked() == [path for path in hub.asked() if name not in path]
+    dialog = look_up(page, name)
+    plan = dialog.get_by_role("list", name="What would be downloaded")
+    expect(plan).to_contain_text(name)
+    expect(plan).to_contain_text(model.commit[:12])
+    expect(plan).to_contain_text(f"kB in {len(model.files)} files")
+    assert files_of(downloads, name) == []
+
+    hub.faults[weights_at(model)] = Fault(drip=0.01)
+    dialog.get_by_role("button", name=re.compile(r"^Download [\d.]+ kB and use it$")).click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_text(re.compile(rf"Downloading {name}: .* of .*kB"))).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.get_by_role("navigation").get_by_role("link", name="Fill-mask", exact=True).click()
+    settled(page, "fill_mask")  # the page works, and the download came along
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("was called off; nothing of it is kept")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    deadline = time.monotonic() + PATIENCE
+    while files_of(downloads, name) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert files_of(downloads, name) == []
+    expect(page.get_by_role("combobox", name="Model")).to_have_value(before)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("was called off")).to_have_count(0)
+
+    hub.faults.clear()
+    look_up(page, name)
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
+    expect(page.get_by_role("combobox", name="Model")).to_have_value(name)
+    settled(page, "fill_mask")
+    expect(page).to_have_url(re.compile("model=someone(%2F|/)"))
+    expect(page.locator(".js-plotly-plot .point")).to_have_count(5)
+    assert f"{name} (a copy from the Hugging Face Hub, on this server)" in main(page)
+
+    asked = len(hub.log)
+    again = visit(page.url.partition("//")[2].partition("/")[2])
+    settled(again, "fill_mask")
+    expect(again.get_by_role("combobox", name="Model")).to_have_value(name)
+    assert len(hub.log) == asked
+
+
+def test_a_link_alone_downloads_nothing(
+    visit: Visit, hub: Loopback, model: Repository, name: str
+) -> None:
+    page = visit(f"tokenizer?model={name}")
+    settled(page, "tokenizer")
+    expect(page.get_by_text(f"asks for the model “{name}”")).to_be_visible()
+    assert not any(name in path for path in hub.asked())
+    page.get_by_role("button", name=f"Look for {name} on the Hub").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("textbox", name="Id on the Hub")).to_have_value(name)
+    dialog.get_by_role("button", name="Look it up").click()
+    expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
+    dialog.get_by_role("button", name=re.compile("^Download")).click()
+    expect(page.get_by_role("combobox", name="Model")).to_have_value(name)
+    expect(page.get_by_text("asks for the model")).to_have_count(0)
+
+
+def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
+    visit: Visit, hub: Loopback, downloads: Path, model: Repository, name: str
+) -> None:
+    page = visit("tokenizer?text=the+cat")
+    settled(page, "tokenizer")
+    wrong = bytes(len(model.files["model.safetensors"]))
+    hub.faults[weights_at(model)] = Fault(instead=wrong)
+    look_up(page, name)
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
+    expect(page.get_by_text("arrived with other contents than the Hub lists")).to_be_visible()
+    settled(page, "tokenizer")
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("the cat")
+    assert files_of(downloads, name) == []
+
+
+def test_a_dead_hub_is_told_and_the_page_stays(visit: Visit, hub: Loopback, name: str) -> None:
+    page = visit("tokenizer")
+    settled(page, "tokenizer")
+    with hub.dead():
+        dialog = look_up(page, name)
+        expect(dialog.get_by_text("the Hub cannot be reached")).to_be_visible()
+        page.keyboard.press("Escape")
+    settled(page, "tokenizer")
+
+
+def test_who_closes_the_browser_takes_nothing_from_who_waits_too(
+    visit: Visit, hub: Loopback, model: Repository, name: str
+) -> None:
+    hub.faults[weights_at(model)] = Fault(drip=0.01)
+    before = len(hub.log)
+    pages = [visit("tokenizer"), visit("tokenizer")]
+    for page in pages:
+        settled(page, "tokenizer")
+        look_up(page, name)
+        page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
+        expect(page.get_by_role("progressbar")).to_be_visible()
+    pages[0].close()
+    expect(pages[1].get_by_role("combobox", name="Model")).to_have_value(name)
+    assert [path for _, path, _ in hub.log[before:]].count(weights_at(model)) == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
+    visit: Visit, hub: Loopback, model: Repository, name: str, scheme: str
+) -> None:
+    page = visit("tokenizer", viewport=PHONE, color_scheme=scheme, reduced_motion="reduce")
+    settled(page, "tokenizer")
+    hub.faults[weights_at(model)] = Fault(drip=0.1)
+    dialog = look_up(page, name)
+    expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
+    assert grave_faults(page, scheme) == []
+    assert max(page.evaluate(SIDEWAYS)) <= 0
+    dialog.get_by_role("button", name=re.compile("^Download")).press("Enter")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    assert grave_faults(page, scheme) == []
+    assert max(page.evaluate(SIDEWAYS)) <= 0
+    assert tabbed(page, "Cancel")[-1] == "Cancel"
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("was called off")).to_be_visible()
+    assert grave_faults(page, scheme) == []
+
+
+def test_the_hub_is_asked_without_anybody_s_token(hub: Loopback, site: Site) -> None:
+    """Stands last: it looks at all requests of the tests above."""
+    sent = [headers for _, _, headers in hub.log]
+    assert sent
+    assert not any(name.lower() == "authorization" for headers in sent for name in headers)
