@@ -42,7 +42,7 @@ def find_tokenizer(
         vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
         if "cased" not in name.lower():  # an archive may be called anything; its folder tells
             name = _told_name(folder)
-    if not vocab_file.exists():
+    if not os.path.exists(vocab_file):  # unlike Path's own, no error in a folder that is locked
         raise MissingFileError(
             f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary beside the "
             "weights. Copy it there, or name the vocabulary file itself."
@@ -68,7 +68,7 @@ def _lower_case_by_name(name: str) -> bool:
 
 def _options(path: Path) -> dict[str, Any]:
     """Read the options of `BertTokenizer` that a configuration states."""
-    if not path.exists():
+    if not os.path.exists(path):
         return {}
     found = parse_json(read_small(path, _LARGEST), str(path))
     if not isinstance(found, dict):

@@ -2,11 +2,12 @@
 
 Read in this order: `resolve` (what a name stands for) with `archive`, `address`, `hub_plan` and
 `hub` (where it comes from; they stand on `cache` and `transfer`), `weights` (which files hold
-tensors), `safetensors_file`, `pickle_file` and `tensorflow_folder` (the formats; the last stands on
-`tensorflow_table`, `_index`, `_bundle`, `_names` and on `crc32c`), `keys` (old and new names),
-`loading` (everything put together), `sharing` (further classes on a loaded encoder) with
-`ownership` (whose classifier it is), `survey` (what a folder holds, without loading), `saving`,
-`tensorflow_loading` (a model that exists already).
+tensors), `safetensors_file` and `pickle_file` (two formats; they stand on `file_tensors`, the
+second also on `pickle_program`), `tensorflow_folder` (the third; it stands on `tensorflow_table`,
+`_index`, `_bundle`, `_names` and on `crc32c`), `keys` (old and new names), `loading` (all of it
+together), `sharing` (further classes on a loaded encoder) with `ownership` (whose classifier it
+is), `survey` (what a folder holds, without loading), `saving`, `tensorflow_loading` (a model that
+exists already).
 
 This package may not run code that a file brings along, write outside the folder it was told,
 or reserve memory on the word of a file: sizes are checked against the file's length first.

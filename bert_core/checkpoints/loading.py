@@ -92,7 +92,7 @@ def load_pretrained(
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
     """Return `heads/<ClassName>`, which holds what this class changes of the root."""
     head = folder / "heads" / cls.__name__
-    return head if (head / "config.json").is_file() else None
+    return head if os.path.isfile(head / "config.json") else None
 
 
 def _open(

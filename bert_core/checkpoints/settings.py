@@ -1,6 +1,7 @@
 """What a caller and a folder say about the model to build: config, options, number type."""
 
 import inspect
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,10 +82,10 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
     """
     for name in CONFIG_NAMES:
         path = folder / name
-        if path.exists() and not path.is_file():
-            raise ConfigError(f"{name} in {folder} is not a regular file.")
-        if path.is_file():
+        if os.path.isfile(path):  # unlike Path's own, no error where a folder may not be entered
             break
+        if os.path.exists(path):
+            raise ConfigError(f"{name} in {folder} is not a regular file.")
     else:
         raise MissingFileError(
             f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}."

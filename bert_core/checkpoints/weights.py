@@ -4,6 +4,7 @@ Looked for in this order: `model.safetensors`, `model.safetensors.index.json` wi
 `pytorch_model.bin`, a TensorFlow checkpoint (`*.ckpt*.index` with its data files).
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -93,7 +94,10 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
 
 def list_names(folder: Path) -> str:
     """Return the names in a folder, for an error message."""
-    names = sorted(entry.name for entry in folder.iterdir())
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError as error:
+        return f"nothing that can be read ({error.strerror})"
     shown = ", ".join(names[:12]) or "nothing"
     return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
 
@@ -107,9 +111,11 @@ def _open(path: Path) -> SafetensorsFile:
 
 def _is_file(path: Path) -> bool:
     """Tell whether a regular file is there; anything else of that name is refused."""
-    if path.exists() and not path.is_file():
+    if os.path.isfile(path):
+        return True
+    if os.path.exists(path):
         raise CheckpointError(f"{path.name} is not a regular file; expected weights.")
-    return path.is_file()
+    return False
 
 
 def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:

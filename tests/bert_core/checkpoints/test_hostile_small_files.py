@@ -1,9 +1,11 @@
 """Configurations, vocabularies and indexes that are no files, have no end, or mean nothing."""
 
+import errno
 import json
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -100,6 +102,34 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path, monkeypatch):
 
 def _smaller(found):
     return os.stat_result((*found[:6], 10, *found[7:]))
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_may_not_be_read_is_refused_in_words(folder, name, monkeypatch):
+    refuse(monkeypatch, "open", lambda path: path == folder / name)
+    with pytest.raises(BertError, match=f"{name} cannot be read: Permission denied"):
+        READERS[name](folder)
+
+
+@pytest.mark.parametrize("read", [BertModel.from_pretrained, BertTokenizer.from_pretrained])
+def test_a_folder_that_may_not_be_entered_is_refused_in_words(folder, read, monkeypatch):
+    for call in ("open", "stat"):
+        refuse(monkeypatch, call, lambda path: folder in path.parents)
+    refuse(monkeypatch, "listdir", lambda path: path == folder)
+    with pytest.raises(FileNotFoundError, match=r"has no config.json|There is no vocab.txt"):
+        read(folder)
+
+
+def refuse(monkeypatch, call, denied):
+    """Let a call of the system refuse some paths, as it does where rights are missing."""
+    real = getattr(os, call)
+
+    def guarded(path, *rest, **options):
+        if isinstance(path, str | os.PathLike) and denied(Path(path)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(os, call, guarded)
 
 
 # -- vocabularies ---------------------------------------------------------------------------------
