@@ -4,8 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
-from app.engine.provenance import _licence
+from app.engine.provenance import _device, _licence
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,14 @@ def test_a_card_that_is_no_file_says_nothing(tmp_path: Path) -> None:
     assert _licence(tmp_path / "folder") == ""
     os.mkfifo(tmp_path / "pipe")
     assert _licence(tmp_path / "pipe") == ""
+
+
+@pytest.mark.parametrize(
+    ("device", "called"),
+    [(None, "processor"), ("cpu", "processor"), ("cuda:1", "GPU, H200"), ("mps", "GPU (mps)")],
+)
+def test_the_device_is_called_what_people_call_it(
+    monkeypatch: pytest.MonkeyPatch, device: str | None, called: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "H200")
+    assert _device(None if device is None else torch.device(device)) == called
