@@ -15,6 +15,7 @@ from app.streamlit_kit import (
 )
 from app.streamlit_kit.controls import choose, choose_some, level, pick_one, save_page
 from app.streamlit_kit.gold import gold_panel
+from app.streamlit_kit.progress import progress
 from app.tasks.ner import ner, ner_agreement
 from app.views import ner as view
 from app.views import ner_pieces as pieces_view
@@ -26,10 +27,10 @@ SLUG = "ner"
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
     examples_row(SLUG)
-    text = text_box(SLUG, "Text", placeholder=view.HINT)
+    text = text_box(SLUG, "Text", height=140, placeholder=view.HINT)
     how = choose("What decides on a word?", view.AGGREGATION_NAMES, key="aggregation")
-    with st.spinner("Reading the text …"):
-        result = ner(page.engine, text, aggregation=how)
+    with progress("Reading") as told:
+        result = ner(page.engine, text, aggregation=how, progress=told)
     with st.container(horizontal=True, gap="medium"):
         only = choose_some("Show only (none chosen: all)", result.labels.kinds, key="only")
         least = level("Hide scores below", (0.0, 1.0), key="least", default=0.0)
@@ -39,8 +40,7 @@ def draw(page: Page) -> None:
     show_html(view.legend(result, selection))
     show_html(join(view.score_note(result), view.coverage(result)))
     if selection.shown:
-        table = view.entity_table(result, selection)
-        words = view.describe(result, selection)
+        words, table = view.describe(result, selection), view.entity_table(result, selection)
         show_table(table, alt=words, key="entities", title="The same as a table", expanded=True)
     name = page.engine.provenance.name
     save_page("Keep as a page", lambda: view.kept_page(result, selection, name), "entities.html")

@@ -199,10 +199,10 @@ class NerResult:
         Returns:
             None where the model has no other label.
         """
-        inside = [number for number, kind in enumerate(self.labels.of) if kind]
-        if not inside:
+        inside = np.array([n for n, kind in enumerate(self.labels.of) if kind], dtype=np.intp)
+        if not inside.size:
             return None
         asked = np.flatnonzero(self.reading.asked)
         scores = self.pieces.probabilities[np.ix_(asked, inside)]
         row, column = np.unravel_index(int(scores.argmax()), scores.shape)
-        return int(asked[row]), inside[int(column)]
+        return int(asked[row]), int(inside[column])

@@ -16,7 +16,7 @@ its whole name. Marks that stand on the last letter of an entity belong to it.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,6 +45,7 @@ from bert_core.tagging import TagScheme
 _TOGETHER = 8  # windows a call: the memory of a batch is bounded, and others get their turn
 _ROW_BYTES = 300  # roughly what a piece, or an entity, weighs in Python
 
+Progress = Callable[[int, int], None]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -66,13 +67,20 @@ class _Units:
     asked: NDArray[np.bool_]
 
 
-def ner(engine: Engine, text: str, *, aggregation: Aggregation = "first") -> NerResult:
+def ner(
+    engine: Engine,
+    text: str,
+    *,
+    aggregation: Aggregation = "first",
+    progress: Progress | None = None,
+) -> NerResult:
     """Find the entities of a text of any length.
 
     Args:
         engine: the model.
         text: any text that holds at least one piece.
         aggregation: how labels of pieces become entities; see the top of this module.
+        progress: is told after each group of windows how many are done, and of how many.
 
     Raises:
         InputError: there is nothing to read, or no such aggregation.
@@ -83,7 +91,9 @@ def ner(engine: Engine, text: str, *, aggregation: Aggregation = "first") -> Ner
         )
     # The model's own identity counts too: folders may share an encoder and differ in the head.
     model = (engine.provenance.fingerprint, id(engine.model(BertForTokenClassification)))
-    result = RECENT.get(("ner", *model, text), make=lambda: _find(engine, text), size=_size)
+    result = RECENT.get(
+        ("ner", *model, text), make=lambda: _find(engine, text, progress), size=_size
+    )
     return replace(result, aggregation=aggregation)
 
 
@@ -110,9 +120,9 @@ def ner_agreement(engine: Engine, lines: str) -> Agreement:
     return compare(annotated, tags, labels.names, labels.kinds)
 
 
-def _find(engine: Engine, text: str) -> NerResult:
+def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
     """Run the model and read its labels in every way."""
-    pieces, coverage = _read(engine, text)
+    pieces, coverage = _read(engine, text, progress)
     scheme = _scheme(engine)
     return NerResult(
         text=text,
@@ -142,7 +152,7 @@ def _scheme(engine: Engine) -> TagScheme:
     return TagScheme([config.label_name(number) for number in range(config.num_labels)])
 
 
-def _read(engine: Engine, text: str) -> tuple[Pieces, Coverage]:
+def _read(engine: Engine, text: str, progress: Progress | None) -> tuple[Pieces, Coverage]:
     """Run the model over the whole text, and keep for each piece its best window's answer."""
     whole = engine.tokenizer.encode(text)
     count = len(whole) - 2
@@ -162,7 +172,7 @@ def _read(engine: Engine, text: str) -> tuple[Pieces, Coverage]:
         [
             answer[np.flatnonzero(owners[start:stop] == number)]
             for number, (answer, (start, stop)) in enumerate(
-                zip(_answers(engine, windows), bounds, strict=True)
+                zip(_answers(engine, windows, progress), bounds, strict=True)
             )
         ]
     )
@@ -206,7 +216,9 @@ def _owners(bounds: Sequence[tuple[int, int]], count: int) -> tuple[Ints, int]:
     return owners, int(best.min())
 
 
-def _answers(engine: Engine, windows: Sequence[Encoding]) -> list[Floats]:
+def _answers(
+    engine: Engine, windows: Sequence[Encoding], progress: Progress | None
+) -> list[Floats]:
     """Return the probabilities of every label at every piece of every window: (T - 2, C) each."""
     answers: list[Floats] = []
     for first in range(0, len(windows), _TOGETHER):
@@ -215,6 +227,8 @@ def _answers(engine: Engine, windows: Sequence[Encoding]) -> list[Floats]:
         assert logits is not None  # this class always has them
         shares = torch.softmax(logits.double(), dim=-1).numpy()  # (B, T, C)
         answers += [row[1 : len(window) - 1] for row, window in zip(shares, group, strict=True)]
+        if progress is not None:
+            progress(len(answers), len(windows))
     return answers
 
 

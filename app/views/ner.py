@@ -50,6 +50,8 @@ MEANINGS = {
 }
 """Common labels in words; others speak for themselves."""
 
+_LONG = 4000  # characters; a longer text has a frame of its own to scroll in
+
 COLOURS, LINES = 6, 5
 """Colours and shapes of line in the style sheet: having no common factor, they give 30 pairs."""
 
@@ -57,6 +59,7 @@ _KEPT = """
 :root { color-scheme: light dark; }
 body { font-family: system-ui, sans-serif; line-height: 1.5; margin: 2rem 1rem; }
 main { max-width: 60rem; margin: 0 auto; }
+main .bx-ner-long { max-height: none; border: 0; padding: 0; }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
 th, td { text-align: start; padding: 0.25rem 0.75rem; border: 1px solid var(--bx-line); }
 """
@@ -83,7 +86,12 @@ def marked_text(result: NerResult, selection: Selection) -> Html:
         parts += [visible(result.text[done:start]), _mark(result, entity, start)]
         done = max(start, entity.end)
     parts.append(visible(result.text[done:]))
-    return tag("div", *parts, class_="bx-text bx-ner-text", dir="auto")
+    if len(result.text) <= _LONG:
+        return tag("div", *parts, class_="bx-text bx-ner-text", dir="auto")
+    return tag(
+        "div", *parts, class_="bx-text bx-ner-text bx-ner-long", dir="auto",
+        role="region", aria_label="The marked text", tabindex=0,
+    )  # fmt: skip
 
 
 def _mark(result: NerResult, entity: Entity, start: int) -> Html:

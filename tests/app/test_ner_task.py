@@ -357,3 +357,13 @@ def test_what_came_nearest_is_a_piece_that_has_a_say(tmp_path: Path) -> None:
     assert first.pieces.tokens[first.strongest()[0]] != "##ing"
     simple = ner(engine, "playing the cat", aggregation="simple")
     assert simple.pieces.tokens[simple.strongest()[0]] == "##ing"
+
+
+def test_progress_of_a_long_text_is_told(planted: Engine) -> None:
+    told: list[tuple[int, int]] = []
+    text = "the cat sat on the mat. " * 97
+    result = ner(planted, text, progress=lambda done, total: told.append((done, total)))
+    count = result.coverage.windows
+    assert count > 8
+    assert told[-1] == (count, count)
+    assert [done for done, _ in told] == sorted({done for done, _ in told})

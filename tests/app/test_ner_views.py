@@ -286,3 +286,12 @@ def test_nothing_found_names_the_ways_of_reading_that_do_find_something(tmp_path
     assert told.startswith("Nothing found. In this way of reading")
     assert "Other ways of reading do find something:" in told
     assert "Join pieces" in told and "First piece" not in told
+
+
+def test_a_long_text_scrolls_in_a_frame_that_keys_reach(planted: Engine) -> None:
+    short, long = ner(planted, "the cat"), ner(planted, "the cat sat. " * 400)
+    assert "tabindex" not in str(view.marked_text(short, short.select()))
+    drawn = str(view.marked_text(long, long.select()))
+    assert 'tabindex="0"' in drawn and 'aria-label="The marked text"' in drawn
+    kept = view.kept_page(long, long.select(), "m").decode()
+    assert "main .bx-ner-long { max-height: none" in kept, "a page to keep shows it all"
