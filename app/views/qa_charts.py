@@ -60,7 +60,8 @@ def note(result: QaResult, picture: Picture) -> Html:
     said = {
         "pairs": "Each cell is the probability of an answer that starts in the word on its left "
         "and ends in the word below it. Empty cells cannot be answers: the end would stand before "
-        "the start, or the answer would be too long. The frame marks the best span.",
+        "the start, or the answer would be too long or break a rule chosen above. The frame marks "
+        "the best span.",
         "curves": "Probability that the answer starts, or ends, in each word: the sum over all "
         "spans that do. What is missing from 100 % is “no answer”.",
         "logits": "What the head itself gives to each word, the highest of its pieces: plain "
@@ -213,6 +214,7 @@ def _pairs(result: QaResult) -> go.Figure:
             text=[[percent(v) if v >= _WRITTEN else "" for v in row] for row in grid.probability],
             texttemplate="%{text}",
             hovertemplate="from %{y} to %{x}: %{z:.2%}",
+            hoverongaps=False,
             name="",  # else a box beside the pointer would name the trace
         )
     )

@@ -291,3 +291,11 @@ def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
         (Rules(whole_words=False, one_sentence=False), "holds, and"),
     ):
         assert told in shown(view.meaning(qa(engine, PASSAGE, "who", rules=rules)))
+
+
+def test_the_map_says_nothing_over_cells_that_cannot_be_answers(result: QaResult) -> None:
+    heat = charts.draw(result, "pairs").data[0]
+    assert heat.hoverongaps is False
+    assert heat.name == "", "a box beside the pointer would name the trace"
+    assert any(value is None for row in heat.z for value in row)
+    assert "break a rule" in shown(charts.note(result, "pairs"))
