@@ -92,6 +92,11 @@ def _look_for(asked: str) -> None:
     found = copy_here(wanted) if wanted else None
     if found is not None:
         st.session_state[MODEL] = found.name
+        if st.query_params.get(MODEL) != found.name:
+            # The widget would find the other name in the address, and take it out.
+            with suppress(StreamlitAPIException):  # a widget that was drawn before still holds it
+                st.query_params[MODEL] = found.name
+                st.rerun()
         return
     st.session_state[_UNKNOWN] = asked
     st.session_state.pop(MODEL, None)

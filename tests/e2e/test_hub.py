@@ -97,6 +97,11 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     again = visit(page.url.partition("//")[2].partition("/")[2])
     settled(again, "fill_mask")
     expect(again.get_by_role("combobox", name="Model")).to_have_value(name)
+    by_commit = visit(f"tokenizer?model={name}@{model.commit}&text=the+cat")
+    settled(by_commit, "tokenizer")
+    expect(by_commit.get_by_role("combobox", name="Model")).to_have_value(name)
+    expect(by_commit).to_have_url(re.compile(r"model=someone(%2F|/)\w+(&|$)"))
+    expect(by_commit.get_by_text("asks for the model")).to_have_count(0)
     assert len(hub.log) == asked
 
 
