@@ -181,7 +181,7 @@ def test_an_unknown_word_may_be_the_answer(tiny_engine: Engine) -> None:
 
 
 def test_an_answer_takes_words_whole_unless_told_otherwise(tiny_engine: Engine) -> None:
-    rule = by_token({"##ing": 8.0, "play": 3.0}, {"play": 9.0, "##ing": 2.0})
+    rule = by_token({"##ing": 8.0, "play": 3.0}, {"play": 9.0, "##ing": 2.0}, null=-9.0)
     engine = planted(tiny_engine, rule)
     result = qa(engine, "The cat, playing. The dog.", "what", answers=20)
     assert result.answers[0].text == "playing"
