@@ -13,7 +13,8 @@ from app.views.frame import lead, points
 
 _LEAD = (
     "Type a sentence and watch a small BERT read it: how it cuts the words, what it expects in a "
-    "gap, what it would put next, and where each of its heads looks."
+    "gap, what may follow, which answer and which names it finds, and where each of its heads "
+    "looks."
 )
 _POINTS = (
     (
