@@ -15,6 +15,7 @@ from app.engine.facts import ModelFacts, read_facts
 from app.engine.provenance import Provenance, describe
 from app.engine.shelf import Offer, called_by_name, local_folder, offer_of
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
+from bert_core.attentions import attention_maps
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.sharing import load_sharing
 from bert_core.errors import InputError
@@ -156,6 +157,22 @@ class Engine:
                     attentions=attentions,
                     hidden_states=hidden_states,
                 )
+            ),
+            tokens=input_ids.numel(),
+        )
+
+    def attentions(self, encoding: Encoding) -> tuple[Tensor, ...]:
+        """Return the attention of every head for one input: L times (H, T, T), on the CPU.
+
+        Raises:
+            InputError: the input is longer than the model reads.
+        """
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertModel)
+        return PROCESSOR.run(
+            lambda: tuple(
+                layer[0].cpu()
+                for layer in attention_maps(model, input_ids, token_type_ids, attention_mask)
             ),
             tokens=input_ids.numel(),
         )

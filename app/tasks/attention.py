@@ -26,7 +26,6 @@ from app.results.attention import (
     Selection,
 )
 from app.results.cut import Cut
-from bert_core import BertModel
 from bert_core.errors import InputError
 
 GRID_BYTES = 96 * 1024
@@ -80,9 +79,7 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
     encoding = whole
     if len(whole.input_ids) > engine.max_length:
         encoding = engine.tokenizer.encode(text, pair, max_length=engine.max_length)
-    outputs = engine.run(BertModel, encoding, attentions=True)
-    assert outputs.attentions is not None  # asked for in the line above
-    layers = tuple(_read_only(layer[0]) for layer in outputs.attentions)  # L times (H, T, T)
+    layers = tuple(_read_only(layer) for layer in engine.attentions(encoding))  # (H, T, T)
     sides = tuple(encoding.sequence_ids)
     return AttentionResult(
         tokens=tuple(encoding.tokens),
