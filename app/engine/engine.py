@@ -13,6 +13,7 @@ from app.engine.compute import PROCESSOR
 from app.engine.device import chosen_device, on_processor
 from app.engine.facts import ModelFacts, read_facts
 from app.engine.provenance import Provenance, describe
+from app.engine.recent import RECENT
 from app.engine.shelf import Offer, called_by_name, local_folder, offer_of
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.attentions import attention_maps
@@ -23,6 +24,7 @@ from bert_core.model import BertPreTrainedModel
 from bert_core.outputs import ModelOutputs
 
 M = TypeVar("M", bound=BertPreTrainedModel)
+_HELD = 3  # long texts whose memory is fetched before the first visitor comes, besides one
 
 
 class Engine:
@@ -122,11 +124,15 @@ class Engine:
     def warm_up(self) -> None:
         """Compute something once, so that the first visitor does not wait for what is lazy.
 
-        A long text, so that its memory is fetched now; `bert_core.memory` uses it again.
+        Long texts, held together as the results of visitors will be, so that their memory is
+        fetched now: fresh memory makes a pass four times slower (measured: 300 ms instead of 75).
+        `bert_core.memory` uses it again.
         """
         length = min(self.max_length, 512)
         encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)
-        self.run(BertModel, encoding, attentions=True)
+        held = [self.attentions(encoding)]
+        size = sum(layer.numel() * layer.element_size() for layer in held[0])
+        held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]
         self.scores_at(encoding, [1])
 
     def run(

@@ -54,6 +54,11 @@ class RecentResults:
         return len(self._kept)
 
     @property
+    def limit(self) -> int:
+        """Bytes kept at most."""
+        return self._limit
+
+    @property
     def held(self) -> int:
         """Bytes held now."""
         return self._held
