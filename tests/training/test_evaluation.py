@@ -79,7 +79,7 @@ def test_a_good_word_among_the_first_five_counts(
 def test_every_gap_has_one_mask_and_good_words() -> None:
     assert all(gap.sentence.count("[MASK]") == 1 for gap in GAPS)
     assert all(word == word.lower() for gap in GAPS for word in gap.good)
-    assert len({gap.sentence for gap in GAPS}) == len(GAPS) == 20
+    assert len({gap.sentence for gap in GAPS}) == len(GAPS) == 100
 
 
 def test_intervals_hold_the_share_and_shrink_with_the_cases() -> None:
