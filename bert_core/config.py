@@ -31,6 +31,9 @@ _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 # A billion of anything is a lie or a mistake: the largest published BERT has 250,000 words.
 _MAX_SIZE = 10_000_000
 _MAX_LAYERS = 1_000
+# Trained classifiers need about 1 to 3 (Guo et al. 2017, table 1); far outside, a softmax is a
+# yes-or-no or a draw by lot, and logits divided by next to nothing are no numbers any more.
+_COLDEST, _HOTTEST = 0.01, 100
 
 
 class BertConfig:
@@ -49,7 +52,7 @@ class BertConfig:
         type_vocab_size: number of token types (segments).
         initializer_range: standard deviation of fresh weights.
         **extra: any other key of a config file; kept for the round trip. `layer_norm_eps`,
-            `pad_token_id`, `id2label`, `label2id` and `num_labels` are understood.
+            `pad_token_id`, `id2label`, `label2id`, `num_labels` and `temperatures` are understood.
 
     Raises:
         ConfigError: a ValueError; a size that is not a positive integer, a rate outside 0..1,
@@ -97,6 +100,7 @@ class BertConfig:
         self.pad_token_id: int | None = 0
         self.id2label: dict[int, str] = {}
         self._declared_labels: int | None = None
+        self.temperatures: dict[str, float] = {}
         self.extra: dict[str, Any] = {}
         if isinstance(vocab_size_or_config_json_file, bool):
             raise ConfigError(_bad_first_argument(vocab_size_or_config_json_file))
@@ -142,6 +146,8 @@ class BertConfig:
                     self.id2label = _invert_labels(value)
             elif key in ("num_labels", "_num_labels"):
                 self._declared_labels = _read_count(key, value)
+            elif key == "temperatures":
+                self.temperatures = _read_temperatures(value)
             elif key in _SIZES or key in _KNOWN:
                 setattr(self, key, value)
             else:
@@ -220,6 +226,28 @@ class BertConfig:
         """Name of a label; "LABEL_3" where the checkpoint gives none."""
         return self.id2label.get(index, f"LABEL_{index}")
 
+    # -- calibration ------------------------------------------------------------------------
+
+    def temperature(self, class_name: str) -> float:
+        """Return T, by which the logits of a class are divided before a softmax that is shown.
+
+        Softmax(logits / T) then says how often an answer is right: temperature scaling, Guo et
+        al. 2017, "On Calibration of Modern Neural Networks", section 4.2. One number for all
+        logits changes no ranking, and the logits that the classes return are never divided. It
+        belongs to the weights it was fitted on: who trains them further fits it anew.
+
+        Args:
+            class_name: such as "BertForMaskedLM".
+
+        Returns:
+            1.0 where the config names none: probabilities are then the plain softmax.
+
+        >>> config = BertConfig(99, temperatures={"BertForMaskedLM": 1.25})
+        >>> config.temperature("BertForMaskedLM"), config.temperature("BertForQuestionAnswering")
+        (1.25, 1.0)
+        """
+        return self.temperatures.get(class_name, 1.0)
+
     # -- writing ----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,6 +262,8 @@ class BertConfig:
             result["label2id"] = self.label2id
         elif self._declared_labels is not None:
             result["num_labels"] = self._declared_labels
+        if self.temperatures:
+            result["temperatures"] = dict(self.temperatures)
         return result
 
     def to_json_string(self) -> str:
@@ -281,6 +311,26 @@ def _read_count(key: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MAX_SIZE:
         raise ConfigError(f"{key} is {shown(value)}; expected a whole number of at least 1.")
     return value
+
+
+def _read_temperatures(value: object) -> dict[str, float]:
+    """Read a table from names of classes to temperatures."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"temperatures is a {type(value).__name__}; expected a table from the name of a class "
+            'to a number, such as {"BertForMaskedLM": 1.1}.'
+        )
+    for name, number in value.items():
+        if not isinstance(name, str):
+            raise ConfigError(f"temperatures has the key {shown(name)}; expected a class name.")
+        if not _is_number(number) or not _COLDEST <= number <= _HOTTEST:
+            raise ConfigError(
+                f"The temperature of {shown(name)} is {shown(number)}; expected a number from "
+                f"{_COLDEST} to {_HOTTEST}."
+            )
+    return {name: float(number) for name, number in value.items()}
 
 
 def _read_labels(value: object) -> dict[int, str]:

@@ -2,10 +2,12 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 import transformers
 
 from bert_core.config import BertConfig
 from bert_core.errors import BertError, ConfigError, MissingFileError
+from bert_core.heads import BertForMaskedLM
 from bert_core.model import BertModel
 
 
@@ -214,3 +216,65 @@ def test_we_read_the_json_transformers_writes(tmp_path, make_config):
     peer.save_pretrained(str(tmp_path))
     config = BertConfig.from_json_file(Path(tmp_path) / "config.json")
     assert (config.vocab_size, config.hidden_size, config.num_labels) == (99, 32, 3)
+
+
+def test_temperatures_are_read_and_survive_a_round_trip(tmp_path):
+    values = {"vocab_size": 99, "temperatures": {"BertForMaskedLM": 1.25, "BertModel": 2}}
+    config = BertConfig.from_dict(values)
+    assert config.temperature("BertForMaskedLM") == 1.25
+    assert config.temperature("BertModel") == 2.0
+    assert config.temperature("BertForQuestionAnswering") == 1.0
+    config.to_json_file(tmp_path / "config.json")
+    again = BertConfig.from_json_file(tmp_path / "config.json")
+    assert again == config
+    assert again.to_dict()["temperatures"] == {"BertForMaskedLM": 1.25, "BertModel": 2.0}
+    values["temperatures"]["BertForMaskedLM"] = 7.0
+    assert config.temperature("BertForMaskedLM") == 1.25
+
+
+@pytest.mark.parametrize("none", [{}, {"temperatures": None}, {"temperatures": {}}])
+def test_a_config_without_temperatures_has_one_everywhere_and_writes_none(none):
+    config = BertConfig.from_dict({"vocab_size": 99, **none})
+    assert config.temperature("BertForMaskedLM") == 1.0
+    assert "temperatures" not in config.to_dict()
+
+
+@pytest.mark.parametrize(
+    "number",
+    [0, -1.0, 0.001, 1e9, float("nan"), float("inf"), float("-inf"), True, "1.5", None, [1.0]],
+)
+def test_a_temperature_that_is_no_number_or_not_believable_is_refused(number):
+    with pytest.raises(ConfigError, match=r"BertForMaskedLM.*expected a number from 0\.01 to 100"):
+        BertConfig(99, temperatures={"BertForMaskedLM": number})
+
+
+@pytest.mark.parametrize("table", [1.5, [1.0, 2.0], "hot"])
+def test_temperatures_that_are_no_table_are_refused(table):
+    with pytest.raises(ConfigError, match="expected a table from the name of a class"):
+        BertConfig.from_dict({"vocab_size": 99, "temperatures": table})
+
+
+def test_a_temperature_belongs_to_a_named_class():
+    with pytest.raises(ConfigError, match=r"the key 3; expected a class name"):
+        BertConfig(99, temperatures={3: 1.0})
+
+
+def test_transformers_opens_a_model_whose_config_names_temperatures(tmp_path):
+    config = BertConfig(
+        99,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=37,
+        temperatures={"BertForMaskedLM": 2.5},
+    )
+    model = BertForMaskedLM(config).eval()
+    model.save_pretrained(tmp_path)
+    theirs = transformers.BertForMaskedLM.from_pretrained(tmp_path).eval()
+    assert theirs.config.temperatures == {"BertForMaskedLM": 2.5}
+    input_ids = torch.tensor([[3, 14, 15, 92, 65]])
+    with torch.no_grad():  # the logits are raw on both sides
+        torch.testing.assert_close(model(input_ids), theirs(input_ids).logits, rtol=1e-5, atol=1e-5)
+    theirs.save_pretrained(tmp_path / "theirs")
+    ours = BertConfig.from_json_file(tmp_path / "theirs" / "config.json")
+    assert ours.temperature("BertForMaskedLM") == 2.5
