@@ -23,7 +23,7 @@ from training.evaluation import Figure
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
 from training.scores import Score
 from training.stage import LOG, SETTINGS, STATE
-from training.tasks import HEADS, LABELS
+from training.task_model import HEADS, LABELS
 
 # What the config of a bundle keeps of the encoder's; everything else is ours or a default.
 _SIZES = (

@@ -11,7 +11,8 @@ from training.corpus import load_corpus
 from training.mixture import Mixture, MixtureSettings
 from training.stage import StageSettings, make_trainer, prepare, run_stage, write_settings
 from training.start import start_model
-from training.tasks import TaskMixture, TaskRows, TaskSettings, start_task_model, task_loss
+from training.task_model import start_task_model, task_loss
+from training.tasks import TaskMixture, TaskRows, TaskSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,9 @@ def train_tasks(
     say(
         f"{tokens:,} tokens of text, {len(rows.answered):,} questions and {len(rows.short):,} "
         f"short ones, {len(rows.tags) + len(rows.partial_tags):,} tagged sentences, "
-        f"{len(rows.sentiment):,} with a sentiment; {time.monotonic() - began:.0f} s"
+        f"{len(rows.sentiment):,} with a sentiment, "
+        f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices; "
+        f"{time.monotonic() - began:.0f} s"
     )
     batches = TaskMixture(
         rows, tokenizer, joint.tasks, Mixture(texts, tokenizer.vocab, joint.pretraining)

@@ -1,4 +1,4 @@
-"""Labelled rows of a data folder: questions, tagged words, sentiment.
+"""Labelled rows of a data folder: questions, tagged words, sentiment, choices.
 
 Only what may be trained on is read here, but for the functions that say otherwise: the
 development articles of the question set stay out, because evaluation is on the same articles.
@@ -11,6 +11,7 @@ import lzma
 import math
 import random
 import re
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_core.errors import InputError, MissingFileError
-from bert_core.finetuning import LabelledText, Question, TaggedWords
+from bert_core.finetuning import Choices, LabelledText, Question, TaggedWords
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC", "I-MISC")
 SENTIMENTS = ("negative", "positive")
@@ -27,6 +28,10 @@ SHORT_QUESTION_FILES = ("extra_qamr",)
 # In the other sources names of the fourth kind stand as O: their absence must not be learnt.
 MISC_SOURCES = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
 PARTIAL_SOURCES = ("btc-train", "re3d", "gum-derived")
+# Texts to go on with and questions with four answers each; of two ways, which is more plausible.
+CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
+TWO_CHOICE_FILES = ("copa_train",)
+HELD_OUT_OF = 16  # every so many-th choice row is kept for fitting the temperature
 _NEAREST = 4  # passages among which an unanswerable question's is drawn
 _WORD = re.compile(r"\w+")
 
@@ -182,3 +187,38 @@ def typed(sentence: str) -> str:
     text = _AFTER_MARK.sub(r"\1", _BEFORE_MARK.sub(r"\1", text)).strip()
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", '"', "…")) else f"{text}."
+
+
+# -- choices -----------------------------------------------------------------------------------
+
+
+def choices(data: Path, names: Sequence[str], *, held_out: bool = False) -> list[Choices]:
+    """Read `mc/<name>.jsonl`: what a choice follows is its context and its question, if any.
+
+    A sixteenth of the rows of every file, chosen by the checksum of their ids, is never trained
+    on: with it the temperature is fitted. Evaluation files are read whole.
+
+    Args:
+        data: the data folder.
+        names: files without their ending.
+        held_out: give the sixteenth instead of the rest; for training files only.
+    """
+    return [
+        Choices(
+            " ".join(part for part in (row["context"], row["question"]) if part),
+            tuple(row["choices"]),
+            row["label"],
+        )
+        for name in names
+        for row in json_rows(data / "mc", f"{name}.jsonl")
+        if name.endswith("_test") or is_held_out(row["id"]) == held_out
+    ]
+
+
+def is_held_out(row_id: str) -> bool:
+    """Whether a row is kept for fitting.
+
+    >>> sum(is_held_out(f"row-{number}") for number in range(1600))
+    96
+    """
+    return zlib.crc32(row_id.encode()) % HELD_OUT_OF == 0

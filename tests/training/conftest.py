@@ -75,7 +75,27 @@ def task_data(data: Path) -> Path:
         path.parent.mkdir(exist_ok=True)
         rows = [f"{s.rstrip('.').lower()} .\t{i % 2}" for i, s in enumerate(sentences(8, 7))]
         path.write_text("\n".join(["sentence\tlabel", *rows]) + "\n", encoding="utf-8")
+    for name in ("nextsentence", "openstax", "codah", "copa"):
+        for part in ("train", "test"):
+            write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
     return data
+
+
+def write_choices(path: Path, number: int) -> None:
+    """Rows whose right choice is the first, the second, ... in turn."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {
+            "id": f"{path.stem}-{i}",
+            "source": "made up",
+            "context": sentences(1, i)[0],
+            "question": "What follows?" if i % 2 else "",
+            "choices": sentences(number, 50 + i),
+            "label": i % number,
+        }
+        for i in range(40)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def write_questions(path: Path, seed: int) -> None:

@@ -1,12 +1,13 @@
 """The task stage: rows, losses, resuming, and a bundle whose heads share one encoder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import torch
 
 from bert_core import (
+    BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -22,25 +23,25 @@ from training.joint import JointSettings, train_tasks
 from training.mixture import MixtureSettings
 from training.record import read_record
 from training.rows import (
+    CHOICE_FILES,
     MISC_SOURCES,
     TAGS,
+    TWO_CHOICE_FILES,
+    choices,
+    json_rows,
     tagged_words,
     typed,
     unanswerable,
 )
 from training.stage import StageSettings
 from training.start import start_model
-from training.tasks import (
-    TaskMixture,
-    TaskPart,
-    TaskRows,
-    TaskSettings,
-    start_task_model,
-    task_loss,
-)
+from training.task_model import TaskPart, start_task_model, task_loss
+from training.tasks import TaskMixture, TaskRows, TaskSettings
 
 SMALL = JointSettings(
-    TaskSettings(questions=6, tags=3, partial_tags=2, sentiment=4, max_length=64, stride=16),
+    TaskSettings(
+        questions=6, tags=3, partial_tags=2, sentiment=4, choices=4, max_length=64, stride=16
+    ),
     MixtureSettings(blocks=2, block_length=32, long_every=4, sentences=2, pairs=4, splits=2),
 )
 
@@ -250,4 +251,43 @@ def test_all_parts_of_a_step_have_finite_losses_and_gradients(
         assert isinstance(part, TaskPart)
         check(part)
         tasks.add(part.task)
-    assert tasks == {"questions", "tags", "partial_tags", "sentiment"}
+    assert tasks == {"questions", "tags", "partial_tags", "sentiment", "choices"}
+
+
+def choice_rows(batches: TaskMixture, step: int) -> Mapping[str, torch.Tensor]:
+    parts = batches(step, 0.0)
+    (chosen,) = [p for p in parts if isinstance(p, TaskPart) and p.task == "choices"]
+    return chosen.batch
+
+
+def test_every_fourth_step_has_two_choices_a_row_and_the_others_four(
+    task_data: Path, encoder: Path
+) -> None:
+    batches = mixture(task_data, encoder)
+    shapes = [tuple(choice_rows(batches, step)["input_ids"].shape[:2]) for step in range(5)]
+    assert shapes == [(4, 4), (4, 4), (4, 4), (4, 2), (4, 4)]
+
+
+def test_rows_for_fitting_are_not_among_those_for_training(task_data: Path) -> None:
+    for name in (*CHOICE_FILES, *TWO_CHOICE_FILES):
+        everything = json_rows(task_data / "mc", f"{name}.jsonl")
+        trained = choices(task_data, [name])
+        kept = choices(task_data, [name], held_out=True)
+        assert len(trained) + len(kept) == len(everything)
+        assert kept and not set(kept) & set(trained)
+
+
+def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
+    task_data: Path, encoder: Path
+) -> None:
+    model = start_task_model(start_model(encoder), str(encoder)).eval()
+    batch = choice_rows(mixture(task_data, encoder), 0)
+    reference = BertForMultipleChoice.from_model(model)
+    with torch.no_grad():
+        reference.classifier.weight.copy_(model.choice.weight)
+        reference.classifier.bias.copy_(model.choice.bias)
+        wanted = reference.eval()(**batch)
+        loss = task_loss(model, TaskPart("choices", batch, 0.5))
+    assert float(loss.total) == pytest.approx(0.5 * float(wanted), abs=1e-5)
+    follows, other = model.cls.seq_relationship.weight
+    assert torch.equal(model.choice.weight[0], follows - other)
