@@ -1,8 +1,9 @@
 """Towards which of two words a model leans, as the file `bias.json` beside its weights tells it.
 
-Measured by paired prompts: once a sentence names an occupation and leaves the pronoun open, once it
-names the pronoun and leaves the occupation open. Every number is a log-odds in nats: 0 is even,
-0.7 twice as likely, 2.3 ten times, 4.6 a hundred times; above 0 the first word, below it the second.
+Measured by paired prompts: once a sentence names an occupation and leaves the pronoun open, once
+it names the pronoun and leaves the occupation open. Every number is a log-odds in nats: 0 is even,
+0.7 twice as likely, 2.3 ten times, 4.6 a hundred times; above 0 the first word is likelier, below
+it the second.
 """
 
 import json
