@@ -1,4 +1,4 @@
-"""The file a training is resumed from: parameters, optimizer, random state, position.
+"""The file a training is resumed from: parameters, optimizer, average, random state, position.
 
 One file, written beside its final name and moved there, so that a kill leaves either the old one
 or the new one. Read with `weights_only=True`: opening such a file never runs code.
@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.finetuning.averaging import WeightAverage
 from bert_core.model import BertPreTrainedModel
 
 _FORMAT = 1
@@ -23,6 +25,7 @@ def write_state(
     model: BertPreTrainedModel,
     optimizer: torch.optim.Optimizer,
     record: Mapping[str, Any],
+    average: WeightAverage | None = None,
 ) -> None:
     """Write a resumable state atomically.
 
@@ -31,6 +34,7 @@ def write_state(
         model: its parameters are stored.
         optimizer: its moments are stored.
         record: plain values (numbers, texts, lists, dicts) to hand back on reading.
+        average: the mean of the last weights, where one is kept.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {
@@ -41,6 +45,8 @@ def write_state(
         "cuda_random": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         "record": dict(record),
     }
+    if average is not None and average.count:
+        state["average"] = average.state()
     beside = path.with_name(path.name + ".part")
     with beside.open("wb") as stream:
         torch.save(state, stream)
@@ -50,36 +56,29 @@ def write_state(
 
 
 def read_state(
-    path: Path, model: BertPreTrainedModel, optimizer: torch.optim.Optimizer
+    path: Path,
+    model: BertPreTrainedModel,
+    optimizer: torch.optim.Optimizer,
+    average: WeightAverage | None = None,
 ) -> dict[str, Any]:
-    """Restore model, optimizer and random state in place; return the record.
+    """Restore model, optimizer, average and random state in place; return the record.
 
     Raises:
         MissingFileError: there is no such file.
         CheckpointError: the file is damaged or belongs to another model.
     """
-    if not path.is_file():
-        raise MissingFileError(f"There is no training state at {path}. Start without resuming.")
+    state = load_state(path)
     try:
-        with warnings.catch_warnings(action="ignore"):  # of PyTorch, about what damage looks like
-            state = dict(torch.load(path, map_location="cpu", weights_only=True))
-        stored = {str(name): torch.as_tensor(value) for name, value in state["model"].items()}
+        stored = _tensors(state["model"])
+        kept = dict(state.get("average", {"count": 0, "weights": {}}))
+        count, means = int(kept["count"]), _tensors(kept["weights"])
         moments, record = dict(state["optimizer"]), dict(state["record"])
         random, cuda_random = state["random"], list(state["cuda_random"])
     except Exception as error:  # noqa: BLE001  a damaged pickle can fail in any way at all
-        raise CheckpointError(
-            f"The training state {path} cannot be read ({str(error)[:200]}). Remove it to start "
-            "again."
-        ) from None
+        raise _unreadable(path, error) from None
     parameters = dict(model.named_parameters())
-    wrong = sorted(set(parameters) ^ set(stored)) or [
-        name for name, value in stored.items() if value.shape != parameters[name].shape
-    ]
-    if wrong:
-        raise CheckpointError(
-            f"The training state {path} belongs to another model: {', '.join(wrong[:3])} "
-            f"differ{'s' if len(wrong) == 1 else ''}. Build the model it was saved from."
-        )
+    for weights in (stored, means) if count else (stored,):
+        _check_names(path, parameters, weights)
     try:
         optimizer.load_state_dict(moments)
         torch.set_rng_state(random)
@@ -91,6 +90,56 @@ def read_state(
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(stored[name])
+    if average is not None:
+        average.restore(count, means)
     if cuda_random and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(cuda_random)
     return record
+
+
+def load_state(path: Path) -> dict[str, Any]:
+    """Open a state without a model to put it into.
+
+    Raises:
+        MissingFileError: there is no such file.
+        CheckpointError: the file is damaged.
+    """
+    if not path.is_file():
+        raise MissingFileError(f"There is no training state at {path}. Start without resuming.")
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of PyTorch, about what damage looks like
+            return dict(torch.load(path, map_location="cpu", weights_only=True))
+    except Exception as error:  # noqa: BLE001  as in read_state
+        raise _unreadable(path, error) from None
+
+
+def trained_weights(state: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Return what a training gave: the mean of its last weights where one is kept, or the last.
+
+    Args:
+        state: what `load_state` returned.
+    """
+    average = state.get("average")
+    return _tensors(state["model"] if average is None else average["weights"])
+
+
+def _tensors(values: Mapping[Any, Any]) -> dict[str, Tensor]:
+    return {str(name): torch.as_tensor(value) for name, value in values.items()}
+
+
+def _check_names(path: Path, own: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
+    """Refuse weights of another model."""
+    wrong = sorted(set(own) ^ set(stored)) or [
+        name for name, value in stored.items() if value.shape != own[name].shape
+    ]
+    if wrong:
+        raise CheckpointError(
+            f"The training state {path} belongs to another model: {', '.join(wrong[:3])} "
+            f"differ{'s' if len(wrong) == 1 else ''}. Build the model it was saved from."
+        )
+
+
+def _unreadable(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(
+        f"The training state {path} cannot be read ({str(error)[:200]}). Remove it to start again."
+    )

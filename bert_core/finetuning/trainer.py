@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import CheckpointError, InputError
+from bert_core.finetuning.averaging import WeightAverage
+from bert_core.finetuning.optimizer import make_optimizer
 from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
@@ -78,6 +80,13 @@ class TrainerSettings:
         seed: of dropout.
         workers: threads that compute the parts of a step side by side. With more than one,
             gradients are added in any order, so two runs differ in the last digits.
+        layer_decay: learning rate of a layer beside that of the layer above it; see
+            `bert_core.finetuning.optimizer`. 1.0 for one rate.
+        average_last: share of the training, from its end, over which the weights are averaged;
+            see `Trainer.average`. 0.0 for no average.
+
+    Raises:
+        InputError: a share is not between 0 and 1.
     """
 
     budget: Budget
@@ -88,6 +97,14 @@ class TrainerSettings:
     bfloat16: bool = False
     seed: int = 0
     workers: int = 1
+    layer_decay: float = 1.0
+    average_last: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.layer_decay <= 1.0:
+            raise InputError(
+                f"layer_decay is {self.layer_decay}; give a factor above 0 and up to 1 (no decay)."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +116,7 @@ class StepReport:
         progress: share of the training done.
         loss: sum over the parts of the step.
         parts: named parts of the loss.
-        learning_rate: used in this step.
+        learning_rate: used in this step, where layers differ that of the heads.
         grad_norm: before it was clipped.
         seconds: computing time since the training began, pauses left out.
         truncated: tokens that were cut off the rows of this step; see `Batch`.
@@ -127,6 +144,10 @@ class Trainer:
         loss: model and one part -> `Loss`; by default the model's own loss.
         log: a file that gets one JSON line a step.
 
+    Attributes:
+        average: mean of the last weights, where `TrainerSettings.average_last` asks for one;
+            `trainer.average.adopt()` puts it into the model at the end.
+
     Driven from outside, a step at a time::
 
         make = functools.partial(text_batch, tokenizer, max_length=128)
@@ -150,7 +171,13 @@ class Trainer:
         self.log = None if log is None else Path(log)
         self.steps_done = 0
         self.seconds = 0.0
-        self.optimizer = _optimizer(model, settings)
+        self.optimizer, self.shares = make_optimizer(
+            model,
+            learning_rate=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            layer_decay=settings.layer_decay,
+        )
+        self.average = WeightAverage(model, settings.average_last)
         self.replicas = Replicas(model, settings.workers)
         torch.manual_seed(settings.seed)
 
@@ -177,8 +204,8 @@ class Trainer:
         began = time.perf_counter()
         settings, progress = self.settings, self.progress
         factor = linear_decay(self.steps_done, progress, settings.warmup_steps)
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.learning_rate * factor
+        for group, share in zip(self.optimizer.param_groups, self.shares, strict=True):
+            group["lr"] = settings.learning_rate * factor * share
         batches = self.batches(self.steps_done, progress)
         total, parts = self._backward(batches)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
@@ -186,6 +213,7 @@ class Trainer:
         self.optimizer.zero_grad()
         self.steps_done += 1
         self.seconds += time.perf_counter() - began
+        self.average.update(self.progress)
         report = StepReport(
             step=self.steps_done,
             progress=self.progress,
@@ -241,6 +269,7 @@ class Trainer:
             self.model,
             self.optimizer,
             {"step": self.steps_done, "seconds": self.seconds, "settings": asdict(self.settings)},
+            self.average,
         )
 
     def resume(self, path: str | Path) -> None:
@@ -252,7 +281,10 @@ class Trainer:
             MissingFileError: there is no such file.
             CheckpointError: the file is damaged or belongs to another model.
         """
-        record = read_state(Path(path), self.model, self.optimizer)
+        decays = [group["weight_decay"] for group in self.optimizer.param_groups]
+        record = read_state(Path(path), self.model, self.optimizer, self.average)
+        for group, decay in zip(self.optimizer.param_groups, decays, strict=True):
+            group["weight_decay"] = decay  # the state brought its own
         try:
             self.steps_done, self.seconds = int(record["step"]), float(record["seconds"])
         except (KeyError, TypeError, ValueError):
@@ -276,13 +308,3 @@ def _step_of(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
         return float("inf")
-
-
-def _optimizer(model: BertPreTrainedModel, settings: TrainerSettings) -> torch.optim.AdamW:
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": settings.weight_decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
-    ]
-    fused = model.device.type in ("cpu", "cuda")
-    return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=fused)
