@@ -77,6 +77,13 @@ def _add_stage_options(stage: argparse.ArgumentParser, *, learning_rate: float) 
     )
     stage.add_argument("--save-minutes", type=float, default=5.0)
     stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
+    stage.add_argument(
+        "--layer-decay", type=float, default=1.0, help="rate of a layer beside the one above it"
+    )
+    stage.add_argument(
+        "--average-last", type=float, default=0.0, help="share of the stage to average weights over"
+    )
+    stage.add_argument("--seed", type=int, default=0, help="shifts every seed; 0 is the recipe's")
 
 
 def _pretrain(options: argparse.Namespace) -> None:
@@ -104,6 +111,9 @@ def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
         workers=workers,
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
+        layer_decay=options.layer_decay,
+        average_last=options.average_last,
+        seed=options.seed,
     )
 
 

@@ -15,6 +15,7 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.finetuning.state import trained_weights
 from bert_core.heads import BertForPreTraining
 from bert_core.tokenizer import BertTokenizer
 from training.card import write_card
@@ -57,6 +58,7 @@ def export(work: Path, folder: Path) -> Bundle:
 
     The root holds encoder and heads of pretraining; every trained task head goes into a folder of
     its own with its config and nothing but its own tensors. An older bundle there is replaced.
+    Where the training averaged its last weights, their mean is what is written.
 
     Args:
         work: the work folder of the training.
@@ -66,7 +68,7 @@ def export(work: Path, folder: Path) -> Bundle:
         MissingFileError: nothing was saved in the work folder yet.
         CheckpointError: the saved state is damaged.
     """
-    parameters = _read(work / STATE)["model"]
+    parameters = trained_weights(_read(work / STATE))
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     tokenizer = BertTokenizer.from_pretrained(settings["init"])
     config = _config(settings["init"])

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from bert_core.finetuning import Trainer
 from bert_core.tokenizer import BertTokenizer
@@ -38,6 +38,13 @@ class JointSettings:
         )
     )
 
+    def shifted(self, seed: int) -> "JointSettings":
+        """Return the same sizes with other seeds; 0 leaves them as they are."""
+        return JointSettings(
+            replace(self.tasks, seed=self.tasks.seed + seed),
+            replace(self.pretraining, seed=self.pretraining.seed + seed),
+        )
+
 
 def train_tasks(
     settings: StageSettings,
@@ -53,12 +60,12 @@ def train_tasks(
         say: gets a line of text now and then.
         stop: ends the stage after the step at hand, with its state saved.
     """
-    joint = joint or JointSettings()
-    prepare(settings)
+    joint = (joint or JointSettings()).shifted(settings.seed)
+    prepare(settings, joint.tasks.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
     model = start_task_model(start_model(settings.init), settings.init)
     began = time.monotonic()
-    texts = load_corpus(settings.data, settings.work, tokenizer)
+    texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
     rows = TaskRows.read(settings.data, joint.tasks.seed)
     tokens = sum(len(text.ids) for text in texts)
     say(

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from bert_core.finetuning import Trainer
 from bert_core.tokenizer import BertTokenizer
@@ -28,11 +28,12 @@ def pretrain(
         stop: ends the stage after the step at hand, with its state saved.
     """
     mixture = mixture or MixtureSettings()
-    prepare(settings)
+    mixture = replace(mixture, seed=mixture.seed + settings.seed)
+    prepare(settings, mixture.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
     model = start_model(settings.init)
     began = time.monotonic()
-    texts = load_corpus(settings.data, settings.work, tokenizer)
+    texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
     tokens = sum(len(text.ids) for text in texts)
     say(f"{tokens:,} tokens of text, {time.monotonic() - began:.0f} s")
     warm_bias(model, texts)

@@ -37,6 +37,10 @@ class StageSettings:
         workers: threads that compute parts of a step side by side.
         save_minutes: time between two saved states.
         pause_file: while it exists, the training waits; the wait counts for nothing.
+        layer_decay: learning rate of a layer beside that of the layer above it.
+        average_last: share of the stage, from its end, whose weights are averaged for export.
+        seed: shifts every seed of the stage; 0 is the recipe's own.
+        cache: folder with the encoded text, which stages may share; None is the work folder.
     """
 
     data: Path
@@ -50,10 +54,15 @@ class StageSettings:
     workers: int = 1
     save_minutes: float = 5.0
     pause_file: Path | None = None
+    layer_decay: float = 1.0
+    average_last: float = 0.0
+    seed: int = 0
+    cache: Path | None = None
 
 
-def prepare(settings: StageSettings) -> None:
-    """Make the work folder and set the processor up for training."""
+def prepare(settings: StageSettings, seed: int) -> None:
+    """Make the work folder, set the processor up, and seed what fresh heads start from."""
+    torch.manual_seed(seed)
     if settings.device == "cpu":
         torch.set_num_threads(1)
         keep_memory()
@@ -80,6 +89,8 @@ def make_trainer(
         bfloat16=bfloat16,
         seed=seed,
         workers=settings.workers,
+        layer_decay=settings.layer_decay,
+        average_last=settings.average_last,
     )
     log = settings.work / LOG
     trainer = Trainer(model.to(settings.device), batches, trainer_settings, loss=loss, log=log)
