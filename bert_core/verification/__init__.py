@@ -5,6 +5,14 @@
 what comes out.
 """
 
+from bert_core.verification.comparing import verify, write_verification
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
 
-__all__ = ["FileCheck", "OutputCheck", "TextCheck", "VerificationReport"]
+__all__ = [
+    "FileCheck",
+    "OutputCheck",
+    "TextCheck",
+    "VerificationReport",
+    "verify",
+    "write_verification",
+]

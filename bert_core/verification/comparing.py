@@ -1,0 +1,223 @@
+"""Comparing a model with what is stored beside it, and storing it.
+
+What this proves: every file that decides what the model computes has the bits it had when the
+bundle was written; the tokenizer cuts the stored texts as it did then; and this computer, with its
+processor, its PyTorch and this package, computes the outputs that double precision gave then.
+
+What it does not prove: where the bundle comes from. Whoever can change the weights can write new
+expectations beside them; against that, compare the SHA-256 with one from a place they cannot write
+to. Nor does it say that the model is good (its card does), or that the expected outputs are
+BERT's: that the forward pass agrees with the reference implementation is a matter of the tests.
+"""
+
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.loading import head_folder
+from bert_core.checkpoints.survey import ClassSurvey, survey
+from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.tokenizer import BertTokenizer
+from bert_core.verification.computing import CLASSES, Loaded, compute, loader
+from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
+from bert_core.verification.stored import (
+    JSON_NAME,
+    Stored,
+    deciding_files,
+    file_digest,
+    read_stored,
+    write_stored,
+)
+from bert_core.verification.texts import PLAN, TEXTS, Item, Row
+
+TOLERANCE = 1e-4
+
+
+def verify(
+    name_or_folder: str | os.PathLike[str], *, loaded: Loaded | None = None
+) -> VerificationReport:
+    """Compare a model with what is stored beside it.
+
+    Args:
+        name_or_folder: a bundled name, or the folder of a model. Nothing is downloaded.
+        loaded: gives a model for a class, where models are loaded already: then these are checked,
+            on whatever device they are. None loads the files in float32 on the CPU.
+
+    Returns:
+        The report; a damaged model gives a report that is not `ok`, not an error.
+
+    Raises:
+        MissingFileError: no such folder or name, or nothing to compare with.
+        CheckpointError: what is stored for comparison is itself damaged.
+    """
+    folder = _folder(name_or_folder)
+    stored = read_stored(folder)
+    failures: list[str] = []
+    files = _compare_files(folder, stored.files)
+    texts = _compare_texts(folder, stored, failures)
+    outputs = _compare_outputs(loaded or loader(folder, torch.float32), stored, failures)
+    return VerificationReport(
+        os.fspath(name_or_folder), files, texts, outputs, " ".join(dict.fromkeys(failures))
+    )
+
+
+def _folder(name_or_folder: str | os.PathLike[str]) -> Path:
+    text = os.fspath(name_or_folder)
+    if os.path.isdir(os.path.expanduser(text)):
+        return Path(os.path.expanduser(text))
+    if text in bundled_names():
+        return bundled_folder(text)
+    names = ", ".join(bundled_names()) or "none in this installation"
+    raise MissingFileError(
+        f"There is no folder or bundled model {text[:200]!r}. Give the folder of a model, or the "
+        f"name of a bundled one ({names})."
+    )
+
+
+def _compare_files(folder: Path, expected: Mapping[str, str]) -> tuple[FileCheck, ...]:
+    """Hash what is there; nothing is opened because the stored list names it."""
+    found = {}
+    for place, path in deciding_files(folder).items():
+        try:
+            found[place] = file_digest(path)
+        except CheckpointError:  # not a file any more, or one that cannot be read
+            found[place] = ""
+    return tuple(
+        FileCheck(place, expected.get(place, ""), found.get(place, ""))
+        for place in sorted({*expected, *found}, key=lambda place: (place.count("/"), place))
+        if place in expected or found[place]
+    )
+
+
+def _compare_texts(folder: Path, stored: Stored, failures: list[str]) -> tuple[TextCheck, ...]:
+    rows: tuple[Row, ...] = ()
+    try:
+        longest = max(len(row.ids) for row in stored.rows)
+        rows = _read_texts(BertTokenizer.from_pretrained(folder), stored.texts, longest, 2)
+    except BertError as error:
+        failures.append(f"The tokenizer cannot be used: {error}")
+    return tuple(
+        TextCheck(text, pair, row.ids, rows[number].ids if rows else ())
+        for number, ((text, pair), row) in enumerate(zip(stored.texts, stored.rows, strict=True))
+    )
+
+
+def _compare_outputs(
+    loaded: Loaded, stored: Stored, failures: list[str]
+) -> tuple[OutputCheck, ...]:
+    checks = []
+    for item in stored.items:
+        expected = stored.outputs[item.tensor]
+        largest = float(expected.abs().max())
+        difference: float | None = None
+        try:
+            found = compute(loaded(CLASSES[item.class_name]), item, stored.rows)
+            difference = _difference(found, expected)
+        except BertError as error:
+            failures.append(f"{item.class_name} cannot be computed: {error}")
+        checks.append(
+            OutputCheck(
+                item.class_name,
+                item.output,
+                item.texts,
+                expected.numel(),
+                largest,
+                TOLERANCE * max(largest, 1.0),
+                difference,
+            )
+        )
+    return tuple(checks)
+
+
+def _difference(found: Tensor, expected: Tensor) -> float:
+    """Return the largest absolute difference; infinite where there is no telling."""
+    if found.shape != expected.shape:
+        return math.inf
+    difference = float((found.double() - expected.double()).abs().max())
+    return difference if math.isfinite(difference) else math.inf
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+
+def write_verification(folder: str | os.PathLike[str]) -> Path:
+    """Store what a model is to be compared with, beside it; older files there are replaced.
+
+    Everything is computed in double precision, so that what is stored is, to the last digit of
+    float32, what the weights say, and not what one processor made of it. Whatever is complete
+    among the eight classes is stored; BertForPreTraining only where it has a folder of its own,
+    because its two heads are those of two other classes.
+
+    Args:
+        folder: the folder of a model, weights, vocabulary and heads all written.
+
+    Returns:
+        The path of `verification.json`.
+
+    Raises:
+        BertError: there is no model in the folder, or it cannot be read.
+    """
+    place = Path(folder)
+    found = survey(place, CLASSES.values())
+    config = found.config
+    tokenizer = BertTokenizer.from_pretrained(place)
+    rows = _read_texts(tokenizer, TEXTS, config.max_position_embeddings, config.type_vocab_size)
+    mask = tokenizer.vocab.get(tokenizer.mask_token)
+    names = [name for name in PLAN if _is_stored(name, found.classes[name], place)]
+    items = [item for name in names for item in _items(name, found.classes[name], rows, mask)]
+    load = loader(place, torch.float64)
+    outputs = {
+        item.tensor: compute(load(CLASSES[item.class_name]), item, rows).float() for item in items
+    }
+    files = {name: file_digest(path) for name, path in deciding_files(place).items()}
+    write_stored(place, Stored(files, TEXTS, rows, tuple(items), outputs))
+    return place / JSON_NAME
+
+
+def _read_texts(
+    tokenizer: BertTokenizer,
+    texts: tuple[tuple[str, str | None], ...],
+    longest: int,
+    segments: int,
+) -> tuple[Row, ...]:
+    encodings = [tokenizer.encode(text, pair, max_length=longest) for text, pair in texts]
+    return tuple(
+        Row(tuple(each.input_ids), tuple(min(kind, segments - 1) for kind in each.token_type_ids))
+        for each in encodings
+    )
+
+
+def _is_stored(name: str, found: ClassSurvey, folder: Path) -> bool:
+    if name == "BertForPreTraining" and head_folder(folder, CLASSES[name]) is None:
+        return False
+    missing = [each for each in found.report.missing if not _is_pooler(name, each)]
+    return not missing and not found.report.mismatched
+
+
+def _is_pooler(name: str, parameter: str) -> bool:
+    """Tell whether an encoder does without this parameter: many checkpoints have no pooler."""
+    return name == "BertModel" and parameter.startswith("pooler.")
+
+
+def _items(name: str, found: ClassSurvey, rows: tuple[Row, ...], mask: int | None) -> list[Item]:
+    items = []
+    for number, (output, texts, where) in enumerate(PLAN[name]):
+        if output == "pooler_output" and found.report.missing:
+            continue
+        places: tuple[tuple[int, ...], ...] | None = None
+        if where == "last":
+            places = tuple((len(rows[text].ids) - 1,) for text in texts)
+        elif where == "masks":
+            places = tuple(_places(rows[text].ids, mask) for text in texts)
+        items.append(Item(name, output, texts, places, f"{name}.{output}.{number}"))
+    return items
+
+
+def _places(ids: tuple[int, ...], mask: int | None) -> tuple[int, ...]:
+    """Return where [MASK] stands; the first token of the text where it stands nowhere."""
+    return tuple(place for place, number in enumerate(ids) if number == mask) or (1,)

@@ -1,0 +1,144 @@
+"""Outputs of any of the eight classes, computed from stored ids, as one row of numbers."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bert_core.checkpoints.sharing import load_sharing
+from bert_core.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model import BertModel, BertPreTrainedModel
+from bert_core.verification.texts import Item, Row
+
+Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
+
+CLASSES: dict[str, type[BertPreTrainedModel]] = {
+    cls.__name__: cls
+    for cls in (
+        BertModel,
+        BertForPreTraining,
+        BertForMaskedLM,
+        BertForNextSentencePrediction,
+        BertForSequenceClassification,
+        BertForMultipleChoice,
+        BertForTokenClassification,
+        BertForQuestionAnswering,
+    )
+}
+OUTPUTS = (
+    "attentions",
+    "last_hidden_state",
+    "pooler_output",
+    "logits",
+    "start_logits",
+    "end_logits",
+    "seq_relationship_logits",
+)
+# The outputs with an axis of tokens, where the class's name decides for "logits".
+_OF_TOKENS = ("last_hidden_state", "start_logits", "end_logits")
+_TAGGER = "BertForTokenClassification"
+_WORDS = ("BertForMaskedLM", "BertForPreTraining")
+
+
+def loader(folder: Path, dtype: torch.dtype) -> Loaded:
+    """Return what gives each class from a folder, all of them on one encoder on the CPU.
+
+    Args:
+        folder: the model's folder; nothing is read before a class is asked for.
+        dtype: number type to compute in.
+    """
+    models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
+
+    def load(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
+        if not models:
+            base = BertForPreTraining.from_pretrained(folder, dtype=dtype)
+            models[BertForPreTraining] = base
+        if cls not in models:
+            models[cls] = load_sharing(cls, models[BertForPreTraining], folder)
+        return models[cls]
+
+    return load
+
+
+def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
+    """Compute one output.
+
+    Args:
+        model: of the item's class.
+        item: what to compute.
+        texts: every stored text.
+
+    Returns:
+        (N,) numbers on the CPU, in the model's type: text after text without padding, of each text
+        place after place, or for attentions layer after layer.
+
+    Raises:
+        InputError: the ids do not fit the model.
+    """
+    rows = [texts[number] for number in item.texts]
+    inputs = _batch(rows, model)
+    with torch.inference_mode():
+        if item.output == "logits" and item.class_name in _WORDS:
+            assert isinstance(model, BertForMaskedLM | BertForPreTraining)
+            parts = _word_scores(model, item, inputs)
+        else:
+            parts = _rows_of(model, item, inputs, [len(row.ids) for row in rows])
+        return torch.cat([part.flatten() for part in parts]).cpu()
+
+
+def _batch(rows: Sequence[Row], model: BertPreTrainedModel) -> tuple[Tensor, Tensor, Tensor]:
+    """Pad rows to the longest: ids, segments and mask, (B, T) each."""
+    length = max(len(row.ids) for row in rows)
+    pad = model.config.pad_token_id or 0
+
+    def table(values: list[tuple[int, ...]], filling: int) -> Tensor:
+        padded = [[*row, *[filling] * (length - len(row))] for row in values]
+        return torch.tensor(padded, device=model.device)
+
+    ids, types = [row.ids for row in rows], [row.types for row in rows]
+    return table(ids, pad), table(types, 0), table([(1,) * len(row) for row in ids], 0)
+
+
+def _word_scores(
+    model: BertForMaskedLM | BertForPreTraining, item: Item, inputs: tuple[Tensor, Tensor, Tensor]
+) -> list[Tensor]:
+    """Score all words at an item's places, and nowhere else."""
+    ids, types, mask = inputs
+    found = []
+    for row, places in enumerate(item.places or [range(ids.shape[1])] * len(ids)):
+        one = slice(row, row + 1)
+        positions = torch.tensor([list(places)], device=ids.device)
+        found.append(model.scores_at(ids[one], positions, types[one], mask[one]))
+    return found
+
+
+def _rows_of(
+    model: BertPreTrainedModel,
+    item: Item,
+    inputs: tuple[Tensor, Tensor, Tensor],
+    lengths: Sequence[int],
+) -> list[Tensor]:
+    """Run the model and cut padding and unwanted places out of an output."""
+    if isinstance(model, BertForMultipleChoice):
+        ids, types, mask = (tensor[None] for tensor in inputs)  # (1, N, T)
+    else:
+        ids, types, mask = inputs
+    asked = item.output == "attentions"
+    options: dict[str, Any] = {"attentions": asked, "hidden_states": False}
+    found = getattr(model.run(ids, types, mask, **options), item.output)
+    if asked:
+        return [layer[row, :, :n, :n] for row, n in enumerate(lengths) for layer in found]
+    if item.output in _OF_TOKENS or item.class_name == _TAGGER:
+        wanted = item.places or [range(n) for n in lengths]
+        return [found[row, list(places)] for row, places in enumerate(wanted)]
+    return [found]

@@ -1,0 +1,192 @@
+"""The two files a model is compared with: reading them without trust, writing them whole.
+
+`verification.json` holds the texts, the SHA-256 of every file that decides what the model
+computes, what is stored in which tensor, and a digest of itself. `verification.safetensors` holds
+the ids of the texts and the outputs in float32.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bert_core.checkpoints.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.small_files import open_regular, parse_json, read_small
+from bert_core.verification.computing import CLASSES, OUTPUTS
+from bert_core.verification.texts import Item, Row
+
+JSON_NAME = "verification.json"
+TENSORS_NAME = "verification.safetensors"
+_FORMAT = 1
+_LARGEST_JSON = 1024 * 1024
+_LARGEST_TENSORS = 64 * 1024 * 1024  # of BERT large with a vocabulary of 250,000: 6 MB
+_NAMES = ("config.json", "vocab.txt", "tokenizer_config.json", "pytorch_model.bin")
+_ENDINGS = (".safetensors", ".safetensors.index.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a model is compared with.
+
+    Attributes:
+        files: place of a file in the folder -> SHA-256.
+        texts: the texts, each with its second text or None.
+        rows: the same as ids.
+        items: what is stored of which output.
+        outputs: tensor name -> (N,) float32.
+    """
+
+    files: Mapping[str, str]
+    texts: tuple[tuple[str, str | None], ...]
+    rows: tuple[Row, ...]
+    items: tuple[Item, ...]
+    outputs: Mapping[str, Tensor]
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a regular file, 64 hexadecimal digits.
+
+    Raises:
+        CheckpointError: it is no regular file, or cannot be read.
+    """
+    with os.fdopen(open_regular(path), "rb") as file:
+        try:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as refusal:
+            raise CheckpointError(f"{path.name} cannot be read: {refusal.strerror}.") from None
+
+
+def deciding_files(folder: Path) -> dict[str, Path]:
+    """Return every file that decides what a model computes: its place in the folder -> itself.
+
+    Configurations, vocabulary and all weights, of the root and of every head. A weight file that
+    nothing asks for counts too: the next program may ask for it.
+    """
+    heads = sorted(path for path in (folder / "heads").glob("*") if path.is_dir())
+    return {
+        path.relative_to(folder).as_posix(): path
+        for place in (folder, *heads)
+        for path in sorted(place.iterdir())
+        if (path.name in _NAMES or path.name.endswith(_ENDINGS) or ".ckpt" in path.name)
+        and path != folder / TENSORS_NAME
+        and not path.name.startswith(".")
+    }
+
+
+def read_stored(folder: Path) -> Stored:
+    """Read what a model is compared with.
+
+    Raises:
+        MissingFileError: there is nothing to compare with.
+        CheckpointError: one of the two files is damaged.
+    """
+    for name in (JSON_NAME, TENSORS_NAME):
+        if not os.path.exists(folder / name):
+            raise MissingFileError(
+                f"There is nothing to compare with: the folder holds no {name}. Bundled models "
+                "bring it; `bert_core.verification.write_verification` writes one for any other."
+            )
+    record = _read_record(folder / JSON_NAME)
+    if file_digest(folder / TENSORS_NAME) != record.get("tensors"):
+        raise CheckpointError(
+            f"{TENSORS_NAME} is not the file that {JSON_NAME} describes: one of the two is damaged "
+            "or belongs to another model. Get both again; nothing was compared."
+        )
+    with SafetensorsFile(folder / TENSORS_NAME) as file:
+        if file.size > _LARGEST_TENSORS:
+            raise CheckpointError(f"{TENSORS_NAME} has {file.size:,} bytes, too many to compare.")
+        tensors = {
+            name: torch.empty(each.shape, dtype=each.dtype) for name, each in file.tensors.items()
+        }
+        for name, each in file.tensors.items():
+            each.copy_to(tensors[name])
+    try:
+        return _understand(record, tensors)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        raise CheckpointError(
+            f"{JSON_NAME} was written by another version of this package or is damaged; expected "
+            f"format {_FORMAT}. Get the model again, or update the package."
+        ) from None
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """Read the JSON, whose digest stands in itself."""
+    record = parse_json(read_small(path, _LARGEST_JSON), path.name, unique=True)
+    if not isinstance(record, dict) or record.pop("digest", "") != _digest(record):
+        raise CheckpointError(
+            f"{path.name} is damaged: its content does not match its own digest. Get the file "
+            "again; nothing was compared."
+        )
+    return record
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    raw = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(raw.encode()).hexdigest()
+
+
+def _understand(record: dict[str, Any], tensors: dict[str, Tensor]) -> Stored:
+    """Bring the record into its types; whatever does not fit raises one of Python's own errors."""
+    if record["format"] != _FORMAT:
+        raise ValueError
+    texts = tuple(
+        (str(text), None if pair is None else str(pair)) for text, pair in record["texts"]
+    )
+    rows = tuple(
+        Row(*(tuple(tensors[f"texts.{n}.{part}"].tolist()) for part in ("ids", "types")))
+        for n in range(len(texts))
+    )
+    items = tuple(_item(found, rows) for found in record["outputs"])
+    outputs = {item.tensor: tensors[item.tensor].flatten().float() for item in items}
+    return Stored(dict(record["files"]), texts, rows, items, outputs)
+
+
+def _item(found: dict[str, Any], rows: tuple[Row, ...]) -> Item:
+    places = found["places"]
+    item = Item(
+        found["class_name"],
+        found["output"],
+        tuple(found["texts"]),
+        None if places is None else tuple(tuple(each) for each in places),
+        found["tensor"],
+    )
+    lengths = [len(rows[number].ids) for number in item.texts]
+    fits = item.class_name in CLASSES and item.output in OUTPUTS and bool(lengths)
+    for length, each in zip(lengths, item.places or [()] * len(lengths), strict=True):
+        fits &= all(0 <= place < length for place in each)
+    if not fits:
+        raise ValueError
+    return item
+
+
+def write_stored(folder: Path, stored: Stored) -> None:
+    """Write both files; each is written under another name first and then renamed."""
+    tensors = dict(stored.outputs)
+    for number, row in enumerate(stored.rows):
+        tensors[f"texts.{number}.ids"] = torch.tensor(row.ids, dtype=torch.int32)
+        tensors[f"texts.{number}.types"] = torch.tensor(row.types, dtype=torch.int8)
+    draft = folder / f".{TENSORS_NAME}.draft"
+    draft.unlink(missing_ok=True)
+    write_safetensors(draft, tensors)
+    record: dict[str, Any] = {
+        "format": _FORMAT,
+        "files": dict(stored.files),
+        "tensors": file_digest(draft),
+        "texts": [list(each) for each in stored.texts],
+        "outputs": [asdict(item) for item in stored.items],
+    }
+    # As JSON has it: what is digested must be what is read.
+    record = json.loads(json.dumps(record))
+    record["digest"] = _digest(record)
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    os.replace(draft, folder / TENSORS_NAME)
+    draft = folder / f".{JSON_NAME}.draft"
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(draft, folder / JSON_NAME)
