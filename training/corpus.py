@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from bert_core.errors import InputError, MissingFileError
 from bert_core.pretraining import split_sentences
 from bert_core.tokenizer import BertTokenizer
+from training.rows import is_held_out, json_rows
 
 # Only ever evaluated on. Everything outside the folder text/ is not read for pretraining anyway.
 EVALUATION_TEXTS = ("wikitext2-valid-test",)
+EVERYDAY = "everyday-sentences"
 # A run of this many equal word pieces is no coincidence; quotations and names are shorter.
 SHARED_RUN = 12
 
@@ -111,6 +113,8 @@ def encode_text(path: Path, tokenizer: BertTokenizer, held_out: Sequence[Path] =
 def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
     """Encode all training texts, or read them from the work folder where that is done already.
 
+    Where the data folder has choices between everyday situations, these are the last text.
+
     Args:
         data: the data folder.
         work: the work folder; `corpus/` in it is the cache, to be removed when data change.
@@ -134,7 +138,42 @@ def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[Encode
             _store(text, stored)
         with np.load(stored) as arrays:
             texts.append(EncodedText(name, arrays["ids"], arrays["sentences"], arrays["documents"]))
+    if (data / "mc").is_dir():
+        texts.append(everyday_text(data, tokenizer))
     return texts
+
+
+def everyday_text(data: Path, tokenizer: BertTokenizer) -> EncodedText:
+    """Encode the right answers of the two sets of everyday situations, a sentence a document.
+
+    CODAH's choices end a sentence; COPA's name a cause or an effect, which "because" and "so" join
+    to the premise. Only training rows, and none of those kept for fitting a temperature.
+    """
+    sentences = []
+    for name in ("codah_train", "copa_train"):
+        for row in json_rows(data / "mc", f"{name}.jsonl"):
+            if not is_held_out(row["id"]):
+                right = row["choices"][row["label"]]
+                sentences.append(situation(row["context"], row["question"], right))
+    ids = [np.asarray(row, dtype=np.uint16) for row in plain_ids(tokenizer, sentences)]
+    starts = np.cumsum([0, *map(len, ids)])
+    joined = np.concatenate(ids) if ids else np.zeros(0, np.uint16)
+    return EncodedText(EVERYDAY, joined, starts, np.arange(len(starts)))
+
+
+def situation(premise: str, question: str, answer: str) -> str:
+    """Write premise and answer as one sentence.
+
+    >>> situation("The glass broke.", "What was the cause?", "It fell from the table.")
+    'The glass broke because it fell from the table.'
+    >>> situation("", "The tea is too hot. I", "wait a little.")
+    'The tea is too hot. I wait a little.'
+    """
+    if not premise:
+        return f"{question} {answer}"
+    joint = "because" if "cause" in question else "so"
+    first = answer if answer.startswith("I ") else answer[:1].lower() + answer[1:]
+    return f"{premise.rstrip('.')} {joint} {first}"
 
 
 def held_out_files(data: Path) -> list[Path]:

@@ -29,7 +29,7 @@ from bert_core.pretraining import (
     sentence_pairs,
     sentence_rows,
 )
-from training.corpus import EncodedText
+from training.corpus import EVERYDAY, EncodedText
 
 # How often a text is seen in one round: encyclopedia first, then plain and everyday language.
 SHARES = {
@@ -40,14 +40,15 @@ SHARES = {
     "simple-wikipedia": 3.0,
     "factbook-sentences": 3.0,
     "factbook": 0.05,  # lists more than sentences
-    "masc-written": 1.5,
+    "masc-written": 2.0,
     "us-presidential-speeches": 0.3,
-    "novels-public-domain": 0.3,
+    "novels-public-domain": 0.8,  # rooms, meals, weather: what encyclopedias take for granted
+    EVERYDAY: 2.0,
 }
 OTHER_SHARE = 0.35  # the textbooks
 # Sentences for the single rows, by tokens: neither fragments nor lists.
 SENTENCE_LENGTHS = (5, 48)
-NO_PAIRS = ("factbook", "factbook-sentences")  # neighbours there do not follow each other
+NO_PAIRS = ("factbook", "factbook-sentences", EVERYDAY)  # neighbours there do not follow each other
 PAIRS_IN_A_ROUND = 100_000
 
 
@@ -59,11 +60,15 @@ class MixtureSettings:
         blocks: packed blocks of `block_length` tokens.
         long_every: every so many steps the blocks are joined four by four.
         sentences: single sentences.
+        everyday: share of the single sentences that come from sets of everyday situations.
+        without_stop: share of the single sentences whose full stop is left out.
         pairs: sentence pairs, cut at `pair_length` tokens.
+        masked_pairs_every: every so many steps the pairs have masked words too.
         same_document, swapped: shares of the false pairs, see `sentence_pairs`.
         rate: share of tokens masked in blocks, until `rate_falls` of the training is done;
             from there it falls to `last_rate`.
         word_weight: weight of the masked words of sentences and pairs beside those of blocks.
+        pair_word_weight: another one for those of pairs; None for the same.
         pair_weight: weight of the next-sentence loss beside the masked words of blocks.
         splits: parts the blocks are computed in, side by side or one after the other.
         seed: of everything random here.
@@ -73,14 +78,18 @@ class MixtureSettings:
     block_length: int = 128
     long_every: int = 8
     sentences: int = 16
+    everyday: float = 0.0
+    without_stop: float = 0.0
     pairs: int = 96
     pair_length: int = 112
+    masked_pairs_every: int = 4
     same_document: float = 0.12
     swapped: float = 0.03
     rate: float = 0.30
     last_rate: float = 0.15
     rate_falls: float = 0.7
     word_weight: float = 0.15
+    pair_word_weight: float | None = None
     pair_weight: float = 2.0
     splits: int = 4
     seed: int = 20
@@ -134,9 +143,10 @@ class Mixture:
     ) -> None:
         self.texts, self.settings = list(texts), settings
         self.tokens = RowTokens.from_vocab(vocab)
+        self.full_stop = vocab.get(".", -1)
         self.masking = MaskingVocabulary.from_vocab(vocab)
         self.blocks, self.block_text = _pack_all(self.texts, settings.block_length, self.tokens)
-        self.sentence_places = _sentence_places(self.texts)
+        self.sentence_places = _sentence_places(self.texts, settings.everyday)
         self.pair_documents = _pair_documents(self.texts)
         self._block_round: tuple[int, NDArray[np.int64]] | None = None
         self._pair_round: tuple[int, list[SentencePair[tuple[int, int]]]] | None = None
@@ -197,7 +207,10 @@ class Mixture:
         sentences = []
         for index in chosen:
             place = places[index][source.integers(len(places[index]))]
-            sentences.append(self.texts[texts[index]].sentence(int(place)))
+            sentence = self.texts[texts[index]].sentence(int(place))
+            if sentence[-1] == self.full_stop and source.random() < self.settings.without_stop:
+                sentence = sentence[:-1]
+            sentences.append(sentence)
         rows = sentence_rows(sentences, SENTENCE_LENGTHS[1] + 2, self.tokens)
         batch = self._masked(rows.input_ids, 0.2, generator, rows=rows, whole_words=True)
         return Part("sentences", batch, self.settings.word_weight)
@@ -210,7 +223,7 @@ class Mixture:
             self.tokens,
         )
         labels = torch.tensor([pair.label for pair in pairs])
-        if step % 4:  # whole sentences, as they are judged later
+        if step % self.settings.masked_pairs_every:  # whole sentences, as they are judged later
             batch = PretrainingBatch(
                 rows.input_ids,
                 rows.token_type_ids,
@@ -219,7 +232,10 @@ class Mixture:
             )
         else:
             batch = self._masked(rows.input_ids, 0.15, generator, rows=rows, labels=labels)
-        return Part("pairs", batch, self.settings.word_weight, self.settings.pair_weight)
+        word_weight = self.settings.pair_word_weight
+        if word_weight is None:
+            word_weight = self.settings.word_weight
+        return Part("pairs", batch, word_weight, self.settings.pair_weight)
 
     def _pairs(self, step: int) -> list[SentencePair[tuple[int, int]]]:
         """Return the pairs of a step; four steps share a pool that is sorted by length."""
@@ -314,7 +330,7 @@ def _draw_round(
 
 
 def _sentence_places(
-    texts: Sequence[EncodedText],
+    texts: Sequence[EncodedText], everyday: float
 ) -> tuple[list[int], list[NDArray[np.int64]], NDArray[np.float64]]:
     """Return texts, their sentences of a fitting length, and how likely each text is drawn."""
     chosen, places, weights = [], [], []
@@ -327,6 +343,10 @@ def _sentence_places(
             places.append(fitting)
             weights.append(len(fitting) * _share(text))
     total = np.asarray(weights, dtype=np.float64)
+    short = np.asarray([texts[index].name == EVERYDAY for index in chosen])
+    for mask, share in ((short, everyday), (~short, 1.0 - everyday)):
+        if short.any() and not short.all():
+            total[mask] *= share / total[mask].sum()
     return chosen, places, total / total.sum()
 
 

@@ -1,5 +1,6 @@
 """What a step sees: seeded, resumable, with all its parts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ import torch
 
 from bert_core.errors import InputError
 from bert_core.tokenizer import BertTokenizer
-from training.corpus import EncodedText, load_corpus
+from training.corpus import EVERYDAY, EncodedText, load_corpus
 from training.mixture import Mixture, MixtureSettings, Part
+from training.rows import is_held_out, json_rows
 
 SMALL = MixtureSettings(blocks=4, block_length=16, long_every=3, sentences=3, pairs=2, splits=2)
 
@@ -82,7 +84,7 @@ def test_texts_are_seen_as_often_as_their_share_says(
     mixture = Mixture(texts, tokenizer.vocab, SMALL)
     drawn = torch.cat([torch.from_numpy(mixture._block_indices(step)) for step in range(40)])
     names = [texts[int(origin)].name for origin in mixture.block_text[drawn.numpy()]]
-    assert names.count("simple-wikipedia") > 5 * names.count("novels-public-domain") > 0
+    assert names.count("simple-wikipedia") > 2 * names.count("novels-public-domain") > 0
 
 
 def test_too_little_text_is_refused(tokenizer: BertTokenizer, data: Path, tmp_path: Path) -> None:
@@ -91,3 +93,52 @@ def test_too_little_text_is_refused(tokenizer: BertTokenizer, data: Path, tmp_pa
     texts = load_corpus(data, tmp_path / "other", tokenizer)
     with pytest.raises(InputError, match="a block takes 128"):
         Mixture(texts, tokenizer.vocab, MixtureSettings())
+
+
+def test_everyday_situations_get_their_share_of_the_single_sentences(
+    task_data: Path, tokenizer: BertTokenizer, tmp_path: Path
+) -> None:
+    texts = load_corpus(task_data, tmp_path / "everyday", tokenizer)
+    assert texts[-1].name == EVERYDAY
+    rows = [row for name in ("codah", "copa")
+            for row in json_rows(task_data / "mc", f"{name}_train.jsonl")
+            if not is_held_out(row["id"])]  # fmt: skip
+    assert len(texts[-1].sentences) - 1 == len(texts[-1].documents) - 1 == len(rows)
+    mixture = Mixture(texts, tokenizer.vocab, replace(SMALL, everyday=0.25))
+    numbers, _, weights = mixture.sentence_places
+    shares = {texts[index].name: weight for index, weight in zip(numbers, weights, strict=True)}
+    assert shares[EVERYDAY] == pytest.approx(0.25)
+    assert sum(shares.values()) == pytest.approx(1.0)
+
+
+def test_full_stops_are_left_out_as_often_as_asked(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    stop = tokenizer.vocab["."]
+
+    def ending_in_a_stop(share: float) -> int:
+        settings = replace(SMALL, sentences=60, without_stop=share)
+        part = Mixture(texts, tokenizer.vocab, settings)._sentence_part(0, torch.Generator())
+        positions, labels = part.batch.positions, part.batch.position_labels
+        assert positions is not None and labels is not None
+        whole = part.batch.input_ids.clone()
+        for row, places, ids in zip(whole, positions, labels, strict=True):
+            row[places[ids >= 0]] = ids[ids >= 0]
+        rows = [row[row != tokenizer.pad_token_id].tolist() for row in whole]
+        assert len(rows) == 60
+        return sum(row[-2] == stop for row in rows)
+
+    assert ending_in_a_stop(0.0) == 60
+    assert ending_in_a_stop(1.0) == 0
+    assert 15 < ending_in_a_stop(0.5) < 45
+
+
+def test_pairs_are_masked_every_so_many_steps(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    settings = replace(SMALL, masked_pairs_every=2, word_weight=0.2, pair_word_weight=0.7)
+    mixture = Mixture(texts, tokenizer.vocab, settings)
+    parts = [mixture(step, 0.0)[0] for step in range(4)]
+    assert [part.name for part in parts] == ["pairs"] * 4
+    assert [part.batch.positions is not None for part in parts] == [True, False, True, False]
+    assert {part.word_weight for part in parts} == {0.7}

@@ -47,7 +47,7 @@ def test_training_exporting_and_evaluating_from_the_command_line(
     table = shown.split("\n\n")[0]
     assert table.count("\n") == 6
     assert table in card
-    assert shown.count("[MASK]") == 20
+    assert shown.count("[MASK]") == 100
 
 
 def test_a_card_says_licences_recipe_and_hash(data: Path, encoder: Path, tmp_path: Path) -> None:
