@@ -1,24 +1,26 @@
 """The command line: `python -m training pretrain | tasks | export | evaluate`."""
 
 import argparse
+import json
 import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from bert_core.errors import BertError
 from bert_core.finetuning import Budget
-from training.evaluation import Figure, evaluate, gap_answers, table
+from training.evaluation import Measured, measure
 from training.export import describe_bundle, export
 from training.joint import train_tasks
 from training.mixture import MixtureSettings
 from training.pretrain import pretrain
-from training.scores import Score
+from training.pretraining_evaluation import fills, gap_answers
 from training.stage import StageSettings
 from training.start import encoder_folder
-from training.task_evaluation import evaluate_tasks
+from training.tables import figure_table, reached
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     stage.add_argument("--model", required=True, help="bundled name or folder")
     stage.add_argument("--data", type=Path, required=True, help="data folder")
     stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    stage.add_argument("--json", action="store_true", help="print figures and bias as JSON")
     stage.add_argument("--answers", action="store_true", help="show the words for each gap too")
     stage.set_defaults(run=_evaluate)
     return parser
@@ -133,21 +136,31 @@ def _export(options: argparse.Namespace) -> None:
     bundle = export(options.work, options.target)
     print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
     if options.data is not None:
-        describe_bundle(options.target, measure(options.target, options.data))
-
-
-def measure(model: str | Path, data: Path, device: str = "cpu") -> list[Figure | Score]:
-    """Measure everything a model was trained for and the data folder has files for."""
-    return [*evaluate(model, data, device), *evaluate_tasks(model, data, device)]
+        describe_bundle(options.target, measure(options.target, options.data, say=_whisper))
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    print(table(measure(options.model, options.data, options.device)))
+    measured = measure(options.model, options.data, options.device, say=_whisper)
+    print(_as_json(measured) if options.json else figure_table(measured.figures))
+    if options.json:
+        return
+    print(f"\n{reached(measured.figures)}")
+    for line in measured.missing:
+        print(f"Not measured: {line}.")
     if options.answers:
         print()
         for gap, words in gap_answers(options.model):
-            mark = "good" if gap.good.intersection(words) else "----"
+            mark = "good" if fills(gap, words) else "----"
             print(f"{mark}  {gap.sentence}  {', '.join(words)}")
+
+
+def _as_json(measured: Measured) -> str:
+    return json.dumps(asdict(measured), indent=1, ensure_ascii=False)
+
+
+def _whisper(line: str) -> None:
+    """Tell how far it is without getting into what is printed."""
+    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

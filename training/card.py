@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.evaluation import Figure, table
+from training.evaluation import Measured
 from training.record import StageRecord
-from training.scores import Score
 from training.sources import (
     ENCODER,
     EVALUATION_NOTE,
@@ -16,6 +15,7 @@ from training.sources import (
     TASK_SOURCES,
     Source,
 )
+from training.tables import figure_table
 
 _CARD = """---
 license: cc-by-sa-4.0
@@ -85,27 +85,26 @@ _TASK_LIMITS = """- Answers are stretches of the passage; the model cannot count
 
 
 def write_card(
-    target: Path,
+    folder: Path,
     stages: Sequence[StageRecord],
-    figures: Sequence[Figure | Score],
+    measured: Measured,
     bundle: Mapping[str, Any],
-    tasks: Sequence[str] = (),
 ) -> None:
-    """Write the model card.
+    """Write the model card of a bundle.
 
     Args:
-        target: the file.
+        folder: the bundle's.
         stages: how the weights came to be, in order.
-        figures: what was measured on the exported weights.
+        measured: what was measured on the exported weights.
         bundle: the config's sizes, "parameters", "size" and "sha256" of the weights.
-        tasks: classes with a folder of their own below `heads/`.
     """
+    tasks = sorted(path.name for path in (folder / "heads").glob("*"))
     licence = f"The weights are under CC BY-SA 4.0: much of the text is Wikipedia's. {ENCODER}"
     note = f"{EVALUATION_NOTE} {TASK_EVALUATION_NOTE}" if tasks else EVALUATION_NOTE
     card = _CARD.format(
         licence=_paragraph(licence),
         evaluation=_paragraph(note),
-        table=table(figures),
+        table=figure_table(measured.figures),
         recipe="\n\n".join(
             describe_stage(number, stage) for number, stage in enumerate(stages, start=1)
         ),
@@ -118,7 +117,7 @@ def write_card(
         example="BertForQuestionAnswering" if tasks else "BertForMaskedLM",
         **bundle,
     )
-    target.write_text(card, encoding="utf-8")
+    (folder / "README.md").write_text(card, encoding="utf-8")
 
 
 def _abilities(tasks: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import copy
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,15 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.figures import write_figures
 from bert_core.finetuning.state import trained_weights
 from bert_core.heads import BertForPreTraining
+from bert_core.leanings import write_bias
 from bert_core.tokenizer import BertTokenizer
 from training.card import write_card
 from training.curve import write_curve
-from training.evaluation import Figure
+from training.evaluation import Measured
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
-from training.scores import Score
 from training.stage import LOG, SETTINGS, STATE
 from training.task_model import HEADS, LABELS
 
@@ -118,12 +119,12 @@ def _write_heads(parameters: Mapping[str, torch.Tensor], config: BertConfig, fol
         write_safetensors(target / "model.safetensors", tensors)
 
 
-def describe_bundle(folder: Path, figures: Sequence[Figure | Score]) -> None:
-    """Write the model card into a bundle.
+def describe_bundle(folder: Path, measured: Measured) -> None:
+    """Write figures, bias and the model card into a bundle.
 
     Args:
         folder: the bundle's folder.
-        figures: what was measured on exactly these weights.
+        measured: what was found out about exactly these weights.
     """
     config = BertConfig(str(folder / "config.json"))
     model = BertForPreTraining.from_pretrained(folder)
@@ -137,8 +138,10 @@ def describe_bundle(folder: Path, figures: Sequence[Figure | Score]) -> None:
         "size": bundle.size,
         "sha256": bundle.sha256,
     }
-    tasks = sorted(path.name for path in (folder / "heads").glob("*"))
-    write_card(folder / "README.md", read_record(folder / RECORD), figures, facts, tasks)
+    write_figures(folder, measured.figures)
+    if measured.bias is not None:
+        write_bias(folder, measured.bias)
+    write_card(folder, read_record(folder / RECORD), measured, facts)
 
 
 def seal(folder: Path) -> Bundle:

@@ -1,6 +1,7 @@
 """Measure question answering by the usual SQuAD rules, with and without an answer.
 
-Text is compared lower-cased, without punctuation and articles: exact match and token F1
+Answers are decoded as the site decodes them: by `bert_core.spans`, of whole words within one
+sentence. Text is compared lower-cased, without punctuation and articles: exact match and token F1
 (Rajpurkar et al. 2016); a question without an answer counts as right when none is given
 (Rajpurkar et al. 2018).
 """
@@ -8,7 +9,7 @@ Text is compared lower-cased, without punctuation and articles: exact match and 
 import re
 import string
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,88 +18,119 @@ import torch
 from numpy.typing import NDArray
 
 from bert_core.encoding import Encoding
+from bert_core.figures import Figure
 from bert_core.finetuning import Question
 from bert_core.heads import BertForQuestionAnswering
+from bert_core.sentences import sentence_starts
+from bert_core.spans import SpanScores, WindowLogits, score_spans
 from bert_core.tokenizer import BertTokenizer
+from training.aims import ANSWERED, EXACT, OVERLAP, OVERLAP_OR_NONE
 from training.rows import json_rows
-from training.scores import BATCH, Score, mean, rectangle, score
+from training.scores import batches, mean, resampled
 
 MAX_ANSWER = 30  # word pieces, as usual
-WINDOW, STRIDE = 384, 128
+WINDOW, STRIDE = 384, 128  # where the passage is longer than the model
+_PASSAGES = 5  # of an article in XQuAD, one after the other
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What the model answers: its best span, and how much more it favours having none."""
+class Read:
+    """What a model says about one question and a passage of N pieces.
 
-    text: str
-    none_over_span: float
+    Attributes:
+        row: the question.
+        offsets: (N, 2) the characters of the passage's pieces.
+        spans: the score of every span of the passage.
+    """
+
+    row: Question
+    offsets: NDArray[np.intp]
+    spans: SpanScores
+
+    @property
+    def text(self) -> str:
+        """The best span's text."""
+        first, last = self.spans.best
+        return self.row.context[self.offsets[first, 0] : self.offsets[last, 1]]
+
+    @property
+    def answers(self) -> bool:
+        """Whether the best span is scored above "no answer"."""
+        return self.spans.best_score > self.spans.null
 
 
 @torch.no_grad()
-def answers(
+def read_questions(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
-) -> Iterator[Answer]:
-    """Yield the answer to each question; long passages are read in overlapping windows."""
-    length = min(WINDOW, model.config.max_position_embeddings)
-    for first in range(0, len(rows), BATCH):
-        group = rows[first : first + BATCH]
-        windows = [
-            tokenizer.encode_windows(
-                row.question, row.context, max_length=length, stride=min(STRIDE, length // 4)
-            )
-            for row in group
-        ]
-        flat = [window for found in windows for window in found]
-        starts, ends = _span_logits(model, flat)
-        place = 0
-        for row, found in zip(group, windows, strict=True):
-            best, none, span = -np.inf, np.inf, (0, 0)
-            for window in found:
-                value, where = _best_span(starts[place], ends[place], window)
-                none = min(none, float(starts[place][0] + ends[place][0]))
-                if value > best:
-                    best, span = value, where
-                place += 1
-            yield Answer(row.context[span[0] : span[1]], none - best)
+) -> list[Read]:
+    """Score every span of each question's passage.
 
-
-def _span_logits(
-    model: BertForQuestionAnswering, windows: Sequence[Encoding]
-) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
-    """Score all windows, those of like length together; rows without padding."""
-    order = sorted(range(len(windows)), key=lambda index: len(windows[index].input_ids))
-    starts: list[NDArray[np.float32]] = [np.zeros(0, np.float32)] * len(windows)
-    ends = list(starts)
-    for first in range(0, len(order), BATCH):
-        chosen = order[first : first + BATCH]
-        outputs = model.run(
-            *rectangle([windows[index] for index in chosen], model.device),
-            attentions=False,
-            hidden_states=False,
+    A passage that fits the model is read whole, a longer one in overlapping windows.
+    """
+    wholes = [tokenizer.encode(row.question, row.context) for row in rows]
+    windows, shared = [], []
+    for row, whole in zip(rows, wholes, strict=True):
+        asked = whole.sequence_ids.count(0)
+        size = min(WINDOW, model.config.max_position_embeddings)
+        stride = max(0, min(STRIDE, (size - 3 - asked) // 2))
+        fits = len(whole) <= model.config.max_position_embeddings
+        shared.append(stride)
+        windows.append(
+            [whole]
+            if fits
+            else tokenizer.encode_windows(row.question, row.context, max_length=size, stride=stride)
         )
+    logits = span_logits(model, tokenizer, [window for found in windows for window in found])
+    found, place = [], 0
+    for row, whole, cut, stride in zip(rows, wholes, windows, shared, strict=True):
+        parts = _window_logits(cut, logits[place : place + len(cut)], stride)
+        found.append(_read(row, whole, parts))
+        place += len(cut)
+    return found
+
+
+def span_logits(
+    model: BertForQuestionAnswering, tokenizer: BertTokenizer, inputs: Sequence[Encoding]
+) -> list[tuple[Floats, Floats]]:
+    """Return start and end logits of every input, (T,) each."""
+    found: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))] * len(inputs)
+    for group, tensors in batches(tokenizer, inputs, model.device):
+        outputs = model.run(*tensors, attentions=False, hidden_states=False)
         assert outputs.start_logits is not None
         assert outputs.end_logits is not None
-        for row, index in enumerate(chosen):
-            size = len(windows[index].input_ids)
-            starts[index] = outputs.start_logits[row, :size].float().cpu().numpy()
-            ends[index] = outputs.end_logits[row, :size].float().cpu().numpy()
-    return starts, ends
+        starts, ends = outputs.start_logits.double().cpu(), outputs.end_logits.double().cpu()
+        for index, start, end in zip(group, starts, ends, strict=True):
+            size = len(inputs[index])
+            found[index] = (start[:size].numpy(), end[:size].numpy())
+    return found
 
 
-def _best_span(
-    start: NDArray[np.float32], end: NDArray[np.float32], window: Encoding
-) -> tuple[float, tuple[int, int]]:
-    """Return the best valid span's score and its characters in the passage."""
-    passage = np.array([sequence == 1 for sequence in window.sequence_ids])
-    size = len(passage)
-    allowed = np.triu(np.ones((size, size), bool)) & ~np.triu(
-        np.ones((size, size), bool), MAX_ANSWER
+def _window_logits(
+    windows: Sequence[Encoding], logits: Sequence[tuple[Floats, Floats]], shared: int
+) -> list[WindowLogits]:
+    """Cut the logits of the passage out of each window."""
+    found, first = [], 0
+    for window, (start, end) in zip(windows, logits, strict=True):
+        held = slice(window.sequence_ids.index(1), -1)
+        found.append(WindowLogits(first, start[held], end[held], float(start[0] + end[0])))
+        first += len(start[held]) - shared
+    return found
+
+
+def _read(row: Question, whole: Encoding, windows: Sequence[WindowLogits]) -> Read:
+    """Score the spans of one passage."""
+    held = slice(whole.sequence_ids.index(1), -1)
+    offsets = np.array(whole.offsets[held], dtype=np.intp)
+    spans = score_spans(
+        windows,
+        MAX_ANSWER,
+        np.zeros(len(offsets), dtype=np.bool_),
+        words=np.array(whole.word_ids[held], dtype=np.intp),
+        parts=np.searchsorted([0, *sentence_starts(row.context)], offsets[:, 0], side="right"),
     )
-    allowed &= passage[:, None] & passage[None, :]
-    sums = np.where(allowed, start[:, None] + end[None, :], -np.inf)
-    first, last = divmod(int(sums.argmax()), size)
-    return float(sums[first, last]), (window.offsets[first][0], window.offsets[last][1])
+    return Read(row, offsets, spans)
 
 
 def normalized(text: str) -> str:
@@ -124,53 +156,26 @@ def token_f1(found: str, wanted: str) -> float:
     return 2 * shared / (len(one) + len(other))
 
 
-def question_scores(
+def question_figures(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, data: Path
-) -> list[Score]:
+) -> list[Figure]:
     """Measure exact match and F1 on XQuAD English, and the same with unanswerable questions."""
     rows = xquad(data)
-    found = list(answers(model, tokenizer, rows))
-    exact = np.array(
-        [
-            float(normalized(answer.text) == normalized(row.answer or ""))
-            for answer, row in zip(found, rows, strict=True)
-        ]
-    )
-    overlap = np.array(
-        [token_f1(a.text, row.answer or "") for a, row in zip(found, rows, strict=True)]
-    )
-    where = "XQuAD English"
-    scores = [
-        score("question answering, exact match", where, exact, mean),
-        score("question answering, F1", where, overlap, mean),
-    ]
-    return scores + unanswerable_scores(model, tokenizer, rows, found)
-
-
-def unanswerable_scores(
-    model: BertForQuestionAnswering,
-    tokenizer: BertTokenizer,
-    rows: Sequence[Question],
-    found: Sequence[Answer],
-) -> list[Score]:
-    """Ask every second question of another passage of its article; an answer there is wrong."""
-    asked = [
-        (row, answer)
-        for index, (row, answer) in enumerate(zip(rows, found, strict=True))
-        if index % 2 == 0
-    ]
-    moved = elsewhere(rows)[1::2]
-    empty = list(answers(model, tokenizer, moved))
-    right = [float(answer.none_over_span < 0) for _, answer in asked]
-    overlap = [
-        token_f1(answer.text if answer.none_over_span < 0 else "", row.answer or "")
-        for row, answer in asked
-    ]
-    refused = [float(answer.none_over_span >= 0) for answer in empty]
-    where = "XQuAD English, every second question of another passage"
+    moved = elsewhere(rows)
+    asked = [place for place in range(1, len(rows), 2) if moved[place] is not None]
+    empty = [question for place in asked if (question := moved[place]) is not None]
+    read = read_questions(model, tokenizer, [*rows, *empty])
+    found, without = read[: len(rows)], read[len(rows) :]
+    exact = [float(normalized(each.text) == normalized(each.row.answer or "")) for each in found]
+    overlap = [token_f1(each.text, each.row.answer or "") for each in found]
+    answered = [float(each.answers) for each in found[::2]]
+    refused = [float(not each.answers) for each in without]
+    either = [kept * given for kept, given in zip(overlap[::2], answered, strict=True)]
     return [
-        score("has an answer or not", where, np.array(right + refused), mean),
-        score("answer or none, F1", where, np.array(overlap + refused), mean),
+        resampled(EXACT, np.array(exact), mean),
+        resampled(OVERLAP, np.array(overlap), mean),
+        resampled(ANSWERED, np.array(answered + refused), mean),
+        resampled(OVERLAP_OR_NONE, np.array(either + refused), mean),
     ]
 
 
@@ -183,19 +188,22 @@ def xquad(data: Path) -> list[Question]:
     ]
 
 
-def elsewhere(rows: Sequence[Question], passages: int = 5) -> list[Question]:
+def elsewhere(rows: Sequence[Question]) -> list[Question | None]:
     """Ask each question of the next passage of its article that does not hold its answer.
 
     XQuAD has five passages an article, one after the other.
+
+    Returns:
+        One question a row; None where every other passage of the article holds the answer's text.
     """
     contexts = list(dict.fromkeys(row.context for row in rows))
     places = {context: index for index, context in enumerate(contexts)}
-    moved = []
+    moved: list[Question | None] = []
     for row in rows:
         place = places[row.context]
-        article = contexts[place // passages * passages :][:passages]
-        turned = article[place % passages + 1 :] + article[: place % passages]
+        article = contexts[place // _PASSAGES * _PASSAGES :][:_PASSAGES]
+        turned = article[place % _PASSAGES + 1 :] + article[: place % _PASSAGES]
         answer = normalized(row.answer or "")
         fitting = [context for context in turned if answer not in normalized(context)]
-        moved.append(Question(row.question, (fitting or turned or [row.context])[0], None))
+        moved.append(Question(row.question, fitting[0], None) if fitting else None)
     return moved

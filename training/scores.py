@@ -1,7 +1,11 @@
-"""A measured figure with its interval, and what all measurements share."""
+"""From single cases to figures with their intervals, and batches of rows of like length.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+Every figure comes with its number of cases and a 95 % interval, because a table without them
+invites reading too much into a digit.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -9,59 +13,100 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bert_core.encoding import Encoding
+from bert_core.errors import InputError
+from bert_core.figures import Figure
+from bert_core.finetuning.batches import padded_inputs
+from bert_core.tokenizer import BertTokenizer
+from training.aims import Aim
 
-BATCH = 16
+Floats = NDArray[np.float64]
+Inputs = tuple[Tensor, Tensor, Tensor]
+
 RESAMPLED = 1000
+_SEED = 7
+_TOKENS = {"cpu": 4096, "cuda": 65_536}  # of a batch
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A measured figure that is a mean or an F1 over cases.
+def wilson(right: int, cases: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the score interval of a share (Wilson 1927).
 
-    Attributes:
-        task: what was asked.
-        measured_on: which data.
-        share: the figure, 0 to 1.
-        cases: number of cases.
-        interval: its 95 % interval from resampling the cases.
+    >>> [round(end, 3) for end in wilson(90, 100)]
+    [0.826, 0.945]
     """
+    if cases < 1:
+        raise InputError("There are no cases to measure; check the evaluation file.")
+    share, square = right / cases, z * z
+    centre = (share + square / (2 * cases)) / (1 + square / cases)
+    spread = math.sqrt(share * (1 - share) / cases + square / (4 * cases**2))
+    half = z * spread / (1 + square / cases)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
-    task: str
-    measured_on: str
-    share: float
-    cases: int
-    interval: tuple[float, float]
+
+def counted(aim: Aim, right: int, cases: int) -> Figure:
+    """Return the share of right cases with Wilson's interval."""
+    interval = wilson(right, cases)
+    return aim.found(right / cases, interval, cases)
 
 
-def score(
-    task: str,
-    measured_on: str,
-    rows: NDArray[np.float64],
-    statistic: Callable[[NDArray[np.float64]], float],
-    cases: int | None = None,
-) -> Score:
-    """Compute a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979)."""
-    source = np.random.default_rng(7)
+def resampled(
+    aim: Aim, rows: Floats, statistic: Callable[[Floats], float], cases: int | None = None
+) -> Figure:
+    """Return a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979).
+
+    Args:
+        aim: what was asked.
+        rows: what each of the N cases brought.
+        statistic: of all of them.
+        cases: how many there are to speak of, where it is not N.
+
+    Raises:
+        InputError: there are no rows.
+    """
+    if not len(rows):
+        raise InputError("There are no cases to measure; check the evaluation file.")
+    source = np.random.default_rng(_SEED)
     values = [statistic(rows[source.integers(len(rows), size=len(rows))]) for _ in range(RESAMPLED)]
     low, high = np.percentile(values, [2.5, 97.5])
-    count = len(rows) if cases is None else cases
-    return Score(task, measured_on, statistic(rows), count, (float(low), float(high)))
+    return aim.found(statistic(rows), (float(low), float(high)), cases or len(rows))
 
 
-def mean(rows: NDArray[np.float64]) -> float:
+def mean(rows: Floats) -> float:
     """Return the mean of all cases."""
     return float(rows.mean())
 
 
-def rectangle(rows: Sequence[Encoding], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Pad to one rectangle: ids, token types, mask."""
-    width = max(len(row.input_ids) for row in rows)
+def by_length(lengths: Sequence[int], device: torch.device, each: int = 1) -> Iterator[list[int]]:
+    """Group rows of like length, so that little is computed on padding.
 
-    def padded(values: Sequence[Sequence[int]]) -> Tensor:
-        return torch.tensor([[*v, *[0] * (width - len(v))] for v in values], device=device)
+    Args:
+        lengths: tokens of each row.
+        device: decides how many tokens make a batch.
+        each: inputs that a row consists of.
 
-    return (
-        padded([row.input_ids for row in rows]),
-        padded([row.token_type_ids for row in rows]),
-        padded([row.attention_mask for row in rows]),
-    )
+    Yields:
+        The numbers of the rows of a batch; every row once.
+    """
+    room = _TOKENS.get(device.type, _TOKENS["cuda"])
+    group: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
+        if group and (len(group) + 1) * each * lengths[index] > room:
+            yield group
+            group = []
+        group.append(index)
+    if group:
+        yield group
+
+
+def batches(
+    tokenizer: BertTokenizer, rows: Sequence[Encoding], device: torch.device
+) -> Iterator[tuple[list[int], Inputs]]:
+    """Yield the rows in batches of like length: their numbers; ids, token types and mask."""
+    for group in by_length([len(row) for row in rows], device):
+        chosen = [rows[index] for index in group]
+        firsts = [row.token_type_ids.count(0) for row in chosen]
+        tensors = padded_inputs(tokenizer, [row.input_ids for row in chosen], firsts)
+        ids, types, mask = (tensors[name].to(device) for name in _INPUTS)
+        yield group, (ids, types, mask)
+
+
+_INPUTS = ("input_ids", "token_type_ids", "attention_mask")

@@ -1,93 +1,55 @@
-"""Measure every task head of a model; questions have a module of their own.
+"""Measure named entities, sentiment and multiple choice; questions have a module of their own.
 
-Entities follow conlleval: whole spans, kind and both ends right (Tjong Kim Sang and De Meulder
-2003). Intervals come from resampling the cases.
+Entities are read from labels as the site reads them, by `bert_core.tagging` from the first piece of
+each word. They count as conlleval counts them: whole spans, kind and both ends right (Tjong Kim
+Sang and De Meulder 2003).
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from bert_core.finetuning import TaggedWords, word_batch
+from bert_core.config import BertConfig
+from bert_core.figures import Figure
+from bert_core.finetuning import Choices, TaggedWords, choice_batch, word_batch
 from bert_core.heads import (
-    BertForQuestionAnswering,
+    BertForMultipleChoice,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertPreTrainedModel
+from bert_core.tagging import Stretch, TagScheme
 from bert_core.tokenizer import BertTokenizer
-from training.question_evaluation import question_scores
-from training.rows import TAGS, sentiments, tagged_words
-from training.scores import BATCH, Score, mean, rectangle, score
+from training.aims import multiple_choice, names, sentiment
+from training.rows import TAGS, choices, sentiments, tagged_words
+from training.scores import Floats, batches, by_length, counted, mean, resampled
 
 ENTITY_FILES = ("ewt-test", "pud")  # together they are ner/test
 SCORED = ("PER", "LOC", "ORG")
-Span = tuple[str, int, int]
-M = TypeVar("M", bound=BertPreTrainedModel)
+AIMED_CHOICES = ("nextsentence", "openstax")  # the others are reported
+CHOICE_FILES = (*AIMED_CHOICES, "codah", "copa")
+_SENTIMENTS = ("negative", "positive")
+
+# -- named entities ----------------------------------------------------------------------------
 
 
-def evaluate_tasks(name_or_folder: str | Path, data: Path, device: str = "cpu") -> list[Score]:
-    """Measure every task head that a model has and the data folder has files for."""
-    tokenizer = BertTokenizer.from_pretrained(name_or_folder)
-    found: list[Score] = []
-    questions = _trained(BertForQuestionAnswering, name_or_folder, device)
-    if questions is not None and _exists(data / "qa", "eval_xquad_en.jsonl"):
-        found += question_scores(questions, tokenizer, data)
-    tagger = _trained(BertForTokenClassification, name_or_folder, device)
-    if tagger is not None and _exists(data / "ner" / "by-source", f"{ENTITY_FILES[0]}.conll"):
-        found += entity_scores(tagger, tokenizer, data)
-    judge = _trained(BertForSequenceClassification, name_or_folder, device)
-    if judge is not None and _exists(data / "sst2", "test.tsv"):
-        found += sentiment_scores(judge, tokenizer, data)
-    return found
-
-
-def _trained(cls: type[M], name_or_folder: str | Path, device: str) -> M | None:
-    """Load a model as `cls`, or return None where its head was never trained."""
-    model = cls.from_pretrained(name_or_folder)
-    if model.load_report is not None and model.load_report.missing:
-        return None
-    return model.to(device)
-
-
-def _exists(folder: Path, name: str) -> bool:
-    return (folder / name).is_file() or (folder / f"{name}.xz").is_file()
-
-
-def spans(tags: Sequence[str]) -> set[Span]:
-    """Return the entities of a tag sequence as (kind, first word, last word + 1).
-
-    An I- that follows nothing of its kind begins an entity, as in conlleval.
-
-    >>> sorted(spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"]))
-    [('LOC', 3, 4), ('LOC', 4, 5), ('PER', 0, 2)]
-    """
-    found: set[Span] = set()
-    kind, first = "", 0
-    for place, tag in enumerate([*tags, "O"]):
-        mark, _, name = tag.partition("-")
-        if kind and (mark != "I" or name != kind):
-            found.add((kind, first, place))
-            kind = ""
-        if mark == "B" or (mark == "I" and not kind):
-            kind, first = name, place
-    return found
+def label_names(config: BertConfig) -> list[str]:
+    """Return the names of a model's labels in the order of its logits."""
+    return [config.label_name(number) for number in range(config.num_labels)]
 
 
 @torch.no_grad()
 def entity_counts(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return (N, 3): right, found and wanted spans of the scored kinds in each sentence."""
-    labels = [model.config.id2label[number] for number in range(len(model.config.id2label))]
+    said, wanted = TagScheme(label_names(model.config)), TagScheme(TAGS)
+    room = model.config.max_position_embeddings
+    pieces = tokenizer.encode_ids([" ".join(row.words) for row in rows])
     counts = np.zeros((len(rows), 3))
-    for number, row in enumerate(rows):
-        batch = word_batch(tokenizer, [row], max_length=model.config.max_position_embeddings)
-        kept = batch["labels"] >= 0
+    for group in _one_input_each([len(ids) for ids in pieces], room, model.device):
+        batch = word_batch(tokenizer, [rows[index] for index in group], max_length=room)
         outputs = model.run(
             batch["input_ids"].to(model.device),
             attention_mask=batch["attention_mask"].to(model.device),
@@ -95,60 +57,138 @@ def entity_counts(
             hidden_states=False,
         )
         assert outputs.logits is not None
-        guesses = outputs.logits.argmax(-1).cpu()[kept].tolist()
-        found = {s for s in spans([labels[guess] for guess in guesses]) if s[0] in SCORED}
-        truth = batch["labels"][kept].tolist()
-        wanted = {s for s in spans([TAGS[tag] for tag in truth]) if s[0] in SCORED}
-        counts[number] = len(found & wanted), len(found), len(wanted)
+        guesses, labels = outputs.logits.argmax(-1).cpu(), batch["labels"]
+        if len(group) == 1:  # a long sentence may be several inputs
+            guesses, labels = guesses.view(1, -1), labels.view(1, -1)
+        for index, guess, truth in zip(group, guesses, labels, strict=True):
+            kept = truth >= 0
+            found = _scored(said, guess[kept].tolist())
+            true = _scored(wanted, truth[kept].tolist())
+            counts[index] = len(found & true), len(found), len(true)
     return counts
 
 
-def entity_scores(
+def _one_input_each(lengths: Sequence[int], room: int, device: torch.device) -> list[list[int]]:
+    """Group sentences of like length; those longer than an input stand alone."""
+    short = [index for index, length in enumerate(lengths) if length <= room]
+    groups = by_length([lengths[index] for index in short], device)
+    alone = [[index] for index, length in enumerate(lengths) if length > room]
+    return [[short[place] for place in group] for group in groups] + alone
+
+
+def _scored(scheme: TagScheme, labels: Sequence[int]) -> set[Stretch]:
+    return {stretch for stretch in scheme.stretches(labels) if stretch.kind in SCORED}
+
+
+def entity_figures(
     model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path
-) -> list[Score]:
+) -> list[Figure]:
     """Measure span F1 of persons, places and organisations, together and for each source."""
-    both = []
-    for name in ENTITY_FILES:
-        rows = tagged_words(data, [name])
-        both.append((name, entity_counts(model, tokenizer, rows)))
-    together = np.concatenate([counts for _, counts in both])
-    found = [_entity_score("ner/test", together)]
-    return found + [_entity_score(f"{name} alone", counts) for name, counts in both]
+    each = {
+        f"{name} alone": entity_counts(model, tokenizer, tagged_words(data, [name]))
+        for name in ENTITY_FILES
+    }
+    together = {"ner/test": np.concatenate(list(each.values()))}
+    return [
+        resampled(names(where), counts, span_f1, cases=int(counts[:, 2].sum()))
+        for where, counts in (together | each).items()
+    ]
 
 
-def _entity_score(where: str, counts: NDArray[np.float64]) -> Score:
-    return score(
-        "named entities (PER, LOC, ORG), F1", where, counts, _span_f1, int(counts[:, 2].sum())
-    )
-
-
-def _span_f1(counts: NDArray[np.float64]) -> float:
+def span_f1(counts: Floats) -> float:
+    """Return the F1 of all sentences' spans; 1 where there are none and none was found."""
     right, found, wanted = counts.sum(0)
     return float(2 * right / (found + wanted)) if found + wanted else 1.0
 
 
+def tags_unfit(config: BertConfig) -> str:
+    """Say why a model's labels cannot be scored; "" where they can."""
+    kinds = TagScheme(label_names(config)).kinds
+    if set(SCORED) & set(kinds):
+        return ""
+    return f"its labels know none of {', '.join(SCORED)}"
+
+
+# -- sentiment ---------------------------------------------------------------------------------
+
+
 @torch.no_grad()
-def sentiment_scores(
+def sentiment_figures(
     model: BertForSequenceClassification, tokenizer: BertTokenizer, data: Path
-) -> list[Score]:
+) -> list[Figure]:
     """Measure accuracy on SST-2's test sentences, as they are and as a person would type them."""
     rows = sentiments(data, "test")
+    positive = _positive(model.config)
     found = []
     for where, texts in (
         ("SST-2 test", [row.split.text for row in rows]),
         ("SST-2 test, typed with capitals and punctuation", [row.typed.text for row in rows]),
     ):
-        right: list[float] = []
-        for first in range(0, len(texts), BATCH):
-            encodings = tokenizer.encode_batch(texts[first : first + BATCH], max_length=512)
-            outputs = model.run(
-                *rectangle(encodings, model.device), attentions=False, hidden_states=False
-            )
+        encodings = tokenizer.encode_batch(texts, max_length=model.config.max_position_embeddings)
+        right = 0
+        for group, inputs in batches(tokenizer, encodings, model.device):
+            outputs = model.run(*inputs, attentions=False, hidden_states=False)
             assert outputs.logits is not None
-            guesses = outputs.logits.argmax(-1).tolist()
-            right += [
-                float(guess == row.split.label)
-                for guess, row in zip(guesses, rows[first:], strict=False)
-            ]
-        found.append(score("sentiment", where, np.array(right), mean))
+            guesses = (outputs.logits.argmax(-1) == positive).tolist()
+            right += sum(
+                guess == bool(rows[index].split.label)
+                for index, guess in zip(group, guesses, strict=True)
+            )
+        found.append(counted(sentiment(where), right, len(rows)))
     return found
+
+
+def _positive(config: BertConfig) -> int:
+    """Return the label that means "positive": the one so named, else the second."""
+    said = [name.lower() for name in label_names(config)]
+    return said.index(_SENTIMENTS[1]) if _SENTIMENTS[1] in said else 1
+
+
+def sentiment_unfit(config: BertConfig) -> str:
+    """Say why a model's classes are no sentiments; "" where they are."""
+    said = label_names(config)
+    if {name.lower() for name in said} == set(_SENTIMENTS) or said == ["LABEL_0", "LABEL_1"]:
+        return ""
+    return f"its classes are {', '.join(said[:4])}, not negative and positive"
+
+
+# -- multiple choice ---------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def right_choices(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
+) -> list[bool]:
+    """Return for every row whether the right choice scores highest."""
+    found = [False] * len(rows)
+    longest = model.config.max_position_embeddings
+    for count in sorted({len(row.choices) for row in rows}):
+        places = [index for index, row in enumerate(rows) if len(row.choices) == count]
+        contexts = tokenizer.encode_ids([rows[index].context for index in places])
+        widest = [
+            len(context) + max(map(len, tokenizer.encode_ids(rows[index].choices)))
+            for index, context in zip(places, contexts, strict=True)
+        ]
+        for group in by_length(widest, model.device, each=count):
+            batch = choice_batch(
+                tokenizer, [rows[places[place]] for place in group], max_length=longest
+            )
+            labels = batch.pop("labels")
+            inputs = {name: value.to(model.device) for name, value in batch.items()}
+            outputs = model.run(**inputs, attentions=False, hidden_states=False)
+            assert outputs.logits is not None
+            hits = (outputs.logits.argmax(-1).cpu() == labels).tolist()
+            for place, hit in zip(group, hits, strict=True):
+                found[places[place]] = hit
+    return found
+
+
+def choice_figures(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, data: Path, name: str
+) -> list[Figure]:
+    """Measure one file of multiple choice beside chance, the mean of one in so many choices."""
+    rows = choices(data, [f"{name}_test"])
+    right = right_choices(model, tokenizer, rows)
+    chance = mean(np.array([1 / len(row.choices) for row in rows]))
+    aim = multiple_choice(name, chance, aimed=name in AIMED_CHOICES)
+    return [counted(aim, sum(right), len(rows))]

@@ -1,24 +1,24 @@
-"""Evaluation: figures, intervals and the table of the card."""
+"""Evaluation of the heads of pretraining, and of whatever else a model brings."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from bert_core.errors import InputError, MissingFileError
-from bert_core.heads import BertForPreTraining
+from bert_core import BertForMaskedLM, BertForPreTraining, BertForSequenceClassification
+from bert_core.config import BertConfig
+from bert_core.errors import MissingFileError
 from bert_core.tokenizer import BertTokenizer
-from training.evaluation import (
-    Figure,
-    evaluate,
+from training.evaluation import measure
+from training.gaps import GAPS
+from training.pretraining_evaluation import (
     everyday_gaps,
+    fills,
     gap_words,
     masked_words,
     next_sentences,
-    table,
-    wilson,
 )
-from training.gaps import GAPS
 from training.start import start_model
 
 
@@ -38,19 +38,18 @@ def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
 ) -> None:
     with torch.no_grad():
         model.cls.predictions.bias[tokenizer.vocab["the"]] = 1e4
-    path = data / "text" / "wikitext2-valid-test.txt"
-    first, five = masked_words(model, tokenizer, path)
-    words = [w for s in path.read_text().split("\n") for w in tokenizer.tokenize(s)]
+    text = (data / "text" / "wikitext2-valid-test.txt").read_text(encoding="utf-8")
+    first, five = masked_words(model, tokenizer, data)
+    words = tokenizer.tokenize(text)
     assert first.share == pytest.approx(words.count("the") / len(words), abs=0.12)
-    assert five.right >= first.right
+    assert five.share >= first.share
     assert first.cases == five.cases > 20
 
 
 def test_masked_words_are_the_same_every_time(
     model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 ) -> None:
-    path = data / "text" / "wikitext2-valid-test.txt"
-    assert masked_words(model, tokenizer, path) == masked_words(model, tokenizer, path)
+    assert masked_words(model, tokenizer, data) == masked_words(model, tokenizer, data)
 
 
 def test_next_sentences_are_counted_by_kind(
@@ -58,22 +57,30 @@ def test_next_sentences_are_counted_by_kind(
 ) -> None:
     with torch.no_grad():
         model.cls.seq_relationship.bias.copy_(torch.tensor([-1e4, 1e4]))
-    figures = next_sentences(model, tokenizer, data / "nsp" / "eval_pairs.jsonl")
-    assert [(f.task, f.right, f.cases) for f in figures] == [
-        ("next sentence, random", 3, 6),
-        ("next sentence, swapped", 6, 6),
+    figures = next_sentences(model, tokenizer, data)
+    assert [(f.task, f.share, f.cases, f.floor) for f in figures] == [
+        ("next sentence, random", 0.5, 6, 0.95),
+        ("next sentence, swapped", 1.0, 6, None),
     ]
 
 
-def test_a_good_word_among_the_first_five_counts(
+def test_gaps_are_filled_alike_alone_and_together(
     model: BertForPreTraining, tokenizer: BertTokenizer
 ) -> None:
     words = gap_words(model, tokenizer)
     assert len(words) == len(GAPS)
-    assert all(len(set(five)) == 5 for five in words)
+    for gap, five in list(zip(GAPS, words, strict=True))[::25]:
+        assert len(set(five)) == 5
+        assert gap_words(model, tokenizer, [gap]) == [five]
     figure = everyday_gaps(model, tokenizer)
-    assert figure.cases == len(GAPS)
-    assert 0 <= figure.right <= figure.cases
+    right = sum(fills(gap, five) for gap, five in zip(GAPS, words, strict=True))
+    assert (figure.cases, figure.share) == (len(GAPS), right / len(GAPS))
+
+
+def test_a_good_word_counts_whatever_its_capitals() -> None:
+    good = next(iter(GAPS[0].good))
+    assert fills(GAPS[0], ["a", good.upper()])
+    assert not fills(GAPS[0], ["a", "b"])
 
 
 def test_every_gap_has_one_mask_and_good_words() -> None:
@@ -82,23 +89,52 @@ def test_every_gap_has_one_mask_and_good_words() -> None:
     assert len({gap.sentence for gap in GAPS}) == len(GAPS) == 100
 
 
-def test_intervals_hold_the_share_and_shrink_with_the_cases() -> None:
-    low, high = wilson(0, 10)
-    assert low == 0.0
-    assert 0.2 < high < 0.35
-    assert wilson(10, 10)[1] == pytest.approx(1.0)
-    narrow, wide = wilson(500, 1000), wilson(5, 10)
-    assert wide[0] < narrow[0] < 0.5 < narrow[1] < wide[1]
-    with pytest.raises(InputError, match="no cases"):
-        wilson(0, 0)
-
-
-def test_the_table_shows_cases_and_intervals() -> None:
-    lines = table([Figure("a", "b", 1234, 2000)]).splitlines()
-    assert lines[0].startswith("| task |")
-    assert lines[2] == "| a | b | 2,000 | 61.7 % | 59.5–63.8 % |"
-
-
 def test_a_folder_without_evaluation_files_is_refused(encoder: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match="no evaluation files"):
-        evaluate(encoder, tmp_path / "data-without")
+        measure(encoder, tmp_path / "data-without")
+
+
+def test_heads_that_were_never_trained_are_left_out_and_said(
+    encoder: Path, data: Path, tmp_path: Path
+) -> None:
+    words = BertForMaskedLM.from_pretrained(encoder)
+    words.save_pretrained(tmp_path / "words")
+    BertTokenizer.from_pretrained(encoder).save_pretrained(tmp_path / "words")
+    said: list[str] = []
+    measured = measure(tmp_path / "words", data, say=said.append)
+    tasks = {figure.task for figure in measured.figures}
+    assert {"masked word, first guess", "everyday gap, among first five"} <= tasks
+    assert not any(task.startswith(("next sentence", "question", "sentiment")) for task in tasks)
+    reasons = dict(line.split(": ", 1) for line in measured.missing)
+    assert "BertForPreTraining" in reasons["next sentence"]
+    assert "BertForTokenClassification" in reasons["named entities"]
+    assert set(measured.missing) <= set(said)
+    with_nothing = measure(encoder, data)
+    assert with_nothing.figures == ()
+    assert with_nothing.bias is None
+
+
+def test_classes_of_another_meaning_are_not_scored(encoder: Path, task_data: Path) -> None:
+    config = BertConfig(str(encoder / "config.json"))
+    config.id2label = {0: "joy", 1: "anger", 2: "fear"}
+    judge = BertForSequenceClassification(config, 3)
+    folder = encoder.parent / "feelings"
+    judge.save_pretrained(folder)
+    BertTokenizer.from_pretrained(encoder).save_pretrained(folder)
+    measured = measure(folder, task_data)
+    assert "sentiment: its classes are joy, anger, fear, not negative and positive" in (
+        measured.missing
+    )
+
+
+def test_goals_are_higher_where_a_card_did_the_training(
+    model: BertForPreTraining, tokenizer: BertTokenizer, data: Path, tmp_path: Path
+) -> None:
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    goals = []
+    for device in ("cpu", "cuda"):
+        stage = {"settings": {"device": device}, "steps": 1, "seconds": 1.0, "note": ""}
+        (tmp_path / "training.json").write_text(json.dumps([stage]), encoding="utf-8")
+        goals.append([figure.goal for figure in measure(tmp_path, data).figures][:3])
+    assert goals == [[0.50, 0.68, 0.90], [0.55, 0.72, 0.90]]

@@ -1,0 +1,48 @@
+"""Shares, intervals and batches of like length."""
+
+import numpy as np
+import pytest
+import torch
+
+from bert_core.errors import InputError
+from training.aims import Aim
+from training.scores import by_length, counted, mean, resampled, wilson
+
+AIM = Aim("a task", "a file", "right answers", floor=0.4)
+CPU = torch.device("cpu")
+
+
+def test_intervals_hold_the_share_and_shrink_with_the_cases() -> None:
+    low, high = wilson(0, 10)
+    assert low == 0.0
+    assert 0.2 < high < 0.35
+    assert wilson(10, 10)[1] == pytest.approx(1.0)
+    narrow, wide = wilson(500, 1000), wilson(5, 10)
+    assert wide[0] < narrow[0] < 0.5 < narrow[1] < wide[1]
+    with pytest.raises(InputError, match="no cases"):
+        wilson(0, 0)
+
+
+def test_counted_cases_become_a_figure() -> None:
+    figure = counted(AIM, 1234, 2000)
+    assert (figure.task, figure.share, figure.cases, figure.floor) == ("a task", 0.617, 2000, 0.4)
+    assert (round(figure.low, 3), round(figure.high, 3)) == (0.595, 0.638)
+
+
+def test_resampling_gives_about_the_normal_interval() -> None:
+    rows = np.array([1.0] * 60 + [0.0] * 40)
+    figure = resampled(AIM, rows, mean, cases=7)
+    assert (figure.share, figure.cases) == (0.6, 7)
+    assert figure.low == pytest.approx(0.6 - 1.96 * np.sqrt(0.24 / 100), abs=0.03)
+    assert figure.high == pytest.approx(0.6 + 1.96 * np.sqrt(0.24 / 100), abs=0.03)
+    with pytest.raises(InputError, match="no cases"):
+        resampled(AIM, np.zeros(0), mean)
+
+
+def test_batches_hold_every_row_once_and_no_more_tokens_than_there_is_room() -> None:
+    lengths = [5, 400, 9, 3000, 7, 6000, 390]
+    groups = list(by_length(lengths, CPU))
+    assert sorted(index for group in groups for index in group) == list(range(7))
+    assert groups == [[0, 4, 2, 6, 1], [3], [5]]
+    assert list(by_length([1000, 1000], CPU, each=4)) == [[0], [1]]
+    assert list(by_length([], CPU)) == []

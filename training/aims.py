@@ -1,0 +1,153 @@
+"""What is measured, what each figure means, and the floor and goal that were set for it."""
+
+from dataclasses import dataclass, replace
+
+from bert_core.figures import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Everything about a figure but what was found; see `Figure` for the attributes."""
+
+    task: str
+    measured_on: str
+    meaning: str
+    floor: float | None = None
+    goal: float | None = None
+    chance: float | None = None
+    lower_is_better: bool = False
+
+    def found(self, share: float, interval: tuple[float, float], cases: int) -> Figure:
+        """Put what was measured beside it."""
+        return Figure(
+            self.task,
+            self.measured_on,
+            share,
+            *interval,
+            cases,
+            self.meaning,
+            floor=self.floor,
+            goal=self.goal,
+            chance=self.chance,
+            lower_is_better=self.lower_is_better,
+        )
+
+
+_WIKITEXT = "WikiText-2, valid and test"
+_CORRUPTED = "hidden or replaced word pieces, 15 % of all, for which the true piece was"
+FIRST_GUESS = Aim(
+    "masked word, first guess", _WIKITEXT, f"{_CORRUPTED} the model's first guess", 0.40, 0.50
+)
+FIRST_FIVE = Aim(
+    "masked word, among first five",
+    _WIKITEXT,
+    f"{_CORRUPTED} among its first five guesses",
+    0.57,
+    0.68,
+)
+_ON_CUDA = {FIRST_GUESS.task: 0.55, FIRST_FIVE.task: 0.72}  # goals where a card did the training
+GAPS = Aim(
+    "everyday gap, among first five",
+    "100 own sentences",
+    "sentences in which one of a few good words was among the first five guesses for the gap",
+    0.75,
+    0.90,
+)
+
+_PAIRS = {  # kind of pair: what it is, floor, goal
+    "random": (
+        "pairs told apart, half neighbours, half with a sentence of another document",
+        0.95,
+        0.98,
+    ),
+    "same": (
+        "pairs told apart, half neighbours, half with a distant sentence of the same document",
+        0.66,
+        0.78,
+    ),
+    "swapped": ("neighbours in the wrong order that were called no neighbours", None, 0.65),
+}
+
+
+def next_sentence(kind: str) -> Aim:
+    """Return the aim for one kind of sentence pairs."""
+    meaning, floor, goal = _PAIRS.get(kind, (f"pairs of kind {kind!r} judged rightly", None, None))
+    return Aim(f"next sentence, {kind}", "nsp/eval_pairs", meaning, floor, goal)
+
+
+_XQUAD = "XQuAD English"
+_MOVED = "XQuAD English, every second question asked of another passage of its article"
+EXACT = Aim(
+    "question answering, exact match",
+    _XQUAD,
+    "questions whose answer was found to the word",
+    0.50,
+    0.64,
+)
+OVERLAP = Aim(
+    "question answering, F1", _XQUAD, "words shared by the found and the true answer", 0.62, 0.76
+)
+ANSWERED = Aim(
+    "has an answer or not",
+    _MOVED,
+    "questions for which it was said rightly whether the passage answers them",
+    0.70,
+    0.83,
+)
+OVERLAP_OR_NONE = Aim(
+    "answer or none, F1",
+    _MOVED,
+    "words shared with the true answer; 1 where rightly none was given",
+    0.75,
+    0.85,
+)
+
+
+def names(where: str) -> Aim:
+    """Return the aim for named entities; floor and goal are those of both sources together."""
+    both = where == "ner/test"
+    return Aim(
+        "named entities (PER, LOC, ORG), F1",
+        where,
+        "names found with both ends and kind right, against names marked and names found",
+        0.62 if both else None,
+        0.74 if both else None,
+    )
+
+
+def sentiment(where: str) -> Aim:
+    """Return the aim for sentiment."""
+    return Aim("sentiment", where, "film-review sentences judged rightly", 0.86, 0.90)
+
+
+def multiple_choice(name: str, chance: float, *, aimed: bool) -> Aim:
+    """Return the aim for one file of multiple choice: clear of chance, 20 points above it."""
+    return Aim(
+        f"multiple choice, {name}",
+        f"mc/{name}_test",
+        "rows of which the right choice scored highest",
+        chance if aimed else None,
+        min(1.0, chance + 0.20) if aimed else None,
+        chance,
+    )
+
+
+def calibration(head: str, where: str) -> Aim:
+    """Return the aim for the calibration error of one head."""
+    return Aim(
+        f"calibration error, {head}",
+        where,
+        "expected calibration error, 15 bins, at the stored temperature: how far the shown "
+        "probability lies from the share of right answers",
+        0.04,
+        0.02,
+        lower_is_better=True,
+    )
+
+
+def trained_on_cuda(figures: list[Figure]) -> list[Figure]:
+    """Set the higher goals of a model that a card trained."""
+    return [
+        replace(figure, goal=_ON_CUDA[figure.task]) if figure.task in _ON_CUDA else figure
+        for figure in figures
+    ]

@@ -1,0 +1,104 @@
+"""Measure the heads of pretraining: masked words, next sentence, everyday gaps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from bert_core.figures import Figure
+from bert_core.heads import BertForPreTraining
+from bert_core.pretraining import MaskingVocabulary, RowTokens, mask_tokens, pack_blocks
+from bert_core.tokenizer import BertTokenizer
+from training.aims import FIRST_FIVE, FIRST_GUESS, next_sentence
+from training.aims import GAPS as GAPS_AIM
+from training.corpus import plain_ids, read_documents
+from training.gaps import GAPS, Gap
+from training.rows import json_rows
+from training.scores import batches, counted
+
+WORD_SEED = 1234
+WORD_RATE = 0.15
+BLOCK_LENGTH = 128
+BATCH = 32  # blocks; a part of what the fixed seed fixes
+
+
+@torch.no_grad()
+def masked_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
+    """Measure top-1 and top-5 of masked words in running text: 15 % corrupted, fixed seed."""
+    [path, *_] = sorted((data / "text").glob("wikitext2-valid-test.txt*"))
+    tokens = RowTokens.from_vocab(tokenizer.vocab)
+    length = min(BLOCK_LENGTH, model.config.max_position_embeddings)
+    documents = (
+        [index for row in plain_ids(tokenizer, document) for index in row]
+        for document in read_documents(path)
+    )
+    blocks = pack_blocks(documents, length, tokens)
+    full = [block for block in blocks if len(block) == length] or blocks[:1]
+    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
+    generator = torch.Generator().manual_seed(WORD_SEED)
+    first = among_five = cases = 0
+    for start in range(0, len(full), BATCH):
+        rows = torch.tensor(full[start : start + BATCH])
+        masked = mask_tokens(rows, masking, rate=WORD_RATE, generator=generator)
+        labels = masked.position_labels.to(model.device)
+        scores = model.scores_at(
+            masked.input_ids.to(model.device), masked.positions.to(model.device)
+        )
+        hits = scores.topk(5).indices == labels[..., None]  # (B, P, 5)
+        first += int(hits[..., 0].sum())
+        among_five += int(hits.any(-1).sum())
+        cases += int((labels >= 0).sum())
+    return [counted(FIRST_GUESS, first, cases), counted(FIRST_FIVE, among_five, cases)]
+
+
+@torch.no_grad()
+def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
+    """Measure next-sentence accuracy for each kind of pair in `nsp/eval_pairs` apart."""
+    rows = json_rows(data / "nsp", "eval_pairs.jsonl")
+    longest = model.config.max_position_embeddings
+    encodings = [
+        tokenizer.encode(row["sentence_a"], row["sentence_b"], max_length=longest) for row in rows
+    ]
+    right: dict[str, int] = {row["kind"]: 0 for row in rows}
+    cases = dict(right)
+    for group, inputs in batches(tokenizer, encodings, model.device):
+        outputs = model.run(*inputs, attentions=False, hidden_states=False, logits=False)
+        guesses = model.cls.seq_relationship(outputs.pooler_output).argmax(-1).tolist()
+        for index, guess in zip(group, guesses, strict=True):
+            cases[rows[index]["kind"]] += 1
+            right[rows[index]["kind"]] += int(guess == rows[index]["label"])
+    return [counted(next_sentence(kind), right[kind], cases[kind]) for kind in cases]
+
+
+@torch.no_grad()
+def gap_words(
+    model: BertForPreTraining, tokenizer: BertTokenizer, gaps: Sequence[Gap] = GAPS
+) -> list[list[str]]:
+    """Return the first five words for each gap."""
+    answers: list[list[str]] = [[] for _ in gaps]
+    encodings = [tokenizer.encode(gap.sentence) for gap in gaps]
+    for group, (ids, types, mask) in batches(tokenizer, encodings, model.device):
+        places = (ids == tokenizer.vocab["[MASK]"]).long().argmax(-1, keepdim=True)  # (B, 1)
+        best = model.scores_at(ids, places, types, mask)[:, 0].topk(5).indices
+        for index, five in zip(group, best.tolist(), strict=True):
+            answers[index] = tokenizer.convert_ids_to_tokens(five)
+    return answers
+
+
+def everyday_gaps(model: BertForPreTraining, tokenizer: BertTokenizer) -> Figure:
+    """Measure how often a good word is among the first five for a gap."""
+    answers = gap_words(model, tokenizer)
+    right = sum(fills(gap, words) for gap, words in zip(GAPS, answers, strict=True))
+    return counted(GAPS_AIM, right, len(GAPS))
+
+
+def fills(gap: Gap, words: Sequence[str]) -> bool:
+    """Tell whether a good word is among these; capitals, if a model knows them, do not count."""
+    return not gap.good.isdisjoint(word.lower() for word in words)
+
+
+def gap_answers(name_or_folder: str | Path) -> list[tuple[Gap, list[str]]]:
+    """Return every gap with the first five words of a model."""
+    model = BertForPreTraining.from_pretrained(name_or_folder)
+    tokenizer = BertTokenizer.from_pretrained(name_or_folder)
+    return list(zip(GAPS, gap_words(model, tokenizer), strict=True))
