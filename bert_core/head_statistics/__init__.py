@@ -4,6 +4,26 @@
 bundle was written. `python -m bert_core head-statistics NAME_OR_FOLDER` prints a table.
 """
 
+from bert_core.head_statistics.computing import MEASURES, head_statistics
+from bert_core.head_statistics.file import (
+    measure_folder,
+    read_head_statistics,
+    stale_because,
+    to_json,
+    write_head_statistics,
+)
 from bert_core.head_statistics.results import HeadStatistics
+from bert_core.head_statistics.texts import fixed_texts, text_digest
 
-__all__ = ["HeadStatistics"]
+__all__ = [
+    "MEASURES",
+    "HeadStatistics",
+    "fixed_texts",
+    "head_statistics",
+    "measure_folder",
+    "read_head_statistics",
+    "stale_because",
+    "text_digest",
+    "to_json",
+    "write_head_statistics",
+]

@@ -1,0 +1,144 @@
+"""The command line: `python -m bert_core verify | head-statistics NAME_OR_FOLDER`."""
+
+import argparse
+import math
+import sys
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bert_core.checkpoints.hub_names import Part
+from bert_core.checkpoints.resolve import resolve
+from bert_core.errors import BertError
+from bert_core.head_statistics import HeadStatistics, measure_folder, to_json
+from bert_core.verification import OutputCheck, VerificationReport, verify
+
+_GREEN, _RED, _CANNOT = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except BertError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _CANNOT
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bert_core", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser(
+        "verify",
+        help="compare a model with what is stored beside it",
+        description="Compare a model with what is stored beside it: files, tokens, outputs. "
+        "Exit status 0: all agrees; 1: something does not; 2: it cannot be verified.",
+    )
+    command.add_argument("model", help="bundled name or folder")
+    command.set_defaults(run=_verify)
+    command = commands.add_parser(
+        "head-statistics",
+        help="measure where every head looks",
+        description="Measure on the package's own texts where every head looks on average "
+        "(Clark et al. 2019). Exit status 0, or 2 where there is no such model.",
+    )
+    command.add_argument("model", help="bundled name, folder, archive, address or id on the Hub")
+    command.add_argument("--json", action="store_true", help="print what a bundle stores")
+    command.set_defaults(run=_head_statistics)
+    return parser
+
+
+def _verify(options: argparse.Namespace) -> int:
+    report = verify(options.model)
+    print("\n".join(_report_lines(report)))
+    return _GREEN if report.ok else _RED
+
+
+def _report_lines(report: VerificationReport) -> Iterable[str]:
+    """Lay a report out for a terminal."""
+    yield from _table(
+        ("class", "output", "texts", "numbers", "difference", "tolerance", ""),
+        [_output_cells(check) for check in report.outputs],
+    )
+    yield ""
+    for text in report.texts:
+        if not text.ok:
+            yield f"other tokens: {text.text[:60]!r}: {len(text.found)}, not {len(text.expected)}"
+    right = sum(text.ok for text in report.texts)
+    yield f"tokens: {right} of {len(report.texts)} texts are cut as stored"
+    yield ""
+    for file in report.files:
+        yield f"{file.found or 'missing':<64}  {file.path}"
+        if not file.ok:
+            yield f"{file.expected or 'no such file':<64}  was expected  <-- DIFFERS"
+    yield ""
+    if report.failure:
+        yield report.failure
+    verdict = "verified" if report.ok else "DIFFERS from what is stored beside it"
+    largest = "-" if math.isinf(report.difference) else f"{report.difference:.1e}"
+    yield f"{report.name}: {verdict}; largest difference of {report.compared:,} numbers: {largest}"
+
+
+def _output_cells(check: OutputCheck) -> tuple[str, ...]:
+    found = "not computed" if check.difference is None else f"{check.difference:.1e}"
+    texts = ",".join(str(number + 1) for number in check.texts)
+    return (
+        check.class_name,
+        check.output,
+        texts,
+        f"{check.compared:,}",
+        found,
+        f"{check.tolerance:.1e}",
+        "ok" if check.ok else "DIFFERS",
+    )
+
+
+def _head_statistics(options: argparse.Namespace) -> int:
+    found = measure_folder(resolve(options.model, part=Part.MODEL))
+    print(to_json(found) if options.json else "\n".join(_statistics_lines(found)), end="")
+    if not options.json:
+        print()
+    return _GREEN
+
+
+def _statistics_lines(found: HeadStatistics) -> Iterable[str]:
+    """Lay statistics out for a terminal."""
+    columns = {
+        "previous": found.to_previous,
+        "next": found.to_next,
+        "itself": found.to_itself,
+        "repeats": found.to_repeats,
+        "[CLS]": found.to_cls,
+        "[SEP]": found.to_sep,
+        "marks": found.to_punctuation,
+    }
+    rows = []
+    for layer, head in np.ndindex(found.entropy.shape):
+        shares = [f"{100 * table[layer, head]:.1f}" for table in columns.values()]
+        rows.append((str(layer), str(head), *shares, f"{found.entropy[layer, head]:.2f}"))
+    yield from _table(("layer", "head", *columns, "entropy"), rows)
+    yield ""
+    yield (
+        f"Attention in % to each place, entropy in bits (at most {found.entropy_limit:.2f}); mean "
+        f"over {found.tokens:,} tokens of {found.texts} texts, {found.pairs} of them pairs, [CLS] "
+        "and [SEP] included. Layers and heads count from 0. Places overlap."
+    )
+    if found.truncated:
+        yield f"{found.truncated:,} tokens did not fit the model and were left out."
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Align columns; those of numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = [
+            f"{cell:>{width}}" if row is not head and cell[:1].isdigit() else f"{cell:<{width}}"
+            for cell, width in zip(row, widths, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
