@@ -9,7 +9,7 @@ from bert_core.finetuning import Trainer
 from bert_core.tokenizer import BertTokenizer
 from training.corpus import load_corpus
 from training.mixture import Mixture, MixtureSettings
-from training.stage import StageSettings, make_trainer, prepare, run_stage, write_settings
+from training.stage import Lesson, StageSettings, prepare, train
 from training.start import start_model
 from training.task_model import start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
@@ -60,10 +60,24 @@ def train_tasks(
         say: gets a line of text now and then.
         stop: ends the stage after the step at hand, with its state saved.
     """
+    prepare(settings)
+    return train(settings, task_lesson(settings, joint, say), say, stop)
+
+
+def task_lesson(
+    settings: StageSettings,
+    joint: JointSettings | None = None,
+    say: Callable[[str], None] = print,
+) -> Lesson:
+    """Read texts and labelled rows and lay out what the stage sees.
+
+    Args:
+        settings: how the stage runs.
+        joint: sizes of one step.
+        say: gets a line of text.
+    """
     joint = (joint or JointSettings()).shifted(settings.seed)
-    prepare(settings, joint.tasks.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
-    model = start_task_model(start_model(settings.init), settings.init)
     began = time.monotonic()
     texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
     rows = TaskRows.read(settings.data, joint.tasks.seed)
@@ -75,10 +89,13 @@ def train_tasks(
         f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices; "
         f"{time.monotonic() - began:.0f} s"
     )
-    batches = TaskMixture(
-        rows, tokenizer, joint.tasks, Mixture(texts, tokenizer.vocab, joint.pretraining)
+    pretraining = Mixture(texts, tokenizer.vocab, joint.pretraining)
+    return Lesson(
+        lambda: start_task_model(start_model(settings.init), settings.init),
+        TaskMixture(rows, tokenizer, joint.tasks, pretraining),
+        task_loss,
+        joint.tasks.seed,
+        tokenizer.pad_token_id,
+        {**asdict(joint.pretraining), "tasks": asdict(joint.tasks)},
+        {"text_tokens": tokens},
     )
-    trainer = make_trainer(settings, model, batches, task_loss, seed=joint.tasks.seed, say=say)
-    mixture = {**asdict(joint.pretraining), "tasks": asdict(joint.tasks)}
-    write_settings(settings, trainer, mixture, {"text_tokens": tokens})
-    return run_stage(settings, trainer, say, stop)

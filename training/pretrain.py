@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from bert_core.finetuning import Trainer
+from bert_core.heads import BertForPreTraining
 from bert_core.tokenizer import BertTokenizer
 from training.corpus import load_corpus
 from training.mixture import Mixture, MixtureSettings, part_loss
-from training.stage import StageSettings, make_trainer, prepare, run_stage, write_settings
+from training.stage import Lesson, StageSettings, prepare, train
 from training.start import start_model, warm_bias
 
 
@@ -27,17 +28,41 @@ def pretrain(
         say: gets a line of text now and then.
         stop: ends the stage after the step at hand, with its state saved.
     """
+    prepare(settings)
+    return train(settings, pretraining_lesson(settings, mixture, say), say, stop)
+
+
+def pretraining_lesson(
+    settings: StageSettings,
+    mixture: MixtureSettings | None = None,
+    say: Callable[[str], None] = print,
+) -> Lesson:
+    """Read the texts and lay out what the stage sees.
+
+    Args:
+        settings: how the stage runs.
+        mixture: sizes of one step.
+        say: gets a line of text.
+    """
     mixture = mixture or MixtureSettings()
     mixture = replace(mixture, seed=mixture.seed + settings.seed)
-    prepare(settings, mixture.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
-    model = start_model(settings.init)
     began = time.monotonic()
     texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
     tokens = sum(len(text.ids) for text in texts)
     say(f"{tokens:,} tokens of text, {time.monotonic() - began:.0f} s")
-    warm_bias(model, texts)
-    batches = Mixture(texts, tokenizer.vocab, mixture)
-    trainer = make_trainer(settings, model, batches, part_loss, seed=mixture.seed, say=say)
-    write_settings(settings, trainer, asdict(mixture), {"text_tokens": tokens})
-    return run_stage(settings, trainer, say, stop)
+
+    def start() -> BertForPreTraining:
+        model = start_model(settings.init)
+        warm_bias(model, texts)
+        return model
+
+    return Lesson(
+        start,
+        Mixture(texts, tokenizer.vocab, mixture),
+        part_loss,
+        mixture.seed,
+        tokenizer.pad_token_id,
+        asdict(mixture),
+        {"text_tokens": tokens},
+    )

@@ -3,16 +3,26 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from bert_core.finetuning import BatchSource, Budget, Loss, StepReport, Trainer, TrainerSettings
+from bert_core.finetuning import (
+    BatchSource,
+    Budget,
+    BuiltAhead,
+    Loss,
+    StepReport,
+    Trainer,
+    TrainerSettings,
+)
 from bert_core.model import BertPreTrainedModel
 from training.curve import write_curve
+from training.padding import Padded
 from training.start import keep_memory, prefers_bfloat16
 
 STATE = "state.pt"
@@ -41,6 +51,9 @@ class StageSettings:
         average_last: share of the stage, from its end, whose weights are averaged for export.
         seed: shifts every seed of the stage; 0 is the recipe's own.
         cache: folder with the encoded text, which stages may share; None is the work folder.
+        compiled: compile the layers.
+        builders: processes that build batches ahead; 0 builds each when it is needed.
+        pad_to: rows are padded to a multiple of this many tokens.
     """
 
     data: Path
@@ -58,27 +71,78 @@ class StageSettings:
     average_last: float = 0.0
     seed: int = 0
     cache: Path | None = None
+    compiled: bool = False
+    builders: int = 0
+    pad_to: int = 1
 
 
-def prepare(settings: StageSettings, seed: int) -> None:
-    """Make the work folder, set the processor up, and seed what fresh heads start from."""
-    torch.manual_seed(seed)
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a stage trains, and on what.
+
+    Attributes:
+        start: makes the model with the weights it starts from.
+        batches: what the steps see.
+        loss: model and one part of a step -> loss.
+        seed: of dropout, and of what a fresh head starts from.
+        pad_id: id of [PAD].
+        mixture: what one step sees, for the record.
+        facts: anything else worth keeping.
+    """
+
+    start: Callable[[], BertPreTrainedModel]
+    batches: BatchSource
+    loss: Callable[[Any, Any], Loss]
+    seed: int
+    pad_id: int
+    mixture: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+
+def prepare(settings: StageSettings) -> None:
+    """Make the work folder and set the machine up for training."""
     if settings.device == "cpu":
         torch.set_num_threads(1)
         keep_memory()
+    else:
+        torch.set_float32_matmul_precision("high")  # what is not computed in bfloat16
     settings.work.mkdir(parents=True, exist_ok=True)
 
 
-def make_trainer(
+def train(
     settings: StageSettings,
-    model: BertPreTrainedModel,
-    batches: BatchSource,
-    loss: Callable[[Any, Any], Loss],
-    *,
-    seed: int,
-    say: Callable[[str], None],
+    lesson: Lesson,
+    say: Callable[[str], None] = print,
+    stop: threading.Event | None = None,
 ) -> Trainer:
-    """Build the trainer of a stage and restore its saved state where there is one."""
+    """Run or resume a stage until its budget is used up, or somebody sets `stop`.
+
+    Args:
+        settings: how the stage runs.
+        lesson: what it trains.
+        say: gets a line of text now and then.
+        stop: ends the stage after the step at hand, with its state saved.
+    """
+    log = settings.work / LOG
+    trainer = make_trainer(settings, lesson, log)
+    if (settings.work / STATE).is_file():
+        trainer.resume(settings.work / STATE)
+        say(f"resumed after step {trainer.steps_done}")
+    elif log.is_file():
+        log.unlink()  # of a run that was killed before its first save
+    write_settings(settings, trainer, lesson)
+    with closing_builders(trainer):
+        return run_stage(settings, trainer, say, stop)
+
+
+def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = None) -> Trainer:
+    """Build the trainer of a stage, at its beginning.
+
+    Args:
+        settings: how the stage runs.
+        lesson: what it trains.
+        log: a file that gets one line a step.
+    """
     bfloat16 = settings.bfloat16
     if bfloat16 is None:
         bfloat16 = prefers_bfloat16(settings.device)
@@ -87,19 +151,50 @@ def make_trainer(
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup_steps,
         bfloat16=bfloat16,
-        seed=seed,
+        seed=lesson.seed,
         workers=settings.workers,
         layer_decay=settings.layer_decay,
         average_last=settings.average_last,
+        compiled=settings.compiled,
     )
-    log = settings.work / LOG
-    trainer = Trainer(model.to(settings.device), batches, trainer_settings, loss=loss, log=log)
-    if (settings.work / STATE).is_file():
-        trainer.resume(settings.work / STATE)
-        say(f"resumed after step {trainer.steps_done}")
-    elif log.is_file():
-        log.unlink()  # of a run that was killed before its first save
-    return trainer
+    batches = lesson.batches
+    if settings.pad_to > 1:
+        batches = Padded(batches, settings.pad_to, lesson.pad_id)
+    if settings.builders:
+        batches = BuiltAhead(batches, settings.budget, processes=settings.builders)
+    torch.manual_seed(lesson.seed)
+    model = lesson.start().to(settings.device)
+    return Trainer(model, batches, trainer_settings, loss=lesson.loss, log=log)
+
+
+@contextmanager
+def closing_builders(trainer: Trainer) -> Iterator[None]:
+    """End the processes that build batches, whatever happens."""
+    try:
+        yield
+    finally:
+        if isinstance(trainer.batches, BuiltAhead):
+            trainer.batches.close()
+
+
+def seconds_a_step(settings: StageSettings, lesson: Lesson, *, warm: int, timed: int) -> float:
+    """Measure the steps of a stage on a model of its own; state and log stay as they are.
+
+    Args:
+        settings: how the stage runs.
+        lesson: what it trains.
+        warm: steps before the clock starts: compiling and first memory are no measure.
+        timed: steps that are measured.
+    """
+    short = replace(settings, budget=Budget(steps=warm + timed), average_last=0.0)
+    trainer = make_trainer(short, lesson)
+    with closing_builders(trainer):
+        for _ in range(warm):
+            trainer.step()
+        before = trainer.seconds
+        for _ in range(timed):
+            trainer.step()
+    return (trainer.seconds - before) / timed
 
 
 def run_stage(
@@ -163,21 +258,18 @@ def describe(report: StepReport) -> str:
     )
 
 
-def write_settings(
-    settings: StageSettings, trainer: Trainer, mixture: Mapping[str, Any], facts: Mapping[str, Any]
-) -> None:
+def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) -> None:
     """Keep what the recipe was, for the model card; a resumed training may have changed it.
 
     Args:
         settings: how the stage runs.
         trainer: its settings and how far it is.
-        mixture: what one step sees.
-        facts: anything else worth keeping.
+        lesson: what one step sees.
     """
     target = settings.work / SETTINGS
     phase = {
         "after_step": trainer.steps_done,
-        "mixture": dict(mixture),
+        "mixture": dict(lesson.mixture),
         "trainer": asdict(trainer.settings),
     }
     phases = []
@@ -186,7 +278,7 @@ def write_settings(
         phases = [old for old in known if old["after_step"] < trainer.steps_done]
     if not phases or _seen(phases[-1]) != _seen(phase):
         phases.append(phase)
-    record = {"init": settings.init, "device": settings.device, **facts, "phases": phases}
+    record = {"init": settings.init, "device": settings.device, **lesson.facts, "phases": phases}
     target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

@@ -5,6 +5,7 @@ tensors), `sampling` (which rows a step sees), `trainer`. This package may impor
 `bert_core` only; it prints nothing and knows no command line.
 """
 
+from bert_core.finetuning.ahead import BuiltAhead
 from bert_core.finetuning.batches import Batch, choice_batch, text_batch, word_batch
 from bert_core.finetuning.questions import question_batch
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords
@@ -23,6 +24,7 @@ __all__ = [
     "Batch",
     "BatchSource",
     "Budget",
+    "BuiltAhead",
     "Choices",
     "LabelledText",
     "Loss",

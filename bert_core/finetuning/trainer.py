@@ -19,6 +19,7 @@ from torch import Tensor
 
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning.averaging import WeightAverage
+from bert_core.finetuning.compiling import compile_layers
 from bert_core.finetuning.optimizer import make_optimizer
 from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
@@ -84,6 +85,7 @@ class TrainerSettings:
             `bert_core.finetuning.optimizer`. 1.0 for one rate.
         average_last: share of the training, from its end, over which the weights are averaged;
             see `Trainer.average`. 0.0 for no average.
+        compiled: compile the encoder's layers; for graphics cards, and for one worker.
 
     Raises:
         InputError: a share is not between 0 and 1.
@@ -99,6 +101,7 @@ class TrainerSettings:
     workers: int = 1
     layer_decay: float = 1.0
     average_last: float = 0.0
+    compiled: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.layer_decay <= 1.0:
@@ -178,6 +181,8 @@ class Trainer:
             layer_decay=settings.layer_decay,
         )
         self.average = WeightAverage(model, settings.average_last)
+        if settings.compiled:
+            compile_layers(model, workers=settings.workers)
         self.replicas = Replicas(model, settings.workers)
         torch.manual_seed(settings.seed)
 

@@ -1,0 +1,70 @@
+"""Batches padded to few different lengths, as compiled steps on a graphics card like them."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from bert_core.finetuning import BatchSource
+from bert_core.pretraining import PretrainingBatch
+from training.mixture import Part
+
+_IGNORED = -100
+
+
+class Padded:
+    """A `BatchSource` whose rows are a multiple of some number of tokens long.
+
+    What is added is hidden by the attention mask and bears no label, so no loss changes. Packed
+    blocks have no mask and stay as they are.
+
+    Args:
+        source: gives the parts.
+        multiple: 64 is what the matrix units of graphics cards like.
+        pad_id: id of [PAD].
+    """
+
+    def __init__(self, source: BatchSource, multiple: int, pad_id: int) -> None:
+        self.source, self.multiple, self.pad_id = source, multiple, pad_id
+
+    def __call__(self, step: int, progress: float) -> list[Any]:
+        """Return the parts of a step, padded."""
+        return [self._padded(part) for part in self.source(step, progress)]
+
+    def _padded(self, part: Any) -> Any:
+        if not isinstance(part, Part):
+            return dataclasses.replace(part, batch=self._tensors(part.batch))
+        batch = part.batch
+        if batch.attention_mask is None:
+            return part
+        inputs = {
+            name: value
+            for name in ("input_ids", "token_type_ids", "attention_mask")
+            if (value := getattr(batch, name)) is not None
+        }
+        longer: PretrainingBatch = dataclasses.replace(batch, **self._tensors(inputs))
+        return dataclasses.replace(part, batch=longer)
+
+    def _tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Pad everything that has one entry a token; (..., T) -> (..., T + added)."""
+        shape = tensors["input_ids"].shape
+        added = -shape[-1] % self.multiple
+        fills = {"input_ids": self.pad_id, "labels": _IGNORED}
+        return {
+            name: F.pad(value, (0, added), value=fills.get(name, 0))
+            if value.shape == shape
+            else value
+            for name, value in tensors.items()
+        }
+
+
+def tokens_of(parts: Sequence[Any]) -> int:
+    """Count the tokens of a step, padding included."""
+    total = 0
+    for part in parts:
+        batch = part.batch
+        ids = batch.input_ids if isinstance(batch, PretrainingBatch) else batch["input_ids"]
+        total += ids.numel()
+    return total
