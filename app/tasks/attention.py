@@ -5,7 +5,7 @@
 `group_shares` (sentence to sentence) and `strongest_links` (lines between words).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isqrt
 
 import numpy as np
@@ -27,6 +27,7 @@ from app.results.attention import (
 )
 from app.results.cut import Cut
 from bert_core.errors import InputError
+from bert_core.head_statistics.patterns import entropies, to_neighbour, to_places
 
 GRID_BYTES = 96 * 1024
 """Pixels in the pictures of all heads together; what a page sends stays below 150 kB."""
@@ -101,33 +102,16 @@ def _patterns(layers: Sequence[Floats], sides: Sequence[int | None]) -> HeadPatt
     """Summarise every head; `layers` holds L arrays (H, T, T)."""
     special = np.array([side is None for side in sides])
 
-    def diagonal(offset: int) -> Floats:
-        rows = [np.diagonal(layer, offset, -2, -1).mean(axis=-1) for layer in layers]
-        return np.stack(rows)  # (L, H)
+    def each(measure: Callable[..., Floats], argument: object) -> Floats:
+        return np.stack([measure(layer, argument) for layer in layers])  # (L, H)
 
     return HeadPatterns(
-        to_itself=diagonal(0),
-        to_previous=diagonal(-1),
-        to_next=diagonal(1),
-        to_special=np.stack([layer[:, :, special].sum(-1).mean(-1) for layer in layers]),
-        entropy=np.stack([_entropies(layer) for layer in layers]),
+        to_itself=each(to_neighbour, 0),
+        to_previous=each(to_neighbour, -1),
+        to_next=each(to_neighbour, 1),
+        to_special=each(to_places, special),
+        entropy=np.stack([entropies(layer) for layer in layers]),
     )
-
-
-def _entropies(layer: Floats) -> Floats:
-    """Return the mean entropy in bits of the rows of every head (H, T, T): (H,).
-
-    One head after another, because its 1 MiB at 512 tokens stays in the processor's cache; in
-    numpy, whose logarithm takes a third of the time of PyTorch's.
-    """
-    tiny = np.finfo(layer.dtype).tiny  # 0 times the logarithm of this is 0
-    scratch = np.empty(layer.shape[1:], dtype=layer.dtype)
-    found = np.empty(len(layer), dtype=layer.dtype)
-    for head, weights in enumerate(layer):
-        np.add(weights, tiny, out=scratch)
-        np.log2(scratch, out=scratch)
-        found[head] = -np.vecdot(weights, scratch).mean()
-    return found
 
 
 def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int], list[int]]:
