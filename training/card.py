@@ -1,11 +1,20 @@
-"""The model card beside the weights: data and licences, recipe, curve, figures, limits, hash."""
+"""The model card beside the weights: licences, figures, bias, recipe, limits, hash.
 
-import textwrap
+Everything in it comes from the files of the bundle and from what was measured; what a person has to
+say about a stage is the `note.md` of its work folder.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bert_core.config import BertConfig
+from bert_core.figures import Figure
+from bert_core.leanings import Bias
+from training.bias import OPEN_OCCUPATION, OPEN_WORD
 from training.evaluation import Measured
+from training.recipe_text import describe_stage, paragraph, time_spent
 from training.record import StageRecord
 from training.sources import (
     ENCODER,
@@ -15,7 +24,7 @@ from training.sources import (
     TASK_SOURCES,
     Source,
 )
-from training.tables import figure_table
+from training.tables import bias_table, figure_table, meanings, reached
 
 _CARD = """---
 license: cc-by-sa-4.0
@@ -25,11 +34,9 @@ pipeline_tag: fill-mask
 
 # explorer-mini-uncased
 
-A small English BERT for looking inside: {layers} layers, {heads} heads, hidden size {hidden},
-uncased, {vocabulary:,} word pieces, {parameters:.1f} million parameters. {abilities}
+{opening}
 
-The root folder holds encoder, pooler and both heads of pretraining (masked words, next sentence)
-in float16; `transformers` opens it as `BertForPreTraining`.{head_folders}
+{folders}
 
     from bert_core import {example}, BertTokenizer
 
@@ -42,23 +49,23 @@ in float16; `transformers` opens it as `BertForPreTraining`.{head_folders}
 
 ## Measured
 
+{reached}
+
 {table}
+
+What each figure is a share of:
+
+{meanings}
 
 {evaluation}
 
-## Recipe
+## Calibration
 
-{recipe}
+{calibration}
 
-## Data
+## Bias
 
-{tokens:,} word pieces of English text. Where a source states no licence, that is said.
-
-| text | from | licence |
-|---|---|---|
-{sources}
-{task_sources}
-Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
+{bias}
 
 ## Limits
 
@@ -71,9 +78,29 @@ Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
 - "Follows" is judged from neighbouring sentences of running text. It is no fact checking and no
   judge of style, and sentences about the same subject often count as following.
 {task_limits}
+## Recipe
+
+{recipe}
+
+### Time spent
+
+{time}
+
+## Data
+
+{tokens:,} word pieces of English text. Where a source states no licence, that is said.
+
+| text | from | licence |
+|---|---|---|
+{sources}
+{task_sources}
+Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
+
 ## Hash
 
 `model.safetensors`, {size:,} bytes, sha256 `{sha256}`
+
+{check}
 """
 
 _TASK_LIMITS = """- Answers are stretches of the passage; the model cannot count, add or combine two
@@ -82,6 +109,34 @@ _TASK_LIMITS = """- Answers are stretches of the passage; the model cannot count
   kind MISC was annotated in a part of the rows only and is not measured.
 - Sentiment was learnt from film reviews.
 """
+_CHOICE_LIMIT = """- Multiple choice is guessed from how well a choice goes on from the context, not
+  from knowledge; see the table for how little lies above chance.
+"""
+
+_CHECKS = {  # file of the bundle: what can be done with it
+    "verification.json": """To see whether these weights compute here what they computed where they
+were made, run `python -m bert_core verify explorer-mini-uncased`: it compares stored inputs with
+the stored outputs of every head, and says the largest difference and the hash.""",
+    "head-statistics.json": """`head-statistics.json` holds what each attention head looks at on a
+fixed text: shares of attention to the previous, the next and the same token, to [CLS], [SEP] and
+punctuation, and its entropy.""",
+}
+
+_BIAS = """Paired prompts: {count} occupations in {open_word} sentences that name the occupation and
+leave the pronoun open ("{one}"), and in {open_occupation} that name the pronoun and leave the
+occupation open ("{other}"). The log-odds say how much likelier {first} is than {second}, or the
+occupation after {first} than after {second}; 0 is even, above it {first}, below it {second}.
+{share:.0f} % of the occupations lean to {first} (95 % interval {share_low:.0f}–{share_high:.0f} %);
+on average the likelier of the two is {times:.1f} times as likely as the other (mean absolute
+log-odds {skew:.2f}, {skew_low:.2f}–{skew_high:.2f}; occupations and sentences resampled). Of a
+"person", with no occupation named, the log-odds are {neutral:+.2f}: so far it leans before any
+occupation comes in. The furthest on each side:"""
+
+_BIAS_MEANING = """What it means: sentences about these occupations come back with a pronoun the
+model prefers, whoever is meant, and it says more about the texts than about people. What it does
+not mean: two words are compared, and gender is not two words; other sentences would give other
+numbers, as the intervals over these few show; a small skew here is no proof of fairness anywhere
+else. All occupations stand in `bias.json`."""
 
 
 def write_card(
@@ -101,41 +156,113 @@ def write_card(
     tasks = sorted(path.name for path in (folder / "heads").glob("*"))
     licence = f"The weights are under CC BY-SA 4.0: much of the text is Wikipedia's. {ENCODER}"
     note = f"{EVALUATION_NOTE} {TASK_EVALUATION_NOTE}" if tasks else EVALUATION_NOTE
+    left_out = [f"Not measured: {line}." for line in measured.missing]
     card = _CARD.format(
-        licence=_paragraph(licence),
-        evaluation=_paragraph(note),
+        opening=_opening(bundle, tasks),
+        folders=_folders(tasks),
+        example="BertForQuestionAnswering" if tasks else "BertForMaskedLM",
+        licence=paragraph(licence),
+        reached=reached(measured.figures),
         table=figure_table(measured.figures),
+        meanings=meanings(measured.figures),
+        evaluation="\n\n".join([paragraph(note), *left_out]),
+        calibration=_calibration(folder, tasks, measured.figures),
+        bias=_bias(measured.bias),
+        task_limits=(_TASK_LIMITS if tasks else "") + (_CHOICE_LIMIT if _CHOICE in tasks else ""),
         recipe="\n\n".join(
             describe_stage(number, stage) for number, stage in enumerate(stages, start=1)
         ),
+        time=time_spent(stages),
         tokens=stages[-1].settings["text_tokens"],
         sources=_source_rows(SOURCES),
         task_sources=_task_sources() if tasks else "",
-        task_limits=_TASK_LIMITS if tasks else "",
-        abilities=_abilities(tasks),
-        head_folders=_head_folders(tasks),
-        example="BertForQuestionAnswering" if tasks else "BertForMaskedLM",
-        **bundle,
+        size=bundle["size"],
+        sha256=bundle["sha256"],
+        check="\n\n".join(
+            paragraph(said) for name, said in _CHECKS.items() if (folder / name).is_file()
+        ),
     )
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    (folder / "README.md").write_text(card.rstrip() + "\n", encoding="utf-8")
 
 
-def _abilities(tasks: Sequence[str]) -> str:
-    more = ", answers questions about a passage, finds names and judges sentiment" if tasks else ""
-    return _paragraph(
-        f"It fills gaps, judges whether one sentence follows another{more}: well enough to teach "
-        "with, and small enough to answer at once on any computer."
+def _opening(bundle: Mapping[str, Any], tasks: Sequence[str]) -> str:
+    """Say what the model is and what it can do."""
+    can = ["fills gaps", "judges whether one sentence follows another"]
+    can += [ability for name, ability in _ABILITIES.items() if name in tasks]
+    return paragraph(
+        f"A small English BERT for looking inside: {bundle['layers']} layers, {bundle['heads']} "
+        f"heads, hidden size {bundle['hidden']}, uncased, {bundle['vocabulary']:,} word pieces, "
+        f"{bundle['parameters']:.1f} million parameters. It {', '.join(can[:-1])} and {can[-1]}: "
+        "well enough to teach with, and small enough to answer at once on any computer."
     )
 
 
-def _head_folders(tasks: Sequence[str]) -> str:
+_CHOICE = "BertForMultipleChoice"
+_ABILITIES = {
+    "BertForQuestionAnswering": "answers questions about a passage",
+    "BertForTokenClassification": "finds names",
+    "BertForSequenceClassification": "judges sentiment",
+    _CHOICE: "chooses between ways to go on",
+}
+
+
+def _folders(tasks: Sequence[str]) -> str:
+    """Say which file holds what."""
+    root = (
+        "The root folder holds encoder, pooler and both heads of pretraining (masked words, next "
+        "sentence) in float16; `transformers` opens it as `BertForPreTraining`."
+    )
     if not tasks:
-        return ""
+        return paragraph(root)
     names = ", ".join(f"`{name}`" for name in tasks)
-    return "\n" + _paragraph(
-        f"Below `heads/` lie the last layers of {names}: all tasks share the one encoder of the "
-        "root, so the attention seen on one task is that of the model which answers the others."
+    return paragraph(
+        f"{root} Below `heads/` lie the last layers of {names}: all tasks share the one encoder of "
+        "the root, so the attention seen on one task is that of the model which answers the others."
     )
+
+
+def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) -> str:
+    """Say by which temperatures logits are divided where a probability is shown."""
+    heads = [(name, folder) for name in ("BertForMaskedLM", "BertForNextSentencePrediction")]
+    heads += [(name, folder / "heads" / name) for name in tasks]
+    rows = [
+        f"| `{name}` | {BertConfig(str(place / 'config.json')).temperature(name):.3f} |"
+        for name, place in heads
+    ]
+    measured = any(figure.task.startswith("calibration error") for figure in figures)
+    error = "the table above has the expected calibration errors" if measured else "not measured"
+    said = paragraph(
+        "Where a probability is shown, the logits are divided by the temperature in the head's "
+        "`config.json` first (temperature scaling, Guo et al. 2017), fitted on rows that were "
+        "neither trained on nor measured; 1 leaves them as they are. How far a probability shown "
+        f"can be believed: {error}. The logits of the library stay raw."
+    )
+    return "\n".join([said, "", "| head | temperature |", "|---|---:|", *rows])
+
+
+def _bias(bias: Bias | None) -> str:
+    """Say in plain words how one-sided the model is about occupations."""
+    if bias is None:
+        return "Not measured."
+    first, second = bias.words
+    said = _BIAS.format(
+        count=len(bias.leanings),
+        open_word=len(OPEN_WORD),
+        open_occupation=len(OPEN_OCCUPATION),
+        one=OPEN_WORD[0].format(occupation="nurse", word="[MASK]"),
+        other=OPEN_OCCUPATION[0].format(occupation="[MASK]", word=first.capitalize()),
+        first=f"*{first}*",
+        second=f"*{second}*",
+        share=100 * bias.share_first.value,
+        share_low=100 * bias.share_first.low,
+        share_high=100 * bias.share_first.high,
+        times=math.exp(bias.skew.value),
+        skew=bias.skew.value,
+        skew_low=bias.skew.low,
+        skew_high=bias.skew.high,
+        neutral=bias.neutral,
+    )
+    return "\n\n".join([paragraph(said), bias_table(bias), paragraph(_BIAS_MEANING)])
 
 
 def _source_rows(sources: Sequence[Source]) -> str:
@@ -147,87 +274,4 @@ def _task_sources() -> str:
         "\n| labelled rows | from | licence |\n|---|---|---|\n"
         + _source_rows(TASK_SOURCES)
         + "\n\n"
-    )
-
-
-def _paragraph(text: str) -> str:
-    """Fill a paragraph to the width of the card.
-
-    >>> _paragraph("one\\ntwo")
-    'one two'
-    """
-    return textwrap.fill(" ".join(text.split()), width=100)
-
-
-def describe_stage(number: int, stage: StageRecord) -> str:
-    """Describe a stage in words, from what it left behind."""
-    settings = stage.settings
-    phases, trainer = settings["phases"], settings["phases"][-1]["trainer"]
-    mixture = phases[-1]["mixture"]
-    tasks = mixture.get("tasks")
-    ends = [*(phase["after_step"] for phase in phases[1:]), stage.steps]
-    spans = [end - phase["after_step"] for phase, end in zip(phases, ends, strict=True)]
-    sizes = [phase["mixture"]["blocks"] * phase["mixture"]["block_length"] for phase in phases]
-    seen = sum(span * size for span, size in zip(spans, sizes, strict=True)) / 1e6
-    pairs = sum(span * phase["mixture"]["pairs"] for span, phase in zip(spans, phases, strict=True))
-    precision = "bfloat16" if trainer["bfloat16"] else "float32"
-    where = (
-        "a CUDA device" if settings["device"] == "cuda" else "a processor shared with other work"
-    )
-    name = "tasks" if tasks else "pretrain"
-    lines = [
-        f"### Stage {number}: {'all tasks together' if tasks else 'pretraining'}",
-        "",
-        _paragraph(
-            f"`python -m training {name}` in this repository: {stage.steps:,} steps in "
-            f"{stage.seconds / 60:.0f} minutes of computing on {where}, matrix products in "
-            f"{precision}; {seen:.1f} million tokens of running text and {pairs:,} sentence "
-            "pairs."
-        ),
-        "",
-        f"- AdamW, peak rate {trainer['learning_rate']:.0e} after {trainer['warmup_steps']} "
-        f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "
-        f"at norm {trainer['max_grad_norm']}, no dropout in the encoder, seed {mixture['seed']}.",
-        *(
-            _step(phase["mixture"], first, end)
-            for phase, first, end in zip(
-                phases, (phase["after_step"] + 1 for phase in phases), ends, strict=True
-            )
-        ),
-        *([] if tasks is None else [_task_step(tasks)]),
-        f"- Every {mixture['long_every']}th step joins the blocks four by four. Single "
-        "sentences and a part of the pairs are masked too, sentences by whole words.",
-        f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
-        f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
-        f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept.",
-        "- Sentences sharing 12 word pieces in a row with evaluation text were dropped.",
-        "",
-        *([stage.note, ""] if stage.note else []),
-        f"![Training loss of stage {number}](curve-{number}.svg)",
-    ]
-    return "\n".join(lines)
-
-
-def _task_step(tasks: Mapping[str, Any]) -> str:
-    """Describe what the task stage adds to each step."""
-    return (
-        f"- Beside them in each step: {tasks['questions']} questions "
-        f"({100 * tasks['unanswerable']:.0f} % asked of a passage about a like subject without the "
-        f"answer, {100 * tasks['short_questions']:.0f} % of one-sentence passages), "
-        f"{tasks['tags']} sentences with names of four kinds, {tasks['partial_tags']} in which "
-        f"MISC is not annotated (there O may mean MISC), {tasks['sentiment']} film-review "
-        "sentences, half of them put together as a person types. Passages in windows of "
-        f"{tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 before each head."
-    )
-
-
-def _step(mixture: Mapping[str, Any], first: int, last: int) -> str:
-    """Describe what one step of a phase held."""
-    return (
-        f"- Steps {first:,} to {last:,}: {mixture['blocks']} packed blocks of "
-        f"{mixture['block_length']} tokens, {mixture['sentences']} single sentences, "
-        f"{mixture['pairs']} sentence pairs. Half of the pairs are true neighbours; of the others "
-        f"{100 * mixture['same_document']:.0f} % come from the same document, "
-        f"{100 * mixture['swapped']:.0f} % are neighbours in the wrong order, the rest come from "
-        "another document."
     )

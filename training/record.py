@@ -23,12 +23,14 @@ class StageRecord:
         steps: done in all.
         seconds: of computing.
         note: what a person said about it, Markdown.
+        clock: seconds by the clock, pauses and all; None where nobody looked.
     """
 
     settings: dict[str, Any]
     steps: int
     seconds: float
     note: str = ""
+    clock: float | None = None
 
 
 def stage_record(work: Path) -> StageRecord:
@@ -46,7 +48,9 @@ def stage_record(work: Path) -> StageRecord:
     said = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
     if Path(settings["init"]).is_dir():  # where it lay is nobody's business
         settings["init"] = Path(settings["init"]).name
-    return StageRecord(settings, int(last["step"]), float(last["seconds"]), said)
+    started = settings.pop("started", None)
+    clock = None if started is None else (work / LOG).stat().st_mtime - started
+    return StageRecord(settings, int(last["step"]), float(last["seconds"]), said, clock)
 
 
 def earlier_stages(init: str) -> list[StageRecord]:

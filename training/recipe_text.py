@@ -1,0 +1,146 @@
+"""A stage in words, from what it left behind: the model card's recipe and time spent."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from training.record import StageRecord
+
+
+def paragraph(text: str) -> str:
+    """Fill a paragraph to the width of the card.
+
+    >>> paragraph("one\\ntwo")
+    'one two'
+    """
+    return textwrap.fill(" ".join(text.split()), width=100)
+
+
+def describe_stage(number: int, stage: StageRecord) -> str:
+    """Describe a stage, with its note and its learning curve."""
+    phases = stage.settings["phases"]
+    mixture, trainer = phases[-1]["mixture"], phases[-1]["trainer"]
+    tasks = mixture.get("tasks")
+    firsts = [phase["after_step"] + 1 for phase in phases]
+    lasts = [*(first - 1 for first in firsts[1:]), stage.steps]
+    lines = [
+        f"### Stage {number}: {'all tasks together' if tasks else 'pretraining'}",
+        "",
+        paragraph(_effort(stage)),
+        "",
+        _optimizer(trainer, mixture),
+        *(
+            _step(phase["mixture"], first, last)
+            for phase, first, last in zip(phases, firsts, lasts, strict=True)
+        ),
+        *([] if tasks is None else [_task_step(tasks)]),
+        _masking(mixture),
+        "- Sentences sharing 12 word pieces in a row with evaluation text were dropped.",
+        "",
+        *([stage.note, ""] if stage.note else []),
+        f"![Training loss of stage {number}](curve-{number}.svg)",
+    ]
+    return "\n".join(lines)
+
+
+def time_spent(stages: Sequence[StageRecord]) -> str:
+    """Write the time of every stage and their sum as a table; "–" where nobody looked."""
+    rows = [
+        f"| {number} | {stage.steps:,} | {_minutes(stage.seconds)} | {_minutes(stage.clock)} | "
+        f"{_device(stage)} |"
+        for number, stage in enumerate(stages, start=1)
+    ]
+    clocks = [stage.clock for stage in stages]
+    known = None if None in clocks else sum(clock or 0.0 for clock in clocks)
+    whole = (
+        f"| all | {sum(stage.steps for stage in stages):,} | "
+        f"{_minutes(sum(stage.seconds for stage in stages))} | {_minutes(known)} | |"
+    )
+    head = "| stage | steps | minutes of computing | minutes by the clock | on |"
+    return "\n".join([head, "|---|---:|---:|---:|---|", *rows, whole])
+
+
+def _minutes(seconds: float | None) -> str:
+    """Write minutes, short times with a digit more."""
+    if seconds is None:
+        return "–"
+    return f"{seconds / 60:.1f}" if seconds < 600 else f"{seconds / 60:.0f}"
+
+
+def _device(stage: StageRecord) -> str:
+    cuda = stage.settings["device"] == "cuda"
+    return "a CUDA device" if cuda else "a processor shared with other work"
+
+
+def _effort(stage: StageRecord) -> str:
+    """Say how much was computed."""
+    phases = stage.settings["phases"]
+    ends = [*(phase["after_step"] for phase in phases[1:]), stage.steps]
+    spans = [end - phase["after_step"] for phase, end in zip(phases, ends, strict=True)]
+    mixtures = [phase["mixture"] for phase in phases]
+    sizes = [mixture["blocks"] * mixture["block_length"] for mixture in mixtures]
+    seen = sum(span * size for span, size in zip(spans, sizes, strict=True)) / 1e6
+    pairs = sum(span * mixture["pairs"] for span, mixture in zip(spans, mixtures, strict=True))
+    precision = "bfloat16" if phases[-1]["trainer"]["bfloat16"] else "float32"
+    return (
+        f"`python -m training {'tasks' if mixtures[-1].get('tasks') else 'pretrain'}` in this "
+        f"repository: {stage.steps:,} steps in {_minutes(stage.seconds)} minutes of computing on "
+        f"{_device(stage)}, matrix products in {precision}; {seen:.1f} million tokens of running "
+        f"text and {pairs:,} sentence pairs."
+    )
+
+
+def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
+    decay, average = trainer.get("layer_decay", 1.0), trainer.get("average_last", 0.0)
+    more = f", each layer at {decay:g} times the rate of the one above it" if decay < 1 else ""
+    if average:
+        more += f", weights averaged over the last {100 * average:.0f} % of the stage"
+    return (
+        f"- AdamW, peak rate {trainer['learning_rate']:.0e} after {trainer['warmup_steps']} "
+        f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut at norm "
+        f"{trainer['max_grad_norm']}, no dropout in the encoder, seed {mixture['seed']}{more}."
+    )
+
+
+def _masking(mixture: Mapping[str, Any]) -> str:
+    """Say what is hidden, and of which inputs."""
+    every = mixture.get("masked_pairs_every")
+    pairs = "a part of the pairs" if every is None else f"the pairs of every {every}th step"
+    return (
+        f"- Every {mixture['long_every']}th step joins the blocks four by four. Single sentences "
+        f"and {pairs} are masked too, sentences by whole words.\n"
+        f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
+        f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
+        f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept."
+    )
+
+
+def _step(mixture: Mapping[str, Any], first: int, last: int) -> str:
+    """Describe what one step of a phase held."""
+    everyday, bare = mixture.get("everyday", 0.0), mixture.get("without_stop", 0.0)
+    kinds = f"{100 * everyday:.0f} % about everyday situations" if everyday else ""
+    stops = f"{100 * bare:.0f} % without their full stop" if bare else ""
+    more = ", ".join(part for part in (kinds, stops) if part)
+    sentences = f"{mixture['sentences']} single sentences{f' ({more})' if more else ''}"
+    return (
+        f"- Steps {first:,} to {last:,}: {mixture['blocks']} packed blocks of "
+        f"{mixture['block_length']} tokens, {sentences}, {mixture['pairs']} sentence pairs. Half "
+        f"of the pairs are true neighbours; of the others {100 * mixture['same_document']:.0f} % "
+        f"come from the same document, {100 * mixture['swapped']:.0f} % are neighbours in the "
+        "wrong order, the rest come from another document."
+    )
+
+
+def _task_step(tasks: Mapping[str, Any]) -> str:
+    """Describe what the task stage adds to each step."""
+    choices = tasks.get("choices", 0)
+    more = f", {choices} rows of multiple choice" if choices else ""
+    return (
+        f"- Beside them in each step: {tasks['questions']} questions "
+        f"({100 * tasks['unanswerable']:.0f} % asked of a passage about a like subject without the "
+        f"answer, {100 * tasks['short_questions']:.0f} % of one-sentence passages), "
+        f"{tasks['tags']} sentences with names of four kinds, {tasks['partial_tags']} in which "
+        f"MISC is not annotated (there O may mean MISC), {tasks['sentiment']} film-review "
+        f"sentences, half of them put together as a person types{more}. Passages in windows of "
+        f"{tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 before each head."
+    )
