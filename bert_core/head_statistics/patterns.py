@@ -41,5 +41,5 @@ def entropies(layer: Attention) -> Attention:
     for head, weights in enumerate(layer):
         np.add(weights, tiny, out=scratch)
         np.log2(scratch, out=scratch)
-        found[head] = -np.vecdot(weights, scratch).mean()
+        found[head] = -np.einsum("ij,ij->i", weights, scratch).mean()  # vecdot needs numpy 2
     return found
