@@ -1,0 +1,104 @@
+"""Batches built ahead are the same batches, and no process outlives its training."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_core.errors import InputError
+from bert_core.finetuning import Budget, BuiltAhead
+
+# The builder processes import what they build from by name, so it lies in a file of its own.
+SOURCE = """
+import os
+import torch
+from bert_core.errors import InputError
+
+class Counting:
+    def __call__(self, step, progress):
+        if step == 5:
+            raise InputError("step 5 is broken")
+        generator = torch.Generator().manual_seed(step)
+        return [(step, progress, os.getpid()), {"ids": torch.rand(3, generator=generator)}]
+"""
+KILLED = """
+import sys, time
+from counting import Counting
+from bert_core.finetuning import Budget, BuiltAhead
+if __name__ == "__main__":
+    batches = BuiltAhead(Counting(), Budget(steps=5), processes=1)
+    print(batches(0, 0.0)[0][2], flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "counting.py").write_text(SOURCE)
+    (tmp_path / "killed.py").write_text(KILLED)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("counting", None)
+
+
+def test_every_step_gets_what_its_source_gives(folder: Path) -> None:
+    from counting import Counting  # type: ignore[import-not-found]
+
+    source = Counting()
+    batches = BuiltAhead(source, Budget(steps=8), processes=1, ahead=2)
+    try:
+        for step in (0, 1, 2, 7):  # a resumed training begins anywhere
+            (number, progress, builder), tensors = batches(step, step / 8)
+            expected = source(step, step / 8)
+            assert (number, progress) == expected[0][:2] == (step, step / 8)
+            assert tensors["ids"].tolist() == expected[1]["ids"].tolist()
+            assert builder != os.getpid()
+        with pytest.raises(InputError, match="step 5 is broken"):
+            batches(5, 5 / 8)
+    finally:
+        batches.close()
+
+
+def test_builders_end_with_a_training_that_was_killed(folder: Path) -> None:
+    root = str(Path(__file__).resolve().parents[3])
+    paths = os.pathsep.join([str(folder), root])
+    training = subprocess.Popen(
+        [sys.executable, str(folder / "killed.py")],
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert training.stdout is not None
+    builder = int(training.stdout.readline())
+    training.send_signal(signal.SIGKILL)
+    training.wait()
+    training.stdout.close()
+    for _ in range(600):
+        if not _runs(builder):
+            break
+        time.sleep(0.1)
+    assert not _runs(builder)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process is there and no mere entry that nobody has collected."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not status.is_file() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize(
+    ("budget", "processes", "said"),
+    [(Budget(minutes=3), 1, "one in steps"), (Budget(steps=3), 0, "give at least 1")],
+)
+def test_what_cannot_be_built_ahead_is_refused(budget: Budget, processes: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        BuiltAhead(lambda step, progress: [], budget, processes=processes)
