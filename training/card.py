@@ -115,8 +115,12 @@ _CHOICE_LIMIT = """- Multiple choice is guessed from how well a choice goes on f
 
 _CHECKS = {  # file of the bundle: what can be done with it
     "verification.json": """To see whether these weights compute here what they computed where they
-were made, run `python -m bert_core verify explorer-mini-uncased`: it compares stored inputs with
-the stored outputs of every head, and says the largest difference and the hash.""",
+were made:
+
+    python -m bert_core verify explorer-mini-uncased
+
+It compares stored inputs with the stored outputs of every head, and says the largest difference and
+the hash.""",
     "head-statistics.json": """`head-statistics.json` holds what each attention head looks at on a
 fixed text: shares of attention to the previous, the next and the same token, to [CLS], [SEP] and
 punctuation, and its entropy.""",
@@ -178,9 +182,7 @@ def write_card(
         task_sources=_task_sources() if tasks else "",
         size=bundle["size"],
         sha256=bundle["sha256"],
-        check="\n\n".join(
-            paragraph(said) for name, said in _CHECKS.items() if (folder / name).is_file()
-        ),
+        check="\n\n".join(said for name, said in _CHECKS.items() if (folder / name).is_file()),
     )
     (folder / "README.md").write_text(card.rstrip() + "\n", encoding="utf-8")
 
@@ -233,9 +235,9 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
     error = "the table above has the expected calibration errors" if measured else "not measured"
     said = paragraph(
         "Where a probability is shown, the logits are divided by the temperature in the head's "
-        "`config.json` first (temperature scaling, Guo et al. 2017), fitted on rows that were "
-        "neither trained on nor measured; 1 leaves them as they are. How far a probability shown "
-        f"can be believed: {error}. The logits of the library stay raw."
+        "`config.json` first (temperature scaling, Guo et al. 2017), fitted on other rows than "
+        "those measured; 1 leaves them as they are. How far a probability shown can be believed: "
+        f"{error}. The logits of the library stay raw."
     )
     return "\n".join([said, "", "| head | temperature |", "|---|---:|", *rows])
 

@@ -15,10 +15,10 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.figures import write_figures
+from bert_core.figures import FIGURES, write_figures
 from bert_core.finetuning.state import trained_weights
 from bert_core.heads import BertForPreTraining
-from bert_core.leanings import write_bias
+from bert_core.leanings import BIAS, write_bias
 from bert_core.tokenizer import BertTokenizer
 from training.card import write_card
 from training.curve import write_curve
@@ -36,6 +36,7 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
+_SAID = (FIGURES, BIAS, "README.md")  # of older weights in the same folder
 _DROPOUT = 0.1  # BERT's own, for whoever trains on; pretraining went without
 
 
@@ -75,6 +76,8 @@ def export(work: Path, folder: Path) -> Bundle:
     config = _config(settings["init"])
     earlier = earlier_stages(settings["init"])
     curves = _earlier_curves(settings["init"], len(earlier))
+    for name in _SAID:
+        (folder / name).unlink(missing_ok=True)
     model = _model(parameters, config)
     model.half().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -139,7 +142,9 @@ def describe_bundle(folder: Path, measured: Measured) -> None:
         "sha256": bundle.sha256,
     }
     write_figures(folder, measured.figures)
-    if measured.bias is not None:
+    if measured.bias is None:
+        (folder / BIAS).unlink(missing_ok=True)
+    else:
         write_bias(folder, measured.bias)
     write_card(folder, read_record(folder / RECORD), measured, facts)
 

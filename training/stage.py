@@ -272,13 +272,15 @@ def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) ->
         "mixture": dict(lesson.mixture),
         "trainer": asdict(trainer.settings),
     }
-    phases = []
+    phases, started = [], time.time()  # the clock runs on while a stage waits to be resumed
     if trainer.steps_done and target.is_file():
-        known = json.loads(target.read_text(encoding="utf-8"))["phases"]
-        phases = [old for old in known if old["after_step"] < trainer.steps_done]
+        known = json.loads(target.read_text(encoding="utf-8"))
+        phases = [old for old in known["phases"] if old["after_step"] < trainer.steps_done]
+        started = known.get("started")
     if not phases or _seen(phases[-1]) != _seen(phase):
         phases.append(phase)
-    record = {"init": settings.init, "device": settings.device, **lesson.facts, "phases": phases}
+    record = {"init": settings.init, "device": settings.device, "started": started}
+    record |= {**lesson.facts, "phases": phases}
     target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

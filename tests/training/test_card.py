@@ -1,0 +1,169 @@
+"""The model card, made from the files of a bundle alone."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bert_core import BertTokenizer
+from bert_core.errors import CheckpointError
+from bert_core.figures import read_figures
+from bert_core.finetuning import Budget
+from bert_core.leanings import Bias, Estimate, Leaning, read_bias
+from training.card import write_card
+from training.evaluation import Measured
+from training.export import describe_bundle, export
+from training.mixture import MixtureSettings
+from training.pretrain import pretrain
+from training.recipe_text import describe_stage, time_spent
+from training.record import StageRecord, read_record, stage_record, write_record
+from training.sources import SOURCES, TASK_SOURCES
+from training.stage import SETTINGS, StageSettings
+
+SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
+HEADINGS = ("Licence", "Measured", "Calibration", "Bias", "Limits", "Recipe", "Data", "Hash")
+EVEN = Estimate(0.5, 0.4, 0.6)
+JOBS = (Leaning("nurse", Estimate(-2.0, -3.0, -1.0), -3.0, -1.0),)
+BIAS = Bias(("he", "she"), ("The {occupation} said {word} knew.",), JOBS, EVEN, EVEN, 1.25)
+
+
+@pytest.fixture
+def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    settings = StageSettings(data, folder, str(encoder), Budget(steps=2), bfloat16=False)
+    pretrain(settings, SMALL, say=lambda line: None)
+    return folder
+
+
+def stage(**changes: object) -> StageRecord:
+    """A stage of two phases as a settings file tells it."""
+    mixture = {
+        "blocks": 10, "block_length": 100, "long_every": 8, "sentences": 4, "pairs": 6,
+        "same_document": 0.4, "swapped": 0.1, "rate": 0.3, "rate_falls": 0.7, "last_rate": 0.15,
+        "seed": 5,
+    }  # fmt: skip
+    trainer = {
+        "learning_rate": 6e-4, "warmup_steps": 100, "weight_decay": 0.01, "max_grad_norm": 1.0,
+        "bfloat16": True,
+    }  # fmt: skip
+    later = {**mixture, "blocks": 20, "everyday": 0.25, "masked_pairs_every": 4, **changes}
+    phases = [
+        {"after_step": 0, "mixture": mixture, "trainer": trainer},
+        {
+            "after_step": 600,
+            "mixture": later,
+            "trainer": {**trainer, "layer_decay": 0.9, "average_last": 0.1},
+        },
+    ]
+    return StageRecord({"device": "cpu", "text_tokens": 1000, "phases": phases}, 1000, 630.0)
+
+
+def test_a_stage_is_told_with_all_it_computed() -> None:
+    text = describe_stage(3, stage())
+    flat = " ".join(text.split())
+    assert "### Stage 3: pretraining" in text
+    # 600 steps of 10 blocks and 400 of 20, of 100 tokens each; six pairs in all of them
+    assert "1.4 million tokens of running text and 6,000 sentence pairs" in flat
+    assert "1,000 steps in 10 minutes" in flat or "1,000 steps in 11 minutes" in flat
+    assert "- Steps 1 to 600: 10 packed blocks" in text
+    assert "- Steps 601 to 1,000: 20 packed blocks" in text
+    assert "(25 % about everyday situations)" in text
+    assert "each layer at 0.9 times the rate of the one above it" in text
+    assert "averaged over the last 10 % of the stage" in text
+    assert "![Training loss of stage 3](curve-3.svg)" in text
+
+
+def test_rows_of_multiple_choice_are_named_where_there_were_any() -> None:
+    tasks = {
+        "questions": 24, "unanswerable": 0.18, "short_questions": 0.2, "tags": 20,
+        "partial_tags": 12, "sentiment": 20, "max_length": 320, "stride": 96,
+    }  # fmt: skip
+    assert "multiple choice" not in describe_stage(1, stage(tasks=tasks))
+    assert "8 rows of multiple choice" in describe_stage(1, stage(tasks={**tasks, "choices": 8}))
+
+
+def test_time_is_summed_and_an_unknown_clock_is_said() -> None:
+    known = replace(stage(), clock=1200.0)
+    assert time_spent([known, known]).splitlines()[-1] == "| all | 2,000 | 21 | 40 | |"
+    rows = time_spent([stage(), known]).splitlines()
+    assert rows[2].startswith("| 1 | 1,000 | 10 | – |")
+    assert rows[-1] == "| all | 2,000 | 21 | – | |"
+
+
+def test_the_clock_counts_from_the_first_start(work: Path) -> None:
+    record = stage_record(work)
+    assert record.clock is not None
+    assert 0 <= record.clock < 600
+    assert "started" not in record.settings
+    settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
+    settings["started"] -= 3600
+    (work / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    assert stage_record(work).clock == pytest.approx(record.clock + 3600)
+    del settings["started"]
+    (work / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    assert stage_record(work).clock is None
+
+
+def test_records_of_before_the_clock_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "training.json"
+    path.write_text('[{"settings": {}, "steps": 3, "seconds": 4.5, "note": "n"}]')
+    assert read_record(path) == [StageRecord({}, 3, 4.5, "n", None)]
+    write_record(path, read_record(path))
+    assert read_record(path)[0].clock is None
+    path.write_text('[{"steps": 3}]')
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        read_record(path)
+
+
+def test_a_card_says_everything_once(work: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    (work / "note.md").write_text("It rained all day.", encoding="utf-8")
+    export(work, folder)
+    describe_bundle(folder, Measured((), BIAS, ("sentiment: nobody trained it",)))
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    for heading in HEADINGS:
+        assert card.count(f"\n## {heading}\n") == 1, heading
+    assert "It rained all day." in card
+    assert "Not measured: sentiment: nobody trained it." in card
+    assert "| `BertForMaskedLM` | 1.000 |" in card
+    assert "| nurse | she | 7.4 | -2.00 | -3.00 to -1.00 |" in card
+    assert "the log-odds are +1.25" in " ".join(card.split())
+    assert all(source.licence in card for source in SOURCES)
+    assert "verify" not in card  # nothing is stored that could be compared
+    assert read_bias(folder) == BIAS
+    assert read_figures(folder) == ()
+    (folder / "verification.json").write_text("{}")
+    describe_bundle(folder, Measured((), None, ()))
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "python -m bert_core verify explorer-mini-uncased" in card
+    assert "## Bias\n\nNot measured." in card
+    assert not (folder / "bias.json").exists()
+
+
+def test_what_was_said_of_older_weights_goes_with_them(work: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    export(work, folder)
+    describe_bundle(folder, Measured((), BIAS, ()))
+    export(work, folder)
+    left = {path.name for path in folder.iterdir()}
+    assert not left & {"README.md", "figures.json", "bias.json"}
+    assert BertTokenizer.from_pretrained(folder).vocab
+
+
+def test_a_bundle_with_heads_names_their_sources(work: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    export(work, folder)
+    for name in ("BertForMultipleChoice", "BertForQuestionAnswering"):
+        (folder / "heads" / name).mkdir(parents=True)
+        (folder / "heads" / name / "config.json").write_bytes((folder / "config.json").read_bytes())
+    facts = {"layers": 2, "heads": 4, "hidden": 32, "vocabulary": 160, "parameters": 0.1}
+    facts |= {"size": 1, "sha256": "0" * 64}
+    write_card(folder, read_record(folder / "training.json"), Measured((), BIAS, ()), facts)
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "answers questions about a passage and chooses between ways to go on" in (
+        " ".join(card.split())
+    )
+    assert all(f"| {source.text} | {source.origin} |" in card for source in TASK_SOURCES)
+    for said in ("ODC-BY 1.0", "the repository states none", "Multiple choice is guessed"):
+        assert said in card
