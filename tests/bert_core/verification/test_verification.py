@@ -1,0 +1,389 @@
+"""Verification: a sound model is green, and nothing that was changed stays unseen."""
+
+import json
+import math
+import random
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+import torch
+
+from bert_core import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForSequenceClassification,
+    BertModel,
+    BertTokenizer,
+)
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.safetensors_file import SafetensorsFile
+from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.model import BertPreTrainedModel
+from bert_core.verification import VerificationReport, verify, write_verification
+from tests.conftest import save_head, save_tiny
+
+NUMBERS = "verification.safetensors"
+ALL = {
+    "BertModel",
+    "BertForMaskedLM",
+    "BertForNextSentencePrediction",
+    "BertForSequenceClassification",
+    "BertForMultipleChoice",
+    "BertForTokenClassification",
+    "BertForQuestionAnswering",
+}
+
+
+@pytest.fixture(scope="module")
+def sound_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with every head, and what it can be verified with."""
+    folder = Path(shutil.copytree(tiny_folder, tmp_path_factory.mktemp("sound") / "model"))
+    base = BertForPreTraining.from_pretrained(folder)
+    save_head(folder, BertForMultipleChoice.from_model(base))
+    base.config.id2label = {0: "bad", 1: "good", 2: "mixed"}
+    save_head(folder, BertForSequenceClassification.from_model(base))
+    write_verification(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(sound_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound_folder, tmp_path / "model"))
+
+
+def flip(path: Path, byte: int, bit: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(byte)
+        old = file.read(1)[0]
+        file.seek(byte)
+        file.write(bytes([old ^ (1 << bit)]))
+
+
+def changed_files(report: VerificationReport) -> list[str]:
+    return [check.path for check in report.files if not check.ok]
+
+
+def test_a_sound_model_is_verified_in_every_output_it_has(sound_folder: Path) -> None:
+    report = verify(sound_folder)
+    assert report.ok and report.failure == ""
+    assert {check.class_name for check in report.outputs} == ALL
+    assert len(report.texts) == 10 and all(check.ok for check in report.texts)
+    assert report.difference < 3e-5 and report.compared == sum(c.compared for c in report.outputs)
+    assert len(report.sha256) == 64 and report.name == str(sound_folder)
+    heads = sorted(path.name for path in (sound_folder / "heads").iterdir())
+    wanted = ["config.json", "model.safetensors", "vocab.txt"]
+    for head in heads:
+        wanted += [f"heads/{head}/config.json", f"heads/{head}/model.safetensors"]
+    assert [check.path for check in report.files] == wanted
+
+
+def test_what_is_stored_is_double_precision_rounded_once(sound_folder: Path) -> None:
+    tokenizer = BertTokenizer.from_pretrained(sound_folder)
+    model = BertForNextSentencePrediction.from_pretrained(sound_folder, dtype=torch.float64)
+    record = json.loads((sound_folder / "verification.json").read_text(encoding="utf-8"))
+    entry = next(
+        each
+        for each in record["outputs"]
+        if each["class_name"] == "BertForNextSentencePrediction" and len(each["texts"]) == 5
+    )
+    with SafetensorsFile(sound_folder / NUMBERS) as file:
+        stored = torch.empty(file.tensors[entry["tensor"]].shape)
+        file.tensors[entry["tensor"]].copy_to(stored)
+    alone = []  # every text by itself: padding must not change anything
+    for number in entry["texts"]:
+        text, pair = record["texts"][number]
+        encoding = tokenizer.encode(text, pair, max_length=48)
+        ids, types = (torch.tensor([x]) for x in (encoding.input_ids, encoding.token_type_ids))
+        with torch.no_grad():
+            alone.append(model(ids, types)[0])
+    assert torch.equal(stored, torch.cat(alone).float())
+
+
+def test_a_flipped_bit_anywhere_is_found(folder: Path) -> None:
+    chance = random.Random(20)
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name in {"model.safetensors", "config.json", "vocab.txt"}
+    ]
+    assert len(files) == 3 + 2 * 4
+    for path in files:
+        size = path.stat().st_size
+        for _ in range(5):
+            place = chance.randrange(size), chance.randrange(8)
+            flip(path, *place)
+            report = verify(folder)
+            assert not report.ok
+            assert changed_files(report) == [path.relative_to(folder).as_posix()]
+            flip(path, *place)
+    assert verify(folder).ok
+
+
+def tensors_of(folder: Path) -> list[tuple[Path, str, int, int]]:
+    """Every stored tensor: its file, its name, and where its numbers begin and end."""
+    found = []
+    for path in sorted(folder.rglob("model.safetensors")):
+        with SafetensorsFile(path) as file:
+            found += [(path, t.name, t.start, t.start + 4 * t.size) for t in file.tensors.values()]
+    return found
+
+
+def test_a_large_change_of_any_tensor_shows_as_a_difference(folder: Path) -> None:
+    chance = random.Random(21)
+    places = tensors_of(folder)
+    assert len(places) > 40
+    for path, name, start, end in places:
+        number = chance.randrange(start, end, 4)
+        old = path.read_bytes()[number : number + 4]
+        new = struct.pack("<f", struct.unpack("<f", old)[0] + 8.0)
+        with path.open("r+b") as file:
+            file.seek(number)
+            file.write(new)
+        report = verify(folder)
+        key_bias = name.endswith("key.bias")  # adds the same to all scores of a row: no effect
+        assert key_bias or report.difference > 1e-3, name
+        assert changed_files(report) == [path.relative_to(folder).as_posix()]
+        with path.open("r+b") as file:
+            file.seek(number)
+            file.write(old)
+
+
+def test_numbers_that_are_not_finite_are_red(folder: Path) -> None:
+    path, _, start, _ = next(t for t in tensors_of(folder) if t[1].endswith("qa_outputs.bias"))
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(struct.pack("<f", math.nan))
+    report = verify(folder)
+    red = {(c.class_name, c.output) for c in report.outputs if not c.ok}
+    assert red == {("BertForQuestionAnswering", "start_logits")}
+    assert report.difference == math.inf
+
+
+def test_a_model_that_cannot_be_loaded_is_red_and_says_why(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"\x08")
+    (folder / "vocab.txt").write_bytes(b"\xff\xfe\n")
+    report = verify(folder)
+    assert not report.ok and report.difference == math.inf
+    assert all(check.difference is None for check in report.outputs)
+    assert all(check.found == () for check in report.texts)
+    assert "model.safetensors" in report.failure and "tokenizer" in report.failure
+    assert changed_files(report) == ["model.safetensors", "vocab.txt"]
+
+
+def test_a_file_that_is_gone_is_red(folder: Path) -> None:
+    shutil.rmtree(folder / "heads" / "BertForQuestionAnswering")
+    report = verify(folder)
+    assert not report.ok
+    gone = {check.path for check in report.files if check.found == ""}
+    place = "heads/BertForQuestionAnswering"
+    assert gone == {f"{place}/config.json", f"{place}/model.safetensors"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pytorch_model.bin", "heads/BertForMaskedLM/model.safetensors", "tokenizer_config.json"],
+)
+def test_a_file_that_was_not_there_is_red(folder: Path, name: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(b"{}")
+    report = verify(folder)
+    assert not report.ok
+    assert [(c.path, c.expected) for c in report.files if not c.ok] == [(name, "")]
+
+
+def test_a_folder_in_place_of_a_file_is_red(folder: Path) -> None:
+    (folder / "vocab.txt").unlink()
+    (folder / "vocab.txt").mkdir()
+    report = verify(folder)
+    assert not report.ok and changed_files(report) == ["vocab.txt"]
+
+
+def test_another_vocabulary_shows_in_the_tokens(folder: Path) -> None:
+    lines = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    first, second = lines.index("the"), lines.index("on")
+    lines[first], lines[second] = lines[second], lines[first]
+    (folder / "vocab.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    report = verify(folder)
+    assert changed_files(report) == ["vocab.txt"]
+    assert any(not check.ok for check in report.texts)
+    assert all(check.ok for check in report.outputs)  # computed from the stored ids
+
+
+def test_models_in_memory_can_be_verified(folder: Path) -> None:
+    base = BertForPreTraining.from_pretrained(folder)
+    with torch.no_grad():
+        base.bert.encoder.block(1).output.dense.weight[0, 0] += 1
+
+    def loaded(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
+        return cls.from_model(base)
+
+    report = verify(folder, loaded=loaded)
+    assert changed_files(report) == [] and not report.ok
+    assert report.difference > 1e-3
+
+
+def test_without_stored_numbers_there_is_nothing_to_compare_with(tiny_folder: Path) -> None:
+    with pytest.raises(MissingFileError, match="nothing to compare with"):
+        verify(tiny_folder)
+
+
+@pytest.mark.parametrize("name", ["no such model", "", "bert-base-uncased", "a/b"])
+def test_only_folders_and_bundled_names_are_verified(name: str) -> None:
+    with pytest.raises(MissingFileError, match="no folder or bundled model"):
+        verify(name)
+
+
+def test_every_flipped_bit_of_the_stored_numbers_ends_in_a_sentence(folder: Path) -> None:
+    chance = random.Random(22)
+    for name in ("verification.json", NUMBERS):
+        for _ in range(100):
+            place = chance.randrange((folder / name).stat().st_size), chance.randrange(8)
+            flip(folder / name, *place)
+            with pytest.raises(CheckpointError, match=r"verification\."):
+                verify(folder)
+            flip(folder / name, *place)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 2},
+        {"texts": 3},
+        {"texts": [["a"]]},
+        {"outputs": [{}]},
+        {"outputs": None},
+        {"files": 5},
+    ],
+    ids=str,
+)
+def test_another_format_ends_in_a_sentence(folder: Path, change: dict) -> None:
+    from bert_core.verification.stored import _digest
+
+    path = folder / "verification.json"
+    record = json.loads(path.read_text(encoding="utf-8")) | change
+    del record["digest"]
+    path.write_text(json.dumps({**record, "digest": _digest(record)}), encoding="utf-8")
+    with pytest.raises(CheckpointError, match="another version"):
+        verify(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"class_name": "Path"},
+        {"output": "__class__"},
+        {"texts": [11]},
+        {"texts": []},
+        {"places": [[0], [0]]},
+        {"places": [[-1]]},
+        {"places": [[100]]},
+        {"places": [["a"]]},
+        {"tensor": "unknown"},
+        {"tensor": 1},
+    ],
+    ids=str,
+)
+def test_an_entry_that_asks_for_something_else_is_refused(folder: Path, change: dict) -> None:
+    from bert_core.verification.stored import _digest
+
+    path = folder / "verification.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    del record["digest"]
+    record["outputs"][0] |= change
+    path.write_text(json.dumps({**record, "digest": _digest(record)}), encoding="utf-8")
+    with pytest.raises(CheckpointError, match="another version"):
+        verify(folder)
+
+
+@pytest.mark.parametrize("cls", [BertModel, BertForMaskedLM, BertForSequenceClassification])
+def test_a_model_is_verified_in_what_it_has_and_no_more(
+    tmp_path: Path, cls: type[BertPreTrainedModel]
+) -> None:
+    folder = save_tiny(tmp_path / "model", cls)
+    write_verification(folder)
+    report = verify(folder)
+    assert report.ok
+    outputs = {(check.class_name, check.output) for check in report.outputs}
+    assert {name for name, _ in outputs} == {"BertModel", cls.__name__}
+    assert (("BertModel", "pooler_output") in outputs) == (cls is not BertForMaskedLM)
+
+
+def test_a_head_of_pretraining_with_weights_of_its_own_is_verified(folder: Path) -> None:
+    save_head(folder, BertForPreTraining.from_pretrained(folder))
+    write_verification(folder)
+    report = verify(folder)
+    assert report.ok
+    own = [c.output for c in report.outputs if c.class_name == "BertForPreTraining"]
+    assert own == ["logits", "logits", "seq_relationship_logits"]
+
+
+def test_pruned_heads_and_one_segment_are_no_obstacle(tmp_path: Path, tiny_folder: Path) -> None:
+    config = BertConfig(
+        len(BertTokenizer.from_pretrained(tiny_folder)),
+        hidden_size=8,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=48,
+        type_vocab_size=1,
+    )
+    model = BertForPreTraining(config)
+    model.prune_heads({1: [0]})
+    model.save_pretrained(tmp_path)
+    shutil.copy(tiny_folder / "vocab.txt", tmp_path)
+    write_verification(tmp_path)
+    report = verify(tmp_path)
+    assert report.ok and {c.class_name for c in report.outputs} >= {"BertForMaskedLM"}
+
+
+def test_writing_again_replaces_what_was_there(folder: Path) -> None:
+    (folder / "config.json").write_text(
+        (folder / "config.json").read_text(encoding="utf-8") + "\n", encoding="utf-8"
+    )
+    assert not verify(folder).ok
+    first = (folder / NUMBERS).read_bytes()
+    write_verification(folder)
+    assert verify(folder).ok
+    assert (folder / NUMBERS).read_bytes() == first
+    assert not list(folder.glob(".*"))
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_bundled_models_are_verified_with_all_they_have(name: str) -> None:
+    report = verify(name)
+    assert report.failure == "" and report.ok
+    folder = bundled_folder(name)
+    heads = {path.name for path in (folder / "heads").iterdir()}
+    assert heads <= {check.class_name for check in report.outputs}
+    assert {"BertForMaskedLM", "BertForNextSentencePrediction", "BertModel"} <= {
+        check.class_name for check in report.outputs
+    }
+    stored = sum((folder / each).stat().st_size for each in (NUMBERS, "verification.json"))
+    assert stored <= 1_000_000
+
+
+def test_flipped_bits_of_a_bundled_model_are_found(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(bundled_folder(bundled_names()[0]), tmp_path / "model"))
+    chance = random.Random(23)
+    weights = folder / "model.safetensors"
+    with SafetensorsFile(weights) as file:
+        output = file.tensors["bert.encoder.layer.3.output.dense.weight"]
+        word = file.tensors["bert.embeddings.word_embeddings.weight"]
+    numbers = [
+        output.start + 2 * chance.randrange(output.size),
+        word.start + 2 * chance.randrange(word.size),  # a word that stands in no stored text
+    ]
+    for number in numbers:
+        flip(weights, number + 1, 6)  # the highest bit of a float16's exponent: 65,536 times it
+        report = verify(folder)
+        assert changed_files(report) == ["model.safetensors"]
+        assert report.difference > 10 * max(check.tolerance for check in report.outputs)
+        flip(weights, number + 1, 6)
+    flip(weights, numbers[0], 0)  # the lowest bit: too little to compute, not too little to see
+    report = verify(folder)
+    assert changed_files(report) == ["model.safetensors"] and not report.ok
