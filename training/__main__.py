@@ -1,4 +1,4 @@
-"""The command line: `python -m training pretrain | tasks | export | evaluate`."""
+"""The command line: `python -m training all | pretrain | tasks | export | evaluate`."""
 
 import argparse
 import json
@@ -13,11 +13,14 @@ from pathlib import Path
 from bert_core.errors import BertError
 from bert_core.finetuning import Budget
 from training.evaluation import Measured, measure
-from training.export import describe_bundle, export
+from training.export import export
+from training.finish import finish
 from training.joint import train_tasks
 from training.mixture import MixtureSettings
+from training.plan import PLANS, choose
 from training.pretrain import pretrain
 from training.pretraining_evaluation import fills, gap_answers
+from training.recipe import RecipeSettings, run_recipe
 from training.stage import StageSettings
 from training.start import encoder_folder
 from training.tables import figure_table, reached
@@ -37,6 +40,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     stages = parser.add_subparsers(required=True)
+    stage = stages.add_parser("all", help="run every stage by itself, up to a measured bundle")
+    stage.add_argument("--data", type=Path, required=True, help="data folder")
+    stage.add_argument("--work", type=Path, required=True, help="folder for all that is made")
+    stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
+    stage.add_argument(
+        "--machine",
+        choices=("auto", "cpu", "cuda"),
+        default="auto",
+        help="sizes and lengths of the steps, see training/plan.py; default: cuda where it is",
+    )
+    stage.add_argument(
+        "--minutes", type=float, help="computing for both stages; default: what the plan says"
+    )
+    _add_common_options(stage)
+    stage.set_defaults(run=_all)
+
     stage = stages.add_parser("pretrain", help="train the masked-word and next-sentence heads")
     stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
     _add_stage_options(stage, learning_rate=6e-4)
@@ -78,15 +97,33 @@ def _add_stage_options(stage: argparse.ArgumentParser, *, learning_rate: float) 
     stage.add_argument(
         "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
     )
-    stage.add_argument("--save-minutes", type=float, default=5.0)
-    stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
     stage.add_argument(
         "--layer-decay", type=float, default=1.0, help="rate of a layer beside the one above it"
     )
     stage.add_argument(
         "--average-last", type=float, default=0.0, help="share of the stage to average weights over"
     )
+    _add_common_options(stage)
+
+
+def _add_common_options(stage: argparse.ArgumentParser) -> None:
+    stage.add_argument("--save-minutes", type=float, default=5.0, help="between two saved states")
+    stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
     stage.add_argument("--seed", type=int, default=0, help="shifts every seed; 0 is the recipe's")
+
+
+def _all(options: argparse.Namespace) -> None:
+    settings = RecipeSettings(
+        options.data,
+        options.work,
+        options.init or str(encoder_folder()),
+        PLANS[choose(options.machine)].on_this_machine(),
+        minutes=options.minutes,
+        seed=options.seed,
+        save_minutes=options.save_minutes,
+        pause_file=options.pause_file,
+    )
+    run_recipe(settings, say=_say, stop=_polite_end())
 
 
 def _pretrain(options: argparse.Namespace) -> None:
@@ -136,7 +173,7 @@ def _export(options: argparse.Namespace) -> None:
     bundle = export(options.work, options.target)
     print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
     if options.data is not None:
-        describe_bundle(options.target, measure(options.target, options.data, say=_whisper))
+        finish(options.target, options.data, say=_whisper)
 
 
 def _evaluate(options: argparse.Namespace) -> None:

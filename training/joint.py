@@ -12,7 +12,7 @@ from training.mixture import Mixture, MixtureSettings
 from training.stage import Lesson, StageSettings, prepare, train
 from training.start import start_model
 from training.task_model import start_task_model, task_loss
-from training.tasks import TaskMixture, TaskRows, TaskSettings
+from training.tasks import TaskMixture, TaskRows, TaskSettings, by_square_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,9 @@ class JointSettings:
     Attributes:
         tasks: rows of the tasks.
         pretraining: the smaller share of the pretraining mixture.
+        rows: rows of all tasks together, divided among them in proportion to the square roots of
+            how many there are of each, so that no task is seen far more often than the others
+            and none is crowded out; None takes the numbers in `tasks`.
     """
 
     tasks: TaskSettings = field(default_factory=TaskSettings)
@@ -37,12 +40,14 @@ class JointSettings:
             seed=21,
         )
     )
+    rows: int | None = None
 
     def shifted(self, seed: int) -> "JointSettings":
         """Return the same sizes with other seeds; 0 leaves them as they are."""
         return JointSettings(
             replace(self.tasks, seed=self.tasks.seed + seed),
             replace(self.pretraining, seed=self.pretraining.seed + seed),
+            self.rows,
         )
 
 
@@ -81,6 +86,7 @@ def task_lesson(
     began = time.monotonic()
     texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
     rows = TaskRows.read(settings.data, joint.tasks.seed)
+    tasks = joint.tasks if joint.rows is None else by_square_root(joint.tasks, rows, joint.rows)
     tokens = sum(len(text.ids) for text in texts)
     say(
         f"{tokens:,} tokens of text, {len(rows.answered):,} questions and {len(rows.short):,} "
@@ -92,10 +98,10 @@ def task_lesson(
     pretraining = Mixture(texts, tokenizer.vocab, joint.pretraining)
     return Lesson(
         lambda: start_task_model(start_model(settings.init), settings.init),
-        TaskMixture(rows, tokenizer, joint.tasks, pretraining),
+        TaskMixture(rows, tokenizer, tasks, pretraining),
         task_loss,
         joint.tasks.seed,
         tokenizer.pad_token_id,
-        {**asdict(joint.pretraining), "tasks": asdict(joint.tasks)},
+        {**asdict(joint.pretraining), "tasks": asdict(tasks)},
         {"text_tokens": tokens},
     )

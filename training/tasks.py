@@ -6,7 +6,7 @@ visitor looks at is then that of the model which gave the answer.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -235,6 +235,36 @@ def shares(sizes: Sequence[float] | np.ndarray[Any, Any], total: int) -> list[in
     for place in np.argsort(counts - exact, kind="stable")[: total - int(counts.sum())]:
         counts[place] += 1
     return [int(count) for count in counts]
+
+
+def by_square_root(settings: TaskSettings, rows: TaskRows, total: int) -> TaskSettings:
+    """Divide the rows of a step among the tasks by the square roots of their sizes.
+
+    A task with a hundred times the rows of another is then seen ten times as often, not a
+    hundred times and not equally often (Stickland and Murray 2019 compare such
+    powers).
+
+    Args:
+        settings: everything but the numbers of rows is kept.
+        rows: what there is of each task.
+        total: rows in a step.
+    """
+    sizes = (
+        len(rows.answered) + len(rows.short) + len(rows.unanswered),
+        len(rows.tags),
+        len(rows.partial_tags),
+        len(rows.sentiment),
+        sum(map(len, rows.choices)) + len(rows.two_choices),
+    )
+    asked, tags, partial_tags, sentiment, chosen = shares(np.sqrt(sizes), total)
+    return replace(
+        settings,
+        questions=asked,
+        tags=tags,
+        partial_tags=partial_tags,
+        sentiment=sentiment,
+        choices=chosen,
+    )
 
 
 def _without_full_stop(row: TaggedWords) -> TaggedWords:

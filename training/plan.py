@@ -1,0 +1,180 @@
+"""How the recipe runs on each kind of machine; one name chooses.
+
+Both plans show the same kinds of steps, in other sizes.
+
+- `cpu`: two cores, in the background, for hours. A step has 28 x 128 = 3,584 tokens of running
+  text and took 4 to 6 seconds on two cores that did other work too; 240 minutes are about 3,000
+  steps, 10 million tokens. The budget is one of minutes, so that a busy machine ends on time.
+- `cuda`: bfloat16, compiled layers, batches built ahead by processes. A step has 2,048 x 128 (or
+  512 x 512) = 262,144 tokens of running text, so 1,600 steps see 419 million; with its pairs and
+  sentences about 360,000 tokens a step. A token costs about 64 million operations in the layers
+  (6 x 10.6 million weights), 21 million in the vocabulary layer (30 % of 6 x 11.7 million) and 4
+  million in the attention: 32 * 10^12 a step. At 150 * 10^12 operations a second, 15 % of what an
+  H200 multiplies in bfloat16, that is 0.2 seconds a step and 6 minutes for all; at 50 * 10^12, as
+  an A100 may reach, 17. The 800 steps of the tasks are of about the same size. This is
+  arithmetic, not a measurement: what a machine really takes is measured before the start and
+  said. The budget is one of steps, so that the same seed shows the same batches again.
+
+Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB a
+token in the layers, and 90 kB in the vocabulary layer.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import torch
+
+from bert_core.errors import InputError
+from bert_core.finetuning import Budget
+from training.joint import JointSettings
+from training.mixture import MixtureSettings
+
+Machine = Literal["cpu", "cuda"]
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """How long a stage is and how it learns.
+
+    Attributes:
+        budget: steps or minutes of computing.
+        learning_rate: the peak.
+        warmup_steps: steps until the peak; short, so that little is lost of a model that was
+            trained before.
+        layer_decay: learning rate of a layer beside that of the layer above it.
+        average_last: share of the stage, from its end, whose weights are averaged.
+    """
+
+    budget: Budget
+    learning_rate: float
+    warmup_steps: int = 100
+    layer_decay: float = 1.0
+    average_last: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A way to run the recipe.
+
+    Attributes:
+        device: where the model is trained.
+        pretrain: the first stage.
+        tasks: the second.
+        mixture: sizes of a step of the first stage.
+        joint: sizes of a step of the second.
+        bfloat16: None chooses by the processor.
+        workers: threads that compute parts of a step side by side; 0 for one a core.
+        compiled: compile the layers.
+        builders: processes that build batches ahead.
+        pad_to: rows are padded to a multiple of this many tokens.
+    """
+
+    device: Machine
+    pretrain: StagePlan
+    tasks: StagePlan
+    mixture: MixtureSettings
+    joint: JointSettings = field(default_factory=JointSettings)
+    bfloat16: bool | None = None
+    workers: int = 1
+    compiled: bool = False
+    builders: int = 0
+    pad_to: int = 1
+
+    def on_this_machine(self) -> "Plan":
+        """Return the plan with as many workers or builders as the processor has cores for."""
+        cores = os.cpu_count() or 1
+        if self.device != "cpu":
+            return replace(self, builders=max(1, min(self.builders, cores - 2)))
+        workers = self.workers or cores
+        splits = 2 * workers if workers > 1 else 1
+        return replace(self, workers=workers, mixture=replace(self.mixture, splits=splits))
+
+    def with_minutes(self, minutes: float) -> "Plan":
+        """Return the plan with this much computing, divided among the stages as before."""
+        if not minutes > 0:
+            raise InputError(f"The recipe is to take {minutes} minutes; give a number above 0.")
+        stages = self.pretrain.budget, self.tasks.budget
+        sizes = [float(budget.minutes or budget.steps or 0) for budget in stages]
+        first = minutes * sizes[0] / sum(sizes)
+        return replace(
+            self,
+            pretrain=replace(self.pretrain, budget=Budget(minutes=first)),
+            tasks=replace(self.tasks, budget=Budget(minutes=minutes - first)),
+        )
+
+
+PLANS: Mapping[Machine, Plan] = {
+    "cpu": Plan(
+        device="cpu",
+        pretrain=StagePlan(Budget(minutes=240), learning_rate=5e-4),
+        tasks=StagePlan(Budget(minutes=120), learning_rate=3e-4, average_last=0.1),
+        mixture=MixtureSettings(
+            blocks=28,
+            sentences=24,
+            pairs=48,
+            same_document=0.25,
+            swapped=0.05,
+            word_weight=0.25,
+            pair_weight=1.5,
+            rate_falls=0.9,
+        ),
+        workers=0,
+    ),
+    "cuda": Plan(
+        device="cuda",
+        pretrain=StagePlan(Budget(steps=1_600), learning_rate=1e-3, warmup_steps=150),
+        tasks=StagePlan(
+            Budget(steps=800),
+            learning_rate=5e-4,
+            warmup_steps=80,
+            layer_decay=0.9,
+            average_last=0.1,
+        ),
+        mixture=MixtureSettings(
+            blocks=2_048,
+            sentences=512,
+            pairs=1_024,
+            same_document=0.25,
+            swapped=0.05,
+            word_weight=0.25,
+            pair_weight=1.5,
+            splits=4,
+        ),
+        joint=JointSettings(
+            pretraining=MixtureSettings(
+                blocks=512,
+                sentences=192,
+                pairs=512,
+                same_document=0.25,
+                pair_weight=1.0,
+                splits=1,
+                rate_falls=0.5,
+                seed=21,
+            ),
+            rows=1_008,
+        ),
+        bfloat16=True,
+        compiled=True,
+        builders=6,
+        pad_to=64,
+    ),
+}
+
+
+def choose(machine: Machine | Literal["auto"]) -> Machine:
+    """Return which plan to follow.
+
+    Raises:
+        InputError: CUDA is wanted and this machine has none.
+    """
+    there = torch.cuda.is_available()
+    if machine == "cuda" and not there:
+        raise InputError(
+            "--machine cuda needs a CUDA device and a PyTorch built for it; PyTorch finds none "
+            "here. Use --machine cpu."
+        )
+    if machine == "auto":
+        return "cuda" if there else "cpu"
+    return machine
