@@ -17,9 +17,11 @@ from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.figures import FIGURES, write_figures
 from bert_core.finetuning.state import trained_weights
+from bert_core.head_statistics import write_head_statistics
 from bert_core.heads import BertForPreTraining
 from bert_core.leanings import BIAS, write_bias
 from bert_core.tokenizer import BertTokenizer
+from bert_core.verification import write_verification
 from training.card import write_card
 from training.curve import write_curve
 from training.evaluation import Measured
@@ -60,7 +62,9 @@ def export(work: Path, folder: Path) -> Bundle:
 
     The root holds encoder and heads of pretraining; every trained task head goes into a folder of
     its own with its config and nothing but its own tensors. An older bundle there is replaced.
-    Where the training averaged its last weights, their mean is what is written.
+    Where the training averaged its last weights, their mean is what is written. Head statistics
+    and what the bundle is verified with are computed from it last; who changes a file of it
+    afterwards calls `write_verification` again.
 
     Args:
         work: the work folder of the training.
@@ -88,6 +92,8 @@ def export(work: Path, folder: Path) -> Bundle:
     for number, text in enumerate(curves, start=1):
         (folder / curve_name(number)).write_text(text, encoding="utf-8")
     write_curve(work / LOG, folder / curve_name(len(earlier) + 1))
+    write_head_statistics(folder)
+    write_verification(folder)
     return seal(folder)
 
 
