@@ -1,0 +1,107 @@
+"""The command line of the library, as a terminal sees it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bert_core.__main__ import main
+from bert_core.head_statistics import MEASURES
+from bert_core.verification import write_verification
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    folder = Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+    write_verification(folder)
+    return folder
+
+
+def test_a_sound_model_is_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith(f"{folder}: verified; largest difference of ")
+    assert "tokens: 10 of 10 texts are cut as stored" in lines
+    rows = [line for line in lines if line.startswith("Bert")]
+    assert len(rows) > 10 and all(line.endswith("  ok") for line in rows)
+    assert any(
+        len(line.split()[0]) == 64 and line.endswith("  vocab.txt") for line in lines[1:] if line
+    )
+
+
+def test_a_changed_model_is_red(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = bytearray((folder / "model.safetensors").read_bytes())
+    raw[-1] ^= 64
+    (folder / "model.safetensors").write_bytes(raw)
+    shutil.rmtree(folder / "heads" / "BertForTokenClassification")
+    assert main(["verify", str(folder)]) == 1
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[-1].startswith(f"{folder}: DIFFERS from what is stored beside it")
+    assert shown.count("was expected  <-- DIFFERS") == 3
+    assert "missing" in shown
+
+
+def test_a_model_that_cannot_be_computed_is_red_and_says_why(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "model.safetensors").write_bytes(b"nothing")
+    (folder / "vocab.txt").write_bytes(b"")
+    assert main(["verify", str(folder)]) == 1
+    shown = capsys.readouterr().out
+    assert "not computed" in shown and "cannot be computed" in shown
+    assert "tokens: 0 of 10 texts are cut as stored" in shown
+    assert "other tokens: 'The cat slept on the warm stones.': 0, not " in shown
+
+
+@pytest.mark.parametrize("name", ["headless_folder", "no such model"])
+def test_what_cannot_be_verified_says_so(
+    name: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(request.getfixturevalue(name)) if name.endswith("folder") else name
+    assert main(["verify", model]) == 2
+    found = capsys.readouterr()
+    assert found.out == "" and found.err.startswith("error: There is no")
+
+
+def test_head_statistics_are_shown_for_every_head(
+    tiny_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["head-statistics", str(tiny_folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == [
+        "layer",
+        "head",
+        "previous",
+        "next",
+        "itself",
+        "repeats",
+        "[CLS]",
+        "[SEP]",
+        "marks",
+        "entropy",
+    ]
+    rows = [line.split() for line in lines[1:9]]
+    assert [row[:2] for row in rows] == [[str(n // 4), str(n % 4)] for n in range(8)]
+    assert all(0 <= float(cell) <= 100 for row in rows for cell in row[2:])
+    assert "100 texts, 20 of them pairs" in lines[10]
+    assert "did not fit the model" in lines[11]  # the tiny model reads 48 tokens
+
+
+def test_head_statistics_as_json_are_those_of_the_table(
+    tiny_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["head-statistics", str(tiny_folder), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert set(MEASURES) <= record.keys()
+    assert main(["head-statistics", "no such model"]) == 2
+    assert "no such model" in capsys.readouterr().err
+
+
+def test_the_module_runs_and_names_its_commands() -> None:
+    command = [sys.executable, "-m", "bert_core", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "verify" in done.stdout and "head-statistics" in done.stdout
