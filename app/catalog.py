@@ -1,7 +1,8 @@
 """What the explorer offers: one row per feature, in the order of the menu.
 
 One slug is one task (`app/tasks/<slug>.py`), one page (`pages/<n>_<slug>.py`), one result
-(`app/results/<slug>.py`), one file of examples (`assets/examples/<slug>.toml`) and one row here.
+(`app/results/<slug>.py`) and one row here; where visitors write a text, also one file of examples
+(`assets/examples/<slug>.toml`).
 """
 
 import tomllib
@@ -26,6 +27,7 @@ class Feature:
         see: one sentence at the top of the page: what is on the screen.
         beware: one sentence: what must not be concluded from it.
         needs: classes of `bert_core` whose heads must have been trained; () for none.
+        takes_text: visitors write a text on it; it has examples then, and texts can be sent there.
     """
 
     slug: str
@@ -36,6 +38,7 @@ class Feature:
     see: str
     beware: str
     needs: tuple[str, ...] = ()
+    takes_text: bool = True
 
 
 FEATURES = (
@@ -107,6 +110,18 @@ FEATURES = (
         "such a person or place exists; what is not marked may be a name all the same.",
         needs=("BertForTokenClassification",),
     ),
+    Feature(
+        slug="model_card",
+        title="Model card",
+        icon=":material/badge:",
+        page="pages/7_model_card.py",
+        summary="See what the model was made from, how well it does, and if its files are sound.",
+        see="What this model is, how well it did on texts it had never read, and what the card "
+        "says that came with its files.",
+        beware="A figure holds for the texts it was measured on: yours may be harder, and a good "
+        "figure does not make any single answer right.",
+        takes_text=False,
+    ),
 )
 
 
@@ -140,8 +155,11 @@ class Example:
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
-    """Read the examples of a page from `assets/examples/<slug>.toml`."""
-    path = ASSETS / "examples" / f"{feature(slug).slug}.toml"
+    """Read the examples of a page from `assets/examples/<slug>.toml`; () where it takes no text."""
+    row = feature(slug)
+    if not row.takes_text:
+        return ()
+    path = ASSETS / "examples" / f"{row.slug}.toml"
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
     return tuple(
         Example(

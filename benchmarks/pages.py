@@ -175,7 +175,7 @@ def measure_here(rounds: int, only: str | None = None) -> Iterator[Timing]:
     warm_up()
     texts = Texts(list(open_engine().tokenizer.vocab))
     for feature in FEATURES:
-        if only in (None, feature.slug) and can_answer(feature):
+        if only in (None, feature.slug) and feature.takes_text and can_answer(feature):
             for tokens in LENGTHS:
                 yield from measure(feature, texts, tokens, rounds)
 

@@ -8,7 +8,9 @@ from app.results.attention import AttentionResult, HeadView, Selection
 from app.streamlit_kit import examples_row, page_shell, send_row, show_html, show_table
 from app.streamlit_kit.components import show_component
 from app.streamlit_kit.controls import choose, level, save_csv, switch, two_parts, two_texts
+from app.streamlit_kit.heads import head_section
 from app.tasks.attention import attention, attention_grid, group_shares, head_view, strongest_links
+from app.tasks.reading.habits import compare_head
 from app.views import attention as view
 from app.views import attention_pictures as pictures
 from app.views.cut import cut_note
@@ -37,7 +39,6 @@ with page_shell("attention") as page:
     text, pair = two_texts("attention", "Text", "Second text, if you like", hints=view.HINTS)
     result = attention(page.engine, text, pair)
     show_html(cut_note(result.cut))
-
     with st.container(horizontal=True, gap="medium"):
         layer = choose("Layer, counted from 0", view.layer_names(result), key="layer")
         head = choose("Head, counted from 0", view.head_names(result), key="head")
@@ -69,6 +70,7 @@ with page_shell("attention") as page:
         words, title = view.describe_view(result, shown), view.matrix_title(shown)
         show_table(view.matrix_table(shown), alt=words, key="t_map", title=title)
         save_csv("Save these numbers (CSV)", partial(view.matrix_csv, shown), view.csv_name(shown))
+    head_section(lambda: compare_head(page.engine, result, layer, shown.head))
     if result.is_pair:
         st.header("Between the two texts", anchor=False)
         shares = group_shares(result, shown)

@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,16 +14,19 @@ import bert_core
 from app.engine.compute import PROCESSOR
 from app.engine.device import chosen_device, on_processor
 from app.engine.facts import ModelFacts, read_facts
-from app.engine.provenance import Provenance, describe
+from app.engine.papers import Papers, StatisticsOnFile, read_papers, read_statistics
+from app.engine.provenance import Provenance, describe, fingerprint
 from app.engine.recent import RECENT
-from app.engine.shelf import Offer, called_by_name, local_folder, offer_of
+from app.engine.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
+from app.engine.verifying import Verification, Verifier
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.attentions import attention_maps
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.sharing import load_sharing
-from bert_core.errors import InputError
+from bert_core.errors import BertError, InputError
 from bert_core.model import BertPreTrainedModel
 from bert_core.outputs import ModelOutputs
+from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 _HELD = 3  # long texts whose memory is fetched before the first visitor comes, besides one
@@ -60,6 +65,8 @@ class Engine:
         self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
         self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
         self.facts: ModelFacts = read_facts(folder)
+        self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
+        self._verifier = Verifier(lambda: verify(folder), lambda: fingerprint(folder))
         self.provenance: Provenance = describe(
             self._offer,
             folder,
@@ -108,6 +115,35 @@ class Engine:
             raise InputError(f"There is no model class named {class_name!r}.")
         return _report(self.model(cls)).missing
 
+    def papers(self) -> Papers:
+        """Return what lies beside the weights, as it stands there now."""
+        found = read_papers(self._folder)
+        problems = tuple(without_paths(self._offer, each) for each in found.problems)
+        return replace(found, problems=problems)
+
+    def verify(self) -> Verification:
+        """Read the files again and compare them with what is stored beside them.
+
+        Raises:
+            BertError: there is nothing to compare with, or it cannot be read.
+        """
+        with called_by_name(self._offer):
+            found = self._verifier.run()
+        failure = without_paths(self._offer, found.report.failure)
+        return replace(found, report=replace(found.report, failure=failure))
+
+    def head_statistics(self) -> StatisticsOnFile | None:
+        """Return where every head usually looks, read once; None where nobody has measured it.
+
+        Raises:
+            CheckpointError: what lies beside the weights is damaged.
+        """
+        with self._lock, called_by_name(self._offer):
+            if self._statistics is None:
+                size = (self.provenance.layers, self.provenance.heads)
+                self._statistics = (read_statistics(self._folder, size),)
+            return self._statistics[0]
+
     def check_length(self, encoding: Encoding) -> None:
         """Refuse an input that is longer than the model reads.
 
@@ -134,6 +170,8 @@ class Engine:
         size = sum(layer.numel() * layer.element_size() for layer in held[0])
         held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]
         self.scores_at(encoding, [1])
+        with suppress(BertError):  # the pages say what is wrong with it
+            self.head_statistics()
 
     def run(
         self,

@@ -9,6 +9,7 @@ from pathlib import Path
 from app.engine.shelf import Offer, called_by_name, local_folder
 from bert_core import (
     BertForMaskedLM,
+    BertForMultipleChoice,
     BertForNextSentencePrediction,
     BertForPreTraining,
     BertForQuestionAnswering,
@@ -25,6 +26,7 @@ _CLASSES = (
     BertForQuestionAnswering,
     BertForTokenClassification,
     BertForSequenceClassification,
+    BertForMultipleChoice,
 )
 _LABELLED = ("BertForTokenClassification", "BertForSequenceClassification")
 _NAMELESS = re.compile(r"LABEL_\d+")

@@ -12,6 +12,7 @@ HEAD_NAMES = {
     "BertForQuestionAnswering": "question-answering head",
     "BertForTokenClassification": "head for labelling words",
     "BertForSequenceClassification": "head for classifying texts",
+    "BertForMultipleChoice": "multiple-choice head",
 }
 _PAIRS = ("BertForNextSentencePrediction", "BertForQuestionAnswering")
 _SHORTEST = 16  # tokens; less does not hold a sentence
@@ -152,6 +153,4 @@ def _untrained(name: str, called: str, head: HeadFacts, facts: ModelFacts) -> st
         return says
     owner = HEAD_NAMES.get(facts.classifier_of, "")
     belongs = f"is a {owner}" if owner else "does not say what it classifies"
-    if facts.classifier_of and not owner:
-        belongs = f"belongs to {facts.classifier_of}"
     return f"{says} {_SAME_NAMES.format(belongs=belongs)}"

@@ -69,7 +69,7 @@ def describe(
         name=offer.name,
         origin=offer.kind.value,
         licence=_licence(folder / _CARD),
-        fingerprint=_fingerprint(folder),
+        fingerprint=fingerprint(folder),
         layers=config.num_hidden_layers,
         heads=config.num_attention_heads,
         hidden=config.hidden_size,
@@ -104,7 +104,7 @@ def _licence(card: Path) -> str:
     return stated[0].strip().strip("\"'")[:_LICENCE_CHARS] if stated else ""
 
 
-def _fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path) -> str:
     """Hash the weight files of a folder, then those of its heads by their names.
 
     The same as `cat model.safetensors heads/*/model.safetensors | sha256sum`.

@@ -102,13 +102,17 @@ def called_by_name(offer: Offer) -> Iterator[None]:
     try:
         yield
     except BertError as error:
-        bundled = offer.kind is Kind.BUNDLED
-        folder = bundled_folder(offer.source) if bundled else Path(offer.source).expanduser()
-        says = str(error)
-        paths = {str(folder.absolute()), str(folder.resolve()), str(folder), offer.source}
-        for path in sorted(paths, key=len, reverse=True):
-            says = says.replace(path, offer.name) if len(path) > 1 else says
-        raise type(error)(says) from None
+        raise type(error)(without_paths(offer, str(error))) from None
+
+
+def without_paths(offer: Offer, says: str) -> str:
+    """Put the model's name for its folder into a sentence."""
+    bundled = offer.kind is Kind.BUNDLED
+    folder = bundled_folder(offer.source) if bundled else Path(offer.source).expanduser()
+    paths = {str(folder.absolute()), str(folder.resolve()), str(folder), offer.source}
+    for path in sorted(paths, key=len, reverse=True):
+        says = says.replace(path, offer.name) if len(path) > 1 else says
+    return says
 
 
 def _candidates() -> Iterator[Offer]:

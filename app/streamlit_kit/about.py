@@ -6,7 +6,7 @@ from app.engine import Engine, HeadFacts, ModelFacts, Provenance
 from app.engine.fit import HEAD_NAMES
 from app.streamlit_kit.show import show_html
 from app.views.frame import footer
-from app.views.model import Holding, holdings, size_line
+from app.views.model import Holding, holdings, plan_facts, size_line
 
 _KINDS = {
     "BertForMaskedLM": "Hidden words",
@@ -14,6 +14,7 @@ _KINDS = {
     "BertForQuestionAnswering": "Answers in a text",
     "BertForTokenClassification": "Labels of words",
     "BertForSequenceClassification": "Labels of texts",
+    "BertForMultipleChoice": "One of several choices",
 }
 
 
@@ -23,6 +24,13 @@ def model_footer(engine: Engine) -> None:
     with st.expander("About this model", icon=":material/info:"):
         show_html(size_line(sizes(engine.facts) + version(engine.provenance)))
         show_html(holdings(heads(engine.facts), engine.facts.left_over))
+
+
+def model_facts(engine: Engine) -> None:
+    """Draw all that is known about a model without asking it anything, one fact a line."""
+    facts = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
+    show_html(plan_facts(facts, label="What this model is"))
+    show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
 def identity(provenance: Provenance) -> list[tuple[str, str]]:

@@ -54,7 +54,8 @@ def page_shell(slug: str) -> Iterator[Page]:
     answers = False
     with guarded():
         page = Page(row, open_chosen(offer))
-        answers = suits(page.engine, row.needs)
+        # A page that reads no text shows what there is, whatever the model is good for.
+        answers = not row.takes_text or suits(page.engine, row.needs)
         if answers:
             yield page
     if page is None:

@@ -32,7 +32,7 @@ def enter(slug: str) -> None:
         return
     arrived_by_menu = _PAGE in st.session_state
     st.session_state[_PAGE] = slug
-    if arrived_by_menu and any(row.slug == slug for row in FEATURES):  # the home page has no text
+    if arrived_by_menu and any(row.slug == slug and row.takes_text for row in FEATURES):
         for key in TEXT_KEYS:
             st.session_state[key] = _texts().get((slug, key), _first_text(slug, key))
 
@@ -158,7 +158,7 @@ def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-send"):
         st.caption("Take this text to", width="content")
         for row in FEATURES:
-            if row.slug == slug:
+            if row.slug == slug or not row.takes_text:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):

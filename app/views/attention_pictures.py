@@ -36,7 +36,8 @@ HEAD_COLOURS = (
 Okabe and Ito's. A head's number stands beside its colour everywhere."""
 
 
-def _encoded(values: NDArray[Any]) -> str:
+def encoded(values: NDArray[Any]) -> str:
+    """Put an array into a string for JSON: its bytes in base64."""
     return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
 
 
@@ -55,7 +56,7 @@ def palette_bytes(palette: Palette) -> str:
     """Sample a palette: 256 times red, green, blue, in base64."""
     scale = plotly.colors.get_colorscale(palette)
     samples = plotly.colors.sample_colorscale(scale, 256, colortype="tuple")
-    return _encoded(np.rint(np.array(samples) * 255).astype(np.uint8))
+    return encoded(np.rint(np.array(samples) * 255).astype(np.uint8))
 
 
 def _identity(*parts: object) -> str:
@@ -83,7 +84,7 @@ def grid_picture(
         "heads": result.heads,
         "rows": grid.pictures.shape[2],
         "columns": grid.pictures.shape[3],
-        "pictures": _encoded(grid.pictures),
+        "pictures": encoded(grid.pictures),
         "peaks": [round(float(peak), 5) for peak in grid.peaks.reshape(-1)],
         "common": common,
         "palette": palette_bytes(palette),
@@ -109,7 +110,7 @@ def head_picture(
         "columnsAt": list(view.columns),
         "rowBreak": _second_starts(result, view.rows),
         "columnBreak": _second_starts(result, view.columns),
-        "values": _encoded(view.weights.astype("<f4")) if exact else _rounded(view.weights),
+        "values": encoded(view.weights.astype("<f4")) if exact else _rounded(view.weights),
         "rounded": not exact,
         "top": 1.0 if common else peak,
         "palette": palette_bytes(palette),

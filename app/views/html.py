@@ -8,17 +8,21 @@ other languages a text could be read as: Markdown, and the markup of plotly labe
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
 _TAGS = frozenset(
     {"a", "b", "bdi", "br", "caption", "code", "details", "div", "em", "figcaption", "figure"}
-    | {"h2", "h3", "hr", "i", "li", "mark", "ol", "p", "q", "section", "small", "span", "strong"}
+    | {"h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section", "small", "span"}
+    | {"strong"}
     | {"sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 )
-_VOID = frozenset({"br", "hr"})
+_VOID = frozenset({"br", "hr", "img"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
+# A picture is its own address: a browser draws it without asking anybody for anything.
+_OWN_PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]*")
 _SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-]*)")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories without a shape
 _JOINERS = "\u200c\u200d"  # they hold emoji and Persian words together
@@ -43,8 +47,8 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
     A trailing underscore keeps clear of Python's own words, other underscores become hyphens.
 
     Raises:
-        ValueError: an element or attribute that this site does not use, or a link elsewhere
-            than to this site or to an https address.
+        ValueError: an element or attribute that this site does not use, a link elsewhere than to
+            this site or to an https address, or a picture that would have to be fetched.
 
     >>> str(tag("span", "a < b", class_="piece", data_id=7))
     '<span class="piece" data-id="7">a &lt; b</span>'
@@ -58,6 +62,8 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
             raise ValueError(f"{attribute!r} is not an attribute this site uses")
         if attribute == "href" and not _SAFE_LINK.fullmatch(str(value)):
             raise ValueError("a link leads neither into this site nor to an https address")
+        if attribute in {"src", "srcset"} and not _OWN_PICTURE.fullmatch(str(value)):
+            raise ValueError("a picture is not part of the page, but would have to be fetched")
         if value is not None:
             parts.append(f'{attribute}="{escape(str(value))}"')
     opening = f"<{' '.join(parts)}>"
@@ -132,6 +138,15 @@ def chart_text(text: str) -> str:
     '&lt;b&gt;'
     """
     return escape(visible(text), quote=False)
+
+
+def chart_lines(lines: Iterable[str]) -> str:
+    """Put lines of text under one another in a label of plotly, each of them escaped.
+
+    >>> chart_lines(["a & b", "c"])
+    'a &amp; b<br>c'
+    """
+    return "<br>".join(chart_text(line) for line in lines)
 
 
 def document(title: str, css: str, *body: Html) -> bytes:

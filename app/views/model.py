@@ -102,7 +102,9 @@ def _parameters(names: Sequence[str], before: str = "") -> Html:
     return join(tag("br"), tag("small", before, tag("code", ", ".join(names[:_NAMES])), rest))
 
 
-def plan_facts(facts: Sequence[tuple[str, str]]) -> Html:
-    """Draw what a download would bring, one fact a line."""
+def plan_facts(
+    facts: Sequence[tuple[str, str]], *, label: str = "What would be downloaded"
+) -> Html:
+    """Draw what a download would bring, or what a model is, one fact a line."""
     items = [tag("li", tag("span", name, class_="bx-fact"), " ", value) for name, value in facts]
-    return tag("ul", *items, class_="bx-plan", aria_label="What would be downloaded")
+    return tag("ul", *items, class_="bx-plan", aria_label=label)

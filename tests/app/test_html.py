@@ -52,10 +52,23 @@ def test_markup_inside_markup_is_kept_and_texts_beside_it_are_escaped() -> None:
     assert str(tag("p", tag("em", "a & b"))) == "<p><em>a &amp; b</em></p>"
 
 
-@pytest.mark.parametrize("name", ["script", "iframe", "img", "style", "svg", "P"])
+@pytest.mark.parametrize("name", ["script", "iframe", "object", "style", "svg", "P"])
 def test_elements_that_the_site_does_not_use_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="not an element"):
         tag(name)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["https://a.example/x.png", "x.png", "data:text/html;base64,aa", "data:image/svg+xml,<svg/>"],
+)
+def test_pictures_that_would_have_to_be_fetched_are_refused(source: str) -> None:
+    with pytest.raises(ValueError, match="would have to be fetched"):
+        tag("img", src=source, alt="")
+    with pytest.raises(ValueError, match="would have to be fetched"):
+        tag("img", srcset=source, alt="")
+    own = tag("img", src="data:image/svg+xml;base64,PHN2Zy8+", alt="<")
+    assert str(own) == '<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="&lt;">'
 
 
 @pytest.mark.parametrize("key", ["onclick", "onerror", 'x"y', "x y"])

@@ -135,13 +135,27 @@ def test_the_address_takes_what_fits_when_percent_encoded(text: str, fits: bool)
     assert fits_address(text) is fits
 
 
-@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.slug)
-def test_every_page_has_five_examples_of_its_own_with_a_note(row: Any) -> None:
+WRITTEN = [row for row in FEATURES if row.takes_text]
+
+
+@pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row.slug)
+def test_every_page_for_texts_has_five_examples_of_its_own_with_a_note(row: Any) -> None:
     found = examples(row.slug)
     assert len(found) >= 5
     assert len({example.label for example in found}) == len(found)
     assert all(example.label and example.note and example.values["text"] for example in found)
     assert row.see and row.beware and row.summary
+
+
+def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) -> None:
+    assert [row.slug for row in FEATURES if not row.takes_text] == ["model_card"]
+    assert examples("model_card") == ()
+    site.switch_page("pages/1_tokenizer.py").run()
+    assert "Model card" not in [button.label for button in site.button]
+    site.switch_page("pages/7_model_card.py").run()
+    assert len(site.exception) == 0 and len(site.text_area) == 0
+    site.switch_page("pages/1_tokenizer.py").run()
+    assert site.text_area(key="text").value == examples("tokenizer")[0].values["text"]
 
 
 def test_a_slug_that_is_no_page_is_refused() -> None:

@@ -112,6 +112,18 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("figure", name=re.compile("^Heat map of start"))).to_be_visible()
 
 
+def use_model_card(page: Page) -> None:
+    page.get_by_role("main").locator("summary", has_text="Limits").click()
+    expect(page.get_by_text("English only")).to_be_visible()
+    for curve in page.locator("img.bx-card-curve").all():
+        assert curve.evaluate("drawn => drawn.naturalWidth") > 0
+        assert "Training loss" in (curve.get_attribute("alt") or "")
+    if page.get_by_text("There is nothing to compare with").count():
+        return
+    page.get_by_role("button", name="Verify this model").press("Enter")
+    expect(page.get_by_role("status").filter(has_text="Verified")).to_be_visible()
+
+
 STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
@@ -119,6 +131,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "attention": use_attention,
     "qa": use_qa,
     "ner": use_ner,
+    "model_card": use_model_card,
 }
 
 

@@ -1,0 +1,79 @@
+"""Model card: what the model is, how well it does, and whether its files are sound."""
+
+import streamlit as st
+
+from app.results.model_card import ModelCardResult
+from app.streamlit_kit import Page, guarded, page_shell, show_chart, show_html
+from app.streamlit_kit.about import model_facts
+from app.streamlit_kit.controls import on_demand, save_csv
+from app.streamlit_kit.heads import head_map
+from app.tasks.model_card import model_card, verify_model
+from app.tasks.reading.habits import head_habits
+from app.views import leanings, verified
+from app.views import model_card as view
+from app.views.card_text import draw_section, sections
+from app.views.curves import curve
+from app.views.html import join, plain
+
+
+def draw_figures(card: ModelCardResult) -> None:
+    """Draw what was measured beside what was to be reached."""
+    st.header("How well it does", anchor=False)
+    show_html(view.no_figures(card))
+    if figures := card.figures:
+        show_html(view.figures_table(figures))
+        show_html(join(view.figures_note(card), view.meanings(figures)))
+        fig, table = view.figures_chart(figures), view.frame(figures)
+        show_chart(fig, alt=view.describe(figures), table=table, key="figures")
+        save_csv("Save these figures (CSV)", lambda: view.csv(figures), "figures.csv")
+
+
+def draw_check(page: Page, card: ModelCardResult) -> None:
+    """Offer to compare the files with what is stored beside them, and draw the verdict."""
+    st.header("Verify this model", anchor=False)
+    show_html(verified.offer(card.verifiable))
+    if not card.verifiable:
+        return
+    known = page.engine.provenance
+    with guarded():
+        found = on_demand(
+            "Verify this model", lambda: verify_model(page.engine), key="_verify",
+            about=(known.name, known.fingerprint), icon=":material/verified_user:",
+        )  # fmt: skip
+        if found:
+            show_html(verified.report(found))
+
+
+def draw_bias(card: ModelCardResult) -> None:
+    """Draw towards which of two words the model leans."""
+    if found := card.leanings:
+        st.header("What it takes for granted", anchor=False)
+        show_html(join(leanings.summary(found), leanings.note(found)))
+        fig, words = leanings.chart(found), leanings.describe(found)
+        show_chart(fig, alt=words, table=leanings.table(found), key="bias")
+
+
+def draw(page: Page) -> None:
+    """Draw the page inside its frame."""
+    card = model_card(page.engine)
+    show_html(view.trouble(card))
+    st.header("What it is", anchor=False)
+    model_facts(page.engine)
+    draw_figures(card)
+    draw_check(page, card)
+    st.header("Where its heads look", anchor=False)
+    with guarded():
+        head_map(head_habits(page.engine), page.engine.provenance.name)
+    draw_bias(card)
+    if card.pictures:
+        st.header("How it learned", anchor=False)
+        show_html(join(*(curve(name, svg) for name, svg in card.pictures)))
+    st.header("The card in its makers' words", anchor=False)
+    show_html(view.card_note(card))
+    for part in sections(card.text):
+        with st.expander(plain(part.title)) if part.title else st.container():
+            show_html(draw_section(part))
+
+
+with page_shell("model_card") as shell:
+    draw(shell)
