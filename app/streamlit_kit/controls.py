@@ -10,6 +10,7 @@ from app.streamlit_kit.state import text_box
 from app.views.html import plain
 
 V = TypeVar("V", bound=str | int)
+T = TypeVar("T")
 
 
 def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> tuple[str, str]:
@@ -137,6 +138,27 @@ def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
     return st.slider(
         label, *ends, value=default, key=key, bind="query-params", persist_state="session"
     )
+
+
+def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, icon: str) -> T | None:
+    """Draw a button that has something computed, and return the last outcome.
+
+    It stays while the visitor does other things on the page. A new press computes it anew.
+
+    Args:
+        label: what the button says.
+        make: computes it.
+        key: name of the button on its page.
+        about: what it belongs to; with something else, the last outcome counts no more.
+        icon: a Material symbol.
+    """
+    kept = f"{key}_kept"
+    if st.button(label, key=key, icon=icon):
+        st.session_state.pop(kept, None)
+        with st.spinner("Reading and computing …", show_time=True):
+            st.session_state[kept] = (about, make())
+    subject, found = st.session_state.get(kept, (None, None))
+    return found if subject == about else None
 
 
 def save_csv(label: str, make: Callable[[], bytes], name: str) -> None:
