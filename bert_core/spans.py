@@ -19,7 +19,9 @@ over an end of a sentence as `sentences` finds it, mostly the point of an abbrev
 what no person would mark. Without them the spans come in the usual order.
 
 The probability of a span is the softmax of the scores over all spans that may be an answer, each
-counted once, and "no answer". One window that holds everything is no special case.
+counted once, and "no answer". One window that holds everything is no special case. Scores may be
+divided by a temperature first (Guo et al. 2017; `BertConfig.temperature`), which moves no span past
+another.
 """
 
 from collections.abc import Sequence
@@ -86,18 +88,23 @@ class SpanScores:
         """The highest score of a span."""
         return float(self.score.max())
 
-    def probability(self) -> Floats:
-        """Return (N, M) the share of every span; what is missing from 1 is "no answer"."""
-        return np.asarray(np.exp(self.score - self._total()))
+    def probability(self, temperature: float = 1.0) -> Floats:
+        """Return (N, M) the share of every span; what is missing from 1 is "no answer".
 
-    def null_probability(self) -> float:
-        """Return the share of "no answer"."""
-        return float(np.exp(self.null - self._total()))
+        Args:
+            temperature: what scores are divided by before the softmax.
+        """
+        return np.asarray(np.exp(self.score / temperature - self._total(temperature)))
 
-    def _total(self) -> float:
+    def null_probability(self, temperature: float = 1.0) -> float:
+        """Return the share of "no answer" at a temperature."""
+        return float(np.exp(self.null / temperature - self._total(temperature)))
+
+    def _total(self, temperature: float) -> float:
         """Return the logarithm of the sum that all shares are shares of."""
-        top = max(self.best_score, self.null)
-        return top + float(np.log(np.exp(self.score - top).sum() + np.exp(self.null - top)))
+        top = max(self.best_score, self.null) / temperature
+        spans = np.exp(self.score / temperature - top).sum()
+        return top + float(np.log(spans + np.exp(self.null / temperature - top)))
 
 
 def score_spans(

@@ -71,4 +71,5 @@ with page_shell(SLUG) as page:
                 key=f"bars_{slot.number}",
             )
             show_html(view.certainty(slot))
+    show_html(view.calibration_note(result))
     send_row(SLUG, text)

@@ -46,7 +46,7 @@ def draw(page: Page) -> None:
         key="scores",
         title="The same as a table",
     )
-    show_html(join(view.label_key(), view.oversure(result), cut_note(result.cut)))
+    show_html(join(view.label_key(result), view.oversure(result), cut_note(result.cut)))
     st.header("The input as the model sees it", anchor=False)
     show_html(join(view.input_note(result), view.model_input(result)))
     show_table(

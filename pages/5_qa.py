@@ -40,7 +40,6 @@ def draw(page: Page) -> None:
         most = count("Answers listed", (1, 20), key="answers", default=5)
     with st.container(horizontal=True, gap="medium"):
         rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
-    show_html(view.threshold_note())
 
     def answer(*texts: str) -> QaResult:
         with progress("Reading") as told:
@@ -56,6 +55,7 @@ def draw(page: Page) -> None:
             show_table(view.overview(results, threshold), alt=words, key="overview")
             result = results[choose("Show", view.question_names(asked), key="ask")]
         show_html(view.outcome(result, threshold))
+    show_html(view.threshold_note(result))
     st.header("What else was weighed", anchor=False)
     show_html(view.weighed(result))
     words, title = view.describe_answers(result), "The same as a table"

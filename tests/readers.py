@@ -26,6 +26,7 @@ class PlantedEngine:
         rule: what it says.
         max_length: the longest input.
         calls: how many inputs each call had.
+        config: of the model it stands for.
     """
 
     tokenizer: BertTokenizer
@@ -33,6 +34,11 @@ class PlantedEngine:
     provenance: Provenance
     max_length: int = 48
     calls: list[int] = field(default_factory=list)
+    config: BertConfig = field(default_factory=lambda: BertConfig(len(VOCABULARY)))
+
+    def model(self, _: type) -> "PlantedEngine":
+        """Return what has a configuration, as a model has."""
+        return self
 
     def run(self, _: type, encodings: Encoding | Sequence[Encoding]) -> ModelOutputs:
         """Answer as `Engine.run` does: padded, with noise where there is padding."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.results.calibration import Calibration
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -10,7 +12,7 @@ class Candidate:
     Attributes:
         token: its spelling; "##" marks a piece that continues the word before it.
         id: its number in the vocabulary.
-        probability: 0 to 1, over the whole vocabulary.
+        probability: 0 to 1, over the whole vocabulary; see `FillMaskResult.calibration`.
         rank: 1 for the most probable.
     """
 
@@ -84,6 +86,7 @@ class FillMaskResult:
         read: how many of them the model read at most at once; less than `tokens` for a long
             text, of which it sees a window around each mask.
         note: what to know about the word that the visitor named, or "".
+        calibration: how scores became probabilities.
     """
 
     text: str
@@ -94,6 +97,7 @@ class FillMaskResult:
     tokens: int
     read: int
     note: str
+    calibration: Calibration
 
     def nearby(self, limit: int) -> range:
         """Return the numbers of at most `limit` words, those around the first mask."""

@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from app.results.calibration import Calibration
+
 Aggregation = Literal["none", "simple", "first", "average", "max"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("none", "simple", "first", "average", "max")
 
@@ -161,6 +163,7 @@ class NerResult:
         aggregation: the way of reading that was asked for.
         readings: the entities in every way of reading.
         coverage: how the text was read.
+        calibration: how logits became probabilities.
     """
 
     text: str
@@ -169,6 +172,7 @@ class NerResult:
     aggregation: Aggregation
     readings: Mapping[Aggregation, Reading]
     coverage: Coverage
+    calibration: Calibration
 
     @property
     def reading(self) -> Reading:

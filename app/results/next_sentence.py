@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.results.calibration import Calibration
 from app.results.cut import Cut
 
 IS_NEXT = 0
@@ -34,15 +35,17 @@ class NextSentenceResult:
 
     Attributes:
         logits: raw scores, index `IS_NEXT` first, then `IS_RANDOM`.
-        probabilities: their softmax, in the same order.
+        probabilities: their softmax at the temperature, in the same order.
         tokens: the input, in order.
         cut: what had to be left out of it.
+        calibration: how logits became probabilities.
     """
 
     logits: tuple[float, float]
     probabilities: tuple[float, float]
     tokens: tuple[InputToken, ...]
     cut: Cut
+    calibration: Calibration
 
     @property
     def follows(self) -> bool:
@@ -56,5 +59,5 @@ class NextSentenceResult:
 
     @property
     def margin(self) -> float:
-        """Logit of "follows" minus logit of "random": the log-odds of "follows"."""
+        """Logit of "follows" minus that of "random"; by the temperature, the log-odds."""
         return self.logits[IS_NEXT] - self.logits[IS_RANDOM]

@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from app.results.calibration import Calibration
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
@@ -194,6 +196,7 @@ class QaResult:
         grid: both ends together, near the answer.
         coverage: how the passage was read.
         sentences: first character of each sentence, and the one after its last.
+        calibration: how scores became probabilities.
     """
 
     passage: str
@@ -210,6 +213,7 @@ class QaResult:
     grid: Grid
     coverage: Coverage
     sentences: tuple[tuple[int, int], ...]
+    calibration: Calibration
 
     @property
     def best(self) -> Span:
@@ -218,7 +222,7 @@ class QaResult:
 
     @property
     def no_answer_score(self) -> float:
-        """Null score minus the best span's: the log-odds of "no answer" against that span."""
+        """Null score minus the best span's; by the temperature, their log-odds."""
         return self.null_score - self.best.score
 
     def answered(self, threshold: float) -> bool:

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from app.engine import Engine
 from app.results.fill_mask import Candidate, FillMaskResult, Slot, Word
-from bert_core import Encoding
+from app.tasks.reading.calibration import calibration
+from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 
 MASK = "[MASK]"
@@ -56,8 +57,18 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
     windows = _windows(engine, whole, masks)
     places = [_nearest_middle(engine, windows, whole.offsets[mask]) for mask in masks]
     wanted, note = _named(engine, word)
+    scale = calibration(engine, BertForMaskedLM)
     slots = tuple(
-        _slot(engine, whole, mask, scores, top_k=top_k, number=number, wanted=wanted)
+        _slot(
+            engine,
+            whole,
+            mask,
+            scores,
+            temperature=scale.temperature,
+            top_k=top_k,
+            number=number,
+            wanted=wanted,
+        )
         for number, (mask, scores) in enumerate(
             zip(masks, _scores(engine, windows, places), strict=True), start=1
         )
@@ -71,6 +82,7 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         tokens=len(whole.input_ids),
         read=max((len(window.input_ids) for window in windows), default=0),
         note=note,
+        calibration=scale,
     )
 
 
@@ -173,12 +185,13 @@ def _slot(
     mask: int,
     scores: Tensor,
     *,
+    temperature: float,
     top_k: int,
     number: int,
     wanted: int | None,
 ) -> Slot:
     """Turn the scores (V,) at one mask into candidates with probabilities."""
-    log_probabilities = torch.log_softmax(scores, dim=-1)
+    log_probabilities = torch.log_softmax(scores / temperature, dim=-1)
     probabilities = log_probabilities.exp()
     best = torch.topk(scores, min(top_k, len(scores)))
     # exp(-inf) * -inf is not a number where a score is -inf; such entries add nothing.

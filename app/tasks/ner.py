@@ -38,6 +38,7 @@ from app.results.ner import (
     Reading,
 )
 from app.tasks.reading.annotated import compare, read_annotated
+from app.tasks.reading.calibration import calibration
 from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.tagging import TagScheme
@@ -137,6 +138,7 @@ def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
         aggregation="first",
         readings={how: _reading(text, pieces, scheme, how) for how in AGGREGATIONS},
         coverage=coverage,
+        calibration=calibration(engine, BertForTokenClassification),
     )
 
 
@@ -220,12 +222,13 @@ def _answers(
     engine: Engine, windows: Sequence[Encoding], progress: Progress | None
 ) -> list[Floats]:
     """Return the probabilities of every label at every piece of every window: (T - 2, C) each."""
+    temperature = calibration(engine, BertForTokenClassification).temperature
     answers: list[Floats] = []
     for first in range(0, len(windows), _TOGETHER):
         group = windows[first : first + _TOGETHER]
         logits = engine.run(BertForTokenClassification, group).logits
         assert logits is not None  # this class always has them
-        shares = torch.softmax(logits.double(), dim=-1).numpy()  # (B, T, C)
+        shares = torch.softmax(logits.double() / temperature, dim=-1).numpy()  # (B, T, C)
         answers += [row[1 : len(window) - 1] for row, window in zip(shares, group, strict=True)]
         if progress is not None:
             progress(len(answers), len(windows))

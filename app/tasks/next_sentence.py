@@ -5,6 +5,7 @@ import torch
 from app.engine import Engine
 from app.results.cut import Cut
 from app.results.next_sentence import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.tasks.reading.calibration import calibration
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 
@@ -36,7 +37,8 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
     outputs = engine.run(BertForNextSentencePrediction, encoding)
     assert outputs.logits is not None  # this class always has them
     logits = outputs.logits[0].double()  # (2,)
-    probabilities = torch.softmax(logits, dim=-1)
+    scale = calibration(engine, BertForNextSentencePrediction)
+    probabilities = torch.softmax(logits / scale.temperature, dim=-1)
     return NextSentenceResult(
         logits=(float(logits[IS_NEXT]), float(logits[IS_RANDOM])),
         probabilities=(float(probabilities[IS_NEXT]), float(probabilities[IS_RANDOM])),
@@ -53,4 +55,5 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
         cut=Cut.between(
             whole.tokens, whole.sequence_ids, encoding.sequence_ids, limit=engine.max_length
         ),
+        calibration=scale,
     )

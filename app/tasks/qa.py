@@ -30,8 +30,10 @@ from app.results.qa import (
     Span,
     Words,
 )
+from app.tasks.reading.calibration import calibration
 from app.tasks.reading.passage import Progress, Reading, read
 from app.tasks.reading.rejected import rejected
+from bert_core import BertForQuestionAnswering
 from bert_core.errors import InputError
 from bert_core.sentences import sentence_starts
 from bert_core.spans import SpanScores, score_spans, shifted
@@ -91,7 +93,8 @@ def qa(
         words=reading.words if rules.whole_words else None,
         parts=parts if rules.one_sentence else None,
     )
-    probability = spans.probability()
+    scale = calibration(engine, BertForQuestionAnswering)
+    probability = spans.probability(scale.temperature)
     words = _words(reading, spans, probability)
     return QaResult(
         passage=passage,
@@ -99,7 +102,7 @@ def qa(
         answers=tuple(_answers(passage, reading, spans, probability, answers)),
         touching=_touching(probability, *spans.best),
         null_score=spans.null,
-        null_probability=spans.null_probability(),
+        null_probability=spans.null_probability(scale.temperature),
         candidates=int(np.isfinite(spans.score).sum()),
         longest=longest,
         rules=rules,
@@ -108,6 +111,7 @@ def qa(
         grid=_grid(reading, spans, probability, words.near_ends(_GRID)),
         coverage=_coverage(reading, spans),
         sentences=_sentences(passage),
+        calibration=scale,
     )
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.results.fill_mask import Candidate, FillMaskResult, Slot
+from app.views.calibration import calibrated
 from app.views.html import Html, chart_text, join, tag, visible
 
 _BAR, _NAMED = "#0072B2", "#E69F00"  # Okabe-Ito blue and orange; the named bar is hatched too
@@ -109,6 +110,13 @@ def certainty(slot: Slot) -> Html:
         f"{'word' if choices == 1 else 'words'} (entropy {slot.entropy:.1f} bits).",
         class_="bx-line",
     )
+
+
+def calibration_note(result: FillMaskResult) -> Html:
+    """Say what the percentages are worth."""
+    if not result.slots:
+        return join()
+    return tag("p", calibrated(result.calibration, "first guesses"), class_="bx-line")
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:

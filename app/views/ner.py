@@ -11,6 +11,7 @@ import pandas as pd
 
 from app.results.ner import Aggregation, Entity, NerResult, Selection
 from app.settings import ASSETS, settings
+from app.views.calibration import calibrated
 from app.views.html import Html, document, join, tag, visible
 
 HINT = "A few sentences with names in them."
@@ -199,7 +200,9 @@ def score_note(result: NerResult) -> Html:
     return tag(
         "p",
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
-        "higher score. It says how sure the model is, not how often it is right.",
+        "higher score. It says how sure the model is, not how often it is right: an entity is "
+        "right only where all its pieces are. ",
+        calibrated(result.calibration, "labels of single pieces other than O"),
         class_="bx-line",
     )
 

@@ -4,6 +4,7 @@ import pandas as pd
 
 from app.results.next_sentence import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
 from app.settings import settings
+from app.views.calibration import calibrated
 from app.views.html import Html, join, tag, visible
 
 HINTS = ("She opened the window.", "Cold air came in.")
@@ -118,8 +119,8 @@ def describe_scores(result: NextSentenceResult) -> str:
     )
 
 
-def label_key() -> Html:
-    """Explain the two labels, which are easily taken for their opposites."""
+def label_key(result: NextSentenceResult) -> Html:
+    """Explain the two labels, easily taken for their opposites, and what the numbers are worth."""
     return tag(
         "p",
         tag("strong", "Mind the order of the labels. "),
@@ -127,7 +128,8 @@ def label_key() -> Html:
         tag("code", "label 0"),
         ". In the other half the second sentence came from elsewhere: ",
         tag("code", "label 1"),
-        ". So 0 is the yes. A probability is the softmax of the two logits.",
+        ". So 0 is the yes. A probability is the softmax of the two logits. ",
+        calibrated(result.calibration, "pairs"),
         class_="bx-note",
     )
 

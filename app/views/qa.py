@@ -1,10 +1,12 @@
 """The question-answering page in words: verdict, marked passage, answers, several questions."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
 
 from app.results.qa import Answer, QaResult, Span
+from app.views.calibration import calibrated
 from app.views.html import Html, join, plain, tag, visible
 from app.views.next_sentence import percent, signed
 from app.views.qa_reading import coverage, rejected
@@ -99,13 +101,15 @@ def _level(threshold: float) -> str:
     return signed(threshold, 1) if threshold else "0"
 
 
-def threshold_note() -> Html:
+def threshold_note(result: QaResult) -> Html:
     """Say what the no-answer score is, and what moving the threshold does."""
+    once, twice = (math.exp(step / result.calibration.temperature) for step in (1, 2))
     return tag(
         "p",
         "The no-answer score is the score of “no answer” minus that of the best span: at 0 both "
-        "are as likely, at +1 “no answer” is 2.7 times as likely, at +2 it is 7.4 times. Above the "
-        "threshold the verdict is “no answer”; a lower threshold says so more readily.",
+        f"are as likely, at +1 “no answer” is {once:.1f} times as likely, at +2 it is {twice:.1f} "
+        "times. Above the threshold the verdict is “no answer”; a lower threshold says so more "
+        "readily.",
         class_="bx-line",
     )
 
@@ -119,7 +123,8 @@ def meaning(result: QaResult) -> Html:
         f"scores over the {spans} of at most {result.longest:,} pieces that the passage holds"
         f"{_rules(result)}, and “no answer”, which scores what the model gives to [CLS]. All spans "
         f"that share a piece with the best one hold {percent(result.touching)} together: how sure "
-        "the model is of the place, whatever the exact ends.",
+        "the model is of the place, whatever the exact ends. ",
+        calibrated(result.calibration, "best answers"),
         class_="bx-line",
     )
 

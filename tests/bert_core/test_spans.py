@@ -192,3 +192,19 @@ def test_a_word_with_more_tokens_than_an_answer_may_have_is_no_answer() -> None:
     with pytest.raises(InputError, match="more than 3 pieces"):
         score_spans(window, 3, nothing, words=np.zeros(4, dtype=np.intp))
     assert score_spans(window, 4, nothing, words=np.zeros(4, dtype=np.intp)).best == (0, 3)
+
+
+def test_a_temperature_changes_shares_and_no_order() -> None:
+    source = np.random.default_rng(3)
+    window = WindowLogits(0, source.normal(size=9), source.normal(size=9), 0.7)
+    spans = score_spans([window], 4, np.zeros(9, dtype=np.bool_))
+    for temperature in (0.5, 1.0, 4.0):
+        exponentials = np.exp(spans.score / temperature)
+        whole = exponentials.sum() + np.exp(0.7 / temperature)
+        shares = spans.probability(temperature)
+        np.testing.assert_allclose(shares, exponentials / whole)
+        assert spans.null_probability(temperature) == pytest.approx(
+            np.exp(0.7 / temperature) / whole
+        )
+        assert (np.argsort(shares, axis=None) == np.argsort(spans.score, axis=None)).all()
+    np.testing.assert_array_equal(spans.probability(), spans.probability(1.0))

@@ -1,0 +1,25 @@
+"""The temperature of a model's head, read from its configuration."""
+
+from app.engine import Engine
+from app.results.calibration import Calibration
+from bert_core.model import BertPreTrainedModel
+
+_FITTED_ON = "temperatures_fitted_on"  # beside `temperatures`: class -> data, in a few words
+_LONGEST = 200  # characters of that; a configuration is written by strangers
+
+
+def calibration(engine: Engine, cls: type[BertPreTrainedModel]) -> Calibration:
+    """Return by what the logits of a class are divided before the softmax, and who says so.
+
+    Args:
+        engine: the model.
+        cls: the class whose logits are shown.
+    """
+    config, name = engine.model(cls).config, cls.__name__
+    told = config.extra.get(_FITTED_ON)
+    fitted_on = told.get(name) if isinstance(told, dict) else None
+    return Calibration(
+        temperature=config.temperature(name),
+        named=name in config.temperatures,
+        fitted_on=fitted_on[:_LONGEST] if isinstance(fitted_on, str) else "",
+    )
