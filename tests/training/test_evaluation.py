@@ -138,3 +138,31 @@ def test_goals_are_higher_where_a_card_did_the_training(
         (tmp_path / "training.json").write_text(json.dumps([stage]), encoding="utf-8")
         goals.append([figure.goal for figure in measure(tmp_path, data).figures][:3])
     assert goals == [[0.50, 0.68, 0.90], [0.55, 0.72, 0.90]]
+
+
+def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path) -> None:
+    text = (data / "text" / "wikitext2-valid-test.txt").read_text(encoding="utf-8")
+    words = {word.strip(".") for word in text.split()} | {".", "he", "she", "He", "She", "is"}
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]
+    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    config = BertConfig(
+        len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=64,
+    )
+    BertForPreTraining(config).save_pretrained(tmp_path)
+    cased = BertTokenizer(str(tmp_path / "vocab.txt"), do_lower_case=False)
+    cased.save_pretrained(tmp_path)
+    measured = measure(tmp_path, data)
+    tasks = [figure.task for figure in measured.figures]
+    assert tasks[:3] == [
+        "masked word, first guess",
+        "masked word, among first five",
+        "everyday gap, among first five",
+    ]
+    assert measured.bias is not None
+    assert measured.bias.words == ("he", "she")
+    assert len(measured.missing) == 7  # questions, names, sentiment, four kinds of choices
