@@ -12,7 +12,7 @@ from benchmarks import loading
 from benchmarks.fresh import fill_mask
 from benchmarks.fresh import loading as loader_of
 from benchmarks.loading import MemoryRow
-from benchmarks.measure import COLUMNS
+from benchmarks.measure import COLUMNS, Goal
 from benchmarks.report import section
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,10 +51,39 @@ def test_a_row_about_memory_has_the_columns_of_the_others() -> None:
     assert worse.cells()[-1] == "**no**" and "| loading |" in section("Loading", [worse])
 
 
-def test_archives_are_opened_beside_copying_them(tiny_folder: Path, tmp_path: Path) -> None:
-    rows = list(loading._archives(tiny_folder, tmp_path, 1))
-    assert [row.peer for row in rows][:3] == ["copying the archive"] * 3
-    assert all(len(row.comparison.ours) == len(row.comparison.peer) == 1 for row in rows)
+def test_archives_are_opened_beside_copying_them(
+    tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+    flush = loading._flush
+    monkeypatch.setattr(loading, "_flush", lambda place: flushed.append(flush(place)))
+    synced: list[bool] = []  # it waits for every program on the machine, so not in a test
+    monkeypatch.setattr("os.sync", lambda: synced.append(True), raising=False)
+    rows = list(loading._archives(tiny_folder, tmp_path, 2))
+    cache, disk = "copying the archive into the page cache", "copying the archive to the disk"
+    assert [row.peer for row in rows][:6] == [cache, disk] * 3
+    assert [("to the disk" in row.work) for row in rows] == [False, True] * 3 + [False]
+    assert all(len(row.comparison.ours) == len(row.comparison.peer) == 2 for row in rows)
+    # Both sides, two rounds and one for nothing, of three archives; a copy is one file.
+    assert len(flushed) == len(synced) == 3 * 3 * 2
+    assert flushed.count(1) == 9 and all(count > 3 for count in flushed if count != 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("deflated.zip", "packed.tar.gz", "stored.zip"),
     ]
+
+
+def test_the_side_that_begins_changes_every_round(tiny_folder: Path, tmp_path: Path) -> None:
+    path = loading._zip(tiny_folder, tmp_path / "a.zip", loading.zipfile.ZIP_STORED)
+    began: list[str] = []
+    peer = loading._Peer("noting", lambda archive, place: began.append("peer"), Goal("time", 2))
+    opened = loading.open_archive
+
+    def opening(archive: Path, place: Path) -> object:
+        began.append("ours")
+        return opened(archive, place)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "open_archive", opening)
+        row = loading._opening("a `.zip`", path, peer, 3)
+    assert began == ["peer", "ours", "ours", "peer"] * 2
+    assert len(row.comparison.ours) == 3
