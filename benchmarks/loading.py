@@ -40,7 +40,7 @@ NOTES = (
     "in nobody's time.",
     '"Into the page cache": nothing is forced to the disk, so that the system may write while the '
     "clock runs, or later; how much of it does hangs on the machine and on what ran before.",
-    '"To the disk": what earlier work left is written before the clock starts (`sync`), and it stops '
+    '"To the disk": what earlier work left is written before the clock starts (`sync`); it stops '
     "when every file that the side wrote is on the disk (`fsync`).",
     "What is read is in the system's cache for both sides.",
 )
