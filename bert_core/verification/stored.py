@@ -68,16 +68,23 @@ def deciding_files(folder: Path) -> dict[str, Path]:
 
     Configurations, vocabulary and all weights, of the root and of every head. A weight file that
     nothing asks for counts too: the next program may ask for it.
+
+    Raises:
+        CheckpointError: one of the folders cannot be read.
     """
-    heads = sorted(path for path in (folder / "heads").glob("*") if path.is_dir())
-    return {
-        path.relative_to(folder).as_posix(): path
-        for place in (folder, *heads)
-        for path in sorted(place.iterdir())
-        if (path.name in _NAMES or path.name.endswith(_ENDINGS) or ".ckpt" in path.name)
-        and path != folder / TENSORS_NAME
-        and not path.name.startswith(".")
-    }
+    try:
+        heads = sorted(path for path in (folder / "heads").glob("*") if path.is_dir())
+        paths = [path for place in (folder, *heads) for path in sorted(place.iterdir())]
+    except OSError as refusal:
+        raise CheckpointError(f"A folder cannot be read: {refusal.strerror}.") from None
+    return {path.relative_to(folder).as_posix(): path for path in paths if _decides(path, folder)}
+
+
+def _decides(path: Path, folder: Path) -> bool:
+    name = path.name
+    if path == folder / TENSORS_NAME or name.startswith("."):
+        return False
+    return name in _NAMES or name.endswith(_ENDINGS) or ".ckpt" in name
 
 
 def read_stored(folder: Path) -> Stored:
@@ -145,6 +152,8 @@ def _understand(record: dict[str, Any], tensors: dict[str, Tensor]) -> Stored:
     )
     items = tuple(_item(found, rows) for found in record["outputs"])
     outputs = {item.tensor: tensors[item.tensor].flatten().float() for item in items}
+    if not items or any(each.numel() == 0 for each in outputs.values()):
+        raise ValueError
     return Stored(dict(record["files"]), texts, rows, items, outputs)
 
 
