@@ -1,0 +1,159 @@
+"""What the plans promise, recomputed from their numbers."""
+
+import math
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bert_core.errors import InputError
+from bert_core.finetuning import Budget
+from bert_core.pretraining import joint_loss
+from tests.training.whole import ROWS, SMALL
+from training.joint import JointSettings, task_lesson
+from training.mixture import Part
+from training.padding import Padded, tokens_of
+from training.plan import PLANS, choose
+from training.pretrain import pretraining_lesson
+from training.stage import StageSettings, closing_builders, make_trainer, prepare
+from training.task_model import TaskModel, TaskPart, task_loss
+from training.tasks import TaskRows, TaskSettings, by_square_root
+
+
+def stage(data: Path, work: Path, encoder: Path, **options: Any) -> StageSettings:
+    return StageSettings(
+        data, work, str(encoder), Budget(steps=4), 1e-3, 2, bfloat16=False, **options
+    )
+
+
+def test_the_card_s_plan_sees_more_than_a_hundred_million_tokens_of_running_text() -> None:
+    plan = PLANS["cuda"]
+    mixture, steps = plan.mixture, plan.pretrain.budget.steps
+    assert steps is not None
+    assert mixture.blocks * mixture.block_length == 262_144
+    assert steps * mixture.blocks * mixture.block_length > 100_000_000
+    assert mixture.blocks * mixture.block_length / mixture.splits <= 65_536  # a part's memory
+    assert plan.bfloat16 and plan.compiled and plan.builders and plan.pad_to == 64
+
+
+def test_the_processor_s_plan_is_one_of_minutes_and_uses_all_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    plan = PLANS["cpu"].on_this_machine()
+    assert plan.workers == 3 and plan.mixture.splits == 6
+    assert plan.pretrain.budget.minutes and plan.tasks.budget.minutes
+    assert PLANS["cuda"].on_this_machine().builders == 1  # two cores are left for the rest
+
+
+def test_minutes_are_divided_as_the_plan_divides_them() -> None:
+    plan = PLANS["cpu"].with_minutes(30)
+    assert plan.pretrain.budget == Budget(minutes=20)
+    assert plan.tasks.budget == Budget(minutes=10)
+    card = PLANS["cuda"].with_minutes(15)
+    assert card.pretrain.budget == Budget(minutes=10)
+    for wrong in (0.0, -3.0, math.nan):
+        with pytest.raises(InputError, match="above 0"):
+            plan.with_minutes(wrong)
+
+
+def test_the_machine_is_chosen_by_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert choose("auto") == choose("cpu") == "cpu"
+    with pytest.raises(InputError, match="--machine cpu"):
+        choose("cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert choose("auto") == choose("cuda") == "cuda"
+    assert choose("cpu") == "cpu"
+
+
+def test_rows_are_divided_by_square_roots() -> None:
+    none: list[Any] = [None]
+    rows = TaskRows(
+        none * 30, none * 20, none * 14, none * 16, none * 4, none * 1, [none * 5, none * 3], none
+    )  # fmt: skip
+    found = by_square_root(TaskSettings(), rows, 36)  # square roots 8, 4, 2, 1, 3: together 18
+    counts = (found.questions, found.tags, found.partial_tags, found.sentiment, found.choices)
+    assert counts == (16, 8, 4, 2, 6)
+    assert found.weights == TaskSettings().weights
+
+
+@pytest.fixture
+def lesson_parts(task_data: Path, encoder: Path, tmp_path: Path) -> list[Any]:
+    lesson = task_lesson(
+        stage(task_data, tmp_path / "w", encoder), JointSettings(ROWS, SMALL), lambda line: None
+    )
+    parts: list[Any] = [part for step in range(4) for part in lesson.batches(step, 0.5)]
+    assert {"questions", "tags", "partial_tags", "sentiment", "choices"} <= {
+        part.task for part in parts if isinstance(part, TaskPart)
+    }
+    return [lesson, parts]
+
+
+def test_padding_changes_shapes_but_no_loss(lesson_parts: list[Any]) -> None:
+    lesson, parts = lesson_parts
+    padded = [p for s in range(4) for p in Padded(lesson.batches, 16, lesson.pad_id)(s, 0.5)]
+    torch.manual_seed(0)
+    model = lesson.start().eval()
+    assert isinstance(model, TaskModel)
+    longer = 0
+    for plain, other in zip(parts, padded, strict=True):
+        ids = other.batch.input_ids if isinstance(other, Part) else other.batch["input_ids"]
+        unmasked = isinstance(other, Part) and other.batch.attention_mask is None
+        assert unmasked or ids.shape[-1] % 16 == 0
+        before, after = tokens_of([plain]), tokens_of([other])
+        longer += after > before
+        loss = joint_loss if isinstance(plain, Part) else None
+        with torch.no_grad():
+            if loss is None:
+                one, two = task_loss(model, plain).total, task_loss(model, other).total
+            else:
+                one, two = loss(model, plain.batch).total, loss(model, other.batch).total
+        assert torch.allclose(one, two, atol=1e-5), plain
+    assert longer >= 5
+
+
+def test_batches_built_ahead_and_padded_train_the_same(
+    data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    plain = stage(data, tmp_path / "w", encoder, pad_to=8)
+    ahead = replace(plain, builders=1)
+    prepare(plain)
+    lesson = pretraining_lesson(plain, SMALL, lambda line: None)
+    trained = []
+    for settings in (plain, ahead):
+        trainer = make_trainer(settings, lesson)
+        with closing_builders(trainer):
+            while not trainer.done:
+                trainer.step()
+        trained.append(trainer.model.state_dict())
+    assert all(torch.equal(trained[0][name], trained[1][name]) for name in trained[0])
+
+
+def test_the_task_stage_s_batches_can_be_sent_to_builders(lesson_parts: list[Any]) -> None:
+    lesson, parts = lesson_parts
+    sent = pickle.loads(pickle.dumps(Padded(lesson.batches, 1, lesson.pad_id)))  # noqa: S301 - ours
+    again = [part for step in range(4) for part in sent(step, 0.5)]
+    assert tokens_of(again) == tokens_of(parts)
+    for one, two in zip(parts, again, strict=True):
+        if isinstance(one, TaskPart):
+            assert all(torch.equal(one.batch[name], two.batch[name]) for name in one.batch)
+        else:
+            assert torch.equal(one.batch.input_ids, two.batch.input_ids)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_compiled_step_in_bfloat16_runs_on_a_card(
+    data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    settings = replace(
+        stage(data, tmp_path / "w", encoder), device="cuda", bfloat16=True, compiled=True, pad_to=64
+    )
+    prepare(settings)
+    trainer = make_trainer(settings, pretraining_lesson(settings, SMALL, lambda line: None))
+    losses = [trainer.step().loss for _ in range(4)]
+    assert all(math.isfinite(loss) for loss in losses)
