@@ -1,0 +1,360 @@
+"""Temperatures: fitted on rows kept apart, stored in a model's configurations, and measured.
+
+A probability of 70 % ought to mean right seven times in ten. How far a head is from that tells the
+expected calibration error; dividing all logits by one number, fitted on rows that are neither
+trained on nor evaluated on, brings it closer and changes no answer (Guo et al. 2017, "On
+Calibration of Modern Neural Networks"). `training.calibration_rows` says which rows these are.
+"""
+
+import gc
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bert_core.config import BertConfig
+from bert_core.errors import InputError
+from bert_core.figures import Figure
+from bert_core.heads import (
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model import BertPreTrainedModel
+from bert_core.tokenizer import BertTokenizer
+from training import calibration_rows as rows
+from training.aims import Aim, calibration
+from training.judgements import Judged
+from training.scores import Floats
+
+BINS = 15
+FITTED_ON = "temperatures_fitted_on"
+_RESAMPLED = 1000
+_LUCK = 200
+_SEED = 17
+_RANGE = (0.2, 5.0)  # of temperatures that are tried
+_NARROW = 1e-3  # as near as the fitted logarithm comes to the best
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+Bools = NDArray[np.bool_]
+_Stated = tuple[Floats, Bools]  # probabilities, and whether each was right
+Judge = Callable[[Any, BertTokenizer, Path], Iterator[Judged]]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """One head that gets a temperature.
+
+    Attributes:
+        name: of the class in the configuration.
+        cls: what is loaded.
+        needs: the fitting file, in the data folder.
+        fitted_on: that file in words, for the configuration.
+        fit: judges the fitting rows.
+        measure: judges the evaluation rows.
+        by_label: whether the fit asks for the probability of the right column, as Guo et al. do;
+            else for that of the best answer, right or wrong (see `loss`).
+        part: the parameters that must have been trained; "" for all.
+    """
+
+    name: str
+    cls: type[BertPreTrainedModel]
+    needs: str
+    fitted_on: str
+    fit: Judge
+    measure: Callable[[Any, BertTokenizer, Path], rows.Evaluated]
+    by_label: bool = True
+    part: str = ""
+
+
+HEADS = (
+    Head(
+        "BertForMaskedLM",
+        BertForPreTraining,
+        "nsp/eval-documents.txt",
+        "masked words of running text that was not trained on",
+        rows.fit_words,
+        rows.words,
+        part="cls.predictions",
+    ),
+    Head(
+        "BertForNextSentencePrediction",
+        BertForPreTraining,
+        "text",
+        "pairs of sentences, half of them neighbours, a quarter from one document",
+        rows.fit_pairs,
+        rows.pairs,
+        part="cls.seq_relationship",
+    ),
+    Head(
+        "BertForQuestionAnswering",
+        BertForQuestionAnswering,
+        "qa/train.jsonl",
+        "questions to Wikipedia that were not trained on, half of them without an answer",
+        rows.fit_questions,
+        rows.answers,
+        by_label=False,
+    ),
+    Head(
+        "BertForTokenClassification",
+        BertForTokenClassification,
+        "ner/dev.conll",
+        "names in web texts that were not trained on",
+        rows.fit_names,
+        rows.names,
+    ),
+    Head(
+        "BertForSequenceClassification",
+        BertForSequenceClassification,
+        "sst2/dev.tsv",
+        "film reviews that were not trained on",
+        rows.fit_sentiment,
+        rows.sentiment,
+    ),
+    Head(
+        "BertForMultipleChoice",
+        BertForMultipleChoice,
+        "mc/nextsentence_train.jsonl",
+        "multiple choice that was not trained on",
+        rows.fit_choices,
+        rows.picked,
+    ),
+)
+
+
+# -- the measure -------------------------------------------------------------------------------
+
+
+def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BINS) -> float:
+    """Return how far confidence lies from the share of right answers, over bins of equal width.
+
+    The mean over bins, weighted by their cases, of the distance between mean confidence and share
+    of right answers (Guo et al. 2017, equation 3; their bins are open below and closed above).
+
+    Args:
+        confidence: (N,) stated probability of each answer, 0 to 1.
+        right: (N,) whether it was right.
+        bins: how many.
+
+    Raises:
+        InputError: there are no cases.
+
+    >>> halves = np.array([True, False])
+    >>> expected_calibration_error(np.array([0.5, 0.5]), halves)
+    0.0
+    >>> round(expected_calibration_error(np.array([0.9, 0.4]), halves), 3)
+    0.25
+    """
+    if not len(confidence):
+        raise InputError("There are no cases to measure; check the evaluation file.")
+    number = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1).astype(np.intp)
+    gaps = np.bincount(number, weights=right - confidence, minlength=bins)
+    return float(np.abs(gaps).sum() / len(confidence))
+
+
+def error_interval(confidence: Floats, right: Bools) -> tuple[float, float]:
+    """Return the 95 % interval of the error from resampling the cases.
+
+    To draw cases anew adds chance differences, and the error counts every difference as one: all
+    resampled errors are too large by about the same. So they are moved down to where their mean
+    is the error that was measured, and the interval holds their middle 95 %.
+    """
+    source = np.random.default_rng(_SEED)
+    found = expected_calibration_error(confidence, right)
+    drawn = []
+    for _ in range(_RESAMPLED):
+        chosen = source.integers(len(right), size=len(right))
+        drawn.append(expected_calibration_error(confidence[chosen], right[chosen]))
+    low, high = np.percentile(drawn, [2.5, 97.5]) - np.mean(drawn) + found
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
+def error_by_luck(confidence: Floats) -> float:
+    """Return the error that these probabilities would show on average if all of them were true.
+
+    With few cases a bin cannot match its confidence: of 20 answers given 70 %, seldom just 14 are
+    right. No model can be expected to fall below this on so many cases.
+    """
+    source = np.random.default_rng(_SEED)
+    drawn = (source.random(len(confidence)) < confidence for _ in range(_LUCK))
+    return float(np.mean([expected_calibration_error(confidence, right) for right in drawn]))
+
+
+# -- the fit -----------------------------------------------------------------------------------
+
+
+def confidences(judged: Judged, temperature: float) -> Floats:
+    """Return (N,) the probability of the best answer at a temperature."""
+    logs = torch.from_numpy(judged.scores).div(temperature).log_softmax(-1)
+    return logs[:, judged.first :].amax(-1).exp().double().numpy()
+
+
+def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True) -> float:
+    """Return the mean negative log-likelihood of the rows at a temperature.
+
+    Args:
+        chunks: the rows.
+        temperature: by which logits are divided.
+        by_label: of the right column; rows that have none are left out. Otherwise of the best
+            answer's being right or wrong: where several columns say the same (spans that differ in
+            an article), the right one's probability is not the answer's.
+    """
+    total, cases = 0.0, 0
+    for chunk in chunks:
+        if by_label:
+            kept = chunk.wanted >= 0
+            logs = torch.from_numpy(chunk.scores[kept]).div(temperature).log_softmax(-1)
+            wanted = torch.from_numpy(chunk.wanted[kept])
+            total -= float(logs.gather(-1, wanted[:, None]).double().sum())
+            cases += int(kept.sum())
+        else:
+            stated = np.clip(confidences(chunk, temperature), 1e-6, 1 - 1e-6)
+            total -= float(np.log(np.where(chunk.right, stated, 1 - stated)).sum())
+            cases += len(stated)
+    if not cases:
+        raise InputError("There are no rows to fit a temperature on; check the data folder.")
+    return total / cases
+
+
+def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float:
+    """Return the temperature with the least loss, by golden-section search on its logarithm.
+
+    The loss by label has one minimum: it is convex in 1 / T.
+
+    Raises:
+        InputError: there are no rows.
+    """
+    low, high = map(math.log, _RANGE)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left = loss(chunks, math.exp(left), by_label=by_label)
+    at_right = loss(chunks, math.exp(right), by_label=by_label)
+    while high - low > _NARROW:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = loss(chunks, math.exp(left), by_label=by_label)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = loss(chunks, math.exp(right), by_label=by_label)
+    return round(math.exp((low + high) / 2), 3)
+
+
+# -- a model's heads ---------------------------------------------------------------------------
+
+
+def calibrate(
+    folder: Path, data: Path, device: str = "cpu", say: Callable[[str], None] | None = None
+) -> dict[str, float]:
+    """Fit a temperature for every trained head of a bundle and write them into its configurations.
+
+    Args:
+        folder: the bundle; the files that it is verified with have to be written afterwards.
+        data: the data folder; heads whose fitting file is not there are left as they are.
+        device: "cpu" or "cuda".
+        say: is told each temperature.
+
+    Returns:
+        The temperatures by the names of the classes.
+    """
+    found: dict[str, float] = {}
+    tokenizer = BertTokenizer.from_pretrained(folder)
+    for head in HEADS:
+        if not _exists(data / head.needs):
+            continue
+        gc.collect()  # one model at a time is held in memory
+        model = head.cls.from_pretrained(folder, ignore_mismatched_sizes=True)
+        if not _trained(model, head.part):
+            continue
+        judged = list(head.fit(model.to(device), tokenizer, data))
+        found[head.name] = fit_temperature(judged, by_label=head.by_label)
+        _write(folder, head, found[head.name])
+        if say is not None:
+            say(f"{head.name}: temperature {found[head.name]:.3f}, {head.fitted_on}")
+    return found
+
+
+def _write(folder: Path, head: Head, temperature: float) -> None:
+    """Put a temperature, and what it was fitted on, into the configuration of its head."""
+    own = folder / "heads" / head.name / "config.json"
+    path = own if own.is_file() else folder / "config.json"
+    config = BertConfig.from_json_file(path)
+    config.temperatures = {**config.temperatures, head.name: temperature}
+    config.extra[FITTED_ON] = {**config.extra.get(FITTED_ON, {}), head.name: head.fitted_on}
+    config.to_json_file(path)
+
+
+def calibration_figures(
+    model: BertPreTrainedModel, tokenizer: BertTokenizer, data: Path, head: Head
+) -> list[Figure]:
+    """Measure the calibration error of one head at the temperature that its model names."""
+    temperature = model.config.temperature(head.name)
+    evaluated = head.measure(model, tokenizer, data)
+    kept: dict[tuple[str, bool], list[_Stated]] = {}
+    for part, chunks in evaluated.parts.items():
+        for chunk in chunks:  # as wide as the vocabulary: only what is stated is kept
+            for asked in (False, True) if head.cls is BertForQuestionAnswering else (False,):
+                both = (_stated(chunk, 1.0, asked), _stated(chunk, temperature, asked))
+                kept.setdefault((part, asked), []).extend(both)
+    figures = []
+    for told in evaluated.figures:
+        asked = told.task == rows.HAS_ANSWER
+        found = [each for part in told.parts for each in kept.get((part, asked), [])]
+        raw, stated = _together(found[::2]), _together(found[1::2])
+        if len(stated[0]):
+            aim = calibration(told.task, told.where)
+            aim = aim if told.aimed else replace(aim, floor=None, goal=None)
+            figures.append(_figure(aim, raw, stated, temperature))
+    return figures
+
+
+def _stated(chunk: Judged, temperature: float, has_answer: bool) -> _Stated:
+    """Return the probabilities stated at a temperature, and what was right.
+
+    Args:
+        chunk: the rows.
+        temperature: by which logits are divided.
+        has_answer: ask for "no answer", the first column, against all others.
+    """
+    if not has_answer:
+        return confidences(chunk, temperature), chunk.right
+    logs = torch.from_numpy(chunk.scores).div(temperature).log_softmax(-1)
+    none = logs[:, 0].exp().double().numpy()
+    return np.maximum(none, 1 - none), (none > 0.5) == (chunk.wanted == 0)
+
+
+def _together(found: Sequence[_Stated]) -> _Stated:
+    if not found:
+        return np.zeros(0), np.zeros(0, dtype=np.bool_)
+    return np.concatenate([each[0] for each in found]), np.concatenate([each[1] for each in found])
+
+
+def _figure(aim: Aim, raw: _Stated, stated: _Stated, temperature: float) -> Figure:
+    """Put the error into a figure that tells what it was before, and what luck alone makes."""
+    confidence, right = stated
+    before, luck = expected_calibration_error(*raw), error_by_luck(confidence)
+    told = (
+        f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
+        f"{before:.1%} at temperature 1, here at {temperature:.2f}; were every stated probability "
+        f"true, so many cases would show {luck:.1%}"
+    )
+    found = expected_calibration_error(confidence, right)
+    figure = aim.found(found, error_interval(confidence, right), len(right))
+    return replace(figure, meaning=told.replace("%", " %"))
+
+
+def _trained(model: BertPreTrainedModel, part: str) -> bool:
+    """Tell whether nothing of a head was left at chance when the model was loaded."""
+    report = model.load_report
+    return report is None or not any(name.startswith(part) for name in report.missing)
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() or path.with_name(f"{path.name}.xz").is_file()

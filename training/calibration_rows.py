@@ -1,0 +1,247 @@
+"""Which rows temperatures are fitted on, and which they are measured on.
+
+Fitting rows are neither trained on nor evaluation files of their task:
+
+- masked words: the documents of `nsp/eval-documents`, which were taken out of the training texts
+  and are evaluated on with sentence pairs only;
+- sentence pairs: pairs of the training texts, drawn anew and in the proportions of the evaluation
+  (there is no other text whose sentences stand in order; what the first bundle had read did not
+  make it surer: the pairs of evaluation would have given it the same 1.21);
+- names: `ner/dev`, sentiment: `sst2/dev`;
+- questions and choices: the slices of the training files that training leaves out, questions
+  half of them asked of a passage that does not answer them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from bert_core.finetuning import LabelledText
+from bert_core.heads import (
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.pretraining import RowTokens, pack_blocks, split_sentences
+from bert_core.pretraining import sentence_pairs as draw_pairs
+from bert_core.tokenizer import BertTokenizer
+from training import judgements
+from training.corpus import plain_ids, read_documents, text_files
+from training.held_out import held_out
+from training.judgements import Judged
+from training.mixture import NO_PAIRS
+from training.pretraining_evaluation import BLOCK_LENGTH, WORD_SEED
+from training.question_evaluation import elsewhere, xquad
+from training.rows import (
+    CHOICE_FILES,
+    QUESTION_FILES,
+    TWO_CHOICE_FILES,
+    choices,
+    json_rows,
+    questions,
+    sentiments,
+    tagged_words,
+    unanswerable,
+)
+from training.task_evaluation import AIMED_CHOICES, ENTITY_FILES
+from training.task_evaluation import CHOICE_FILES as EVALUATED_CHOICES
+
+HAS_ANSWER = "has an answer or not"
+_SEED = 71
+_BLOCKS = 120  # about 2,300 masked words: the fitted temperature is then good to two in a hundred
+_PAIRS = 3000
+_EVERY = 40  # documents; the evaluation's were every fiftieth
+_QUESTIONS = 1500
+
+
+def _file(folder: Path, name: str) -> Path:
+    """Return a file, plain or compressed."""
+    plain = folder / name
+    return plain if plain.is_file() else plain.with_name(f"{name}.xz")
+
+
+def _blocks(model: BertForPreTraining, tokenizer: BertTokenizer, path: Path) -> list[list[int]]:
+    """Pack a text into blocks of one length, as evaluation does."""
+    length = min(BLOCK_LENGTH, model.config.max_position_embeddings)
+    documents = (
+        [index for row in plain_ids(tokenizer, document) for index in row]
+        for document in read_documents(path)
+    )
+    blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
+    return [block for block in blocks if len(block) == length] or blocks[:1]
+
+
+# -- to fit on ---------------------------------------------------------------------------------
+
+
+def fit_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Iterator[Judged]:
+    """Judge masked words of the documents kept out of the training texts."""
+    blocks = _blocks(model, tokenizer, _file(data / "nsp", "eval-documents.txt"))
+    every = max(1, len(blocks) // _BLOCKS)
+    return judgements.masked_words(model, tokenizer, blocks[::every][:_BLOCKS], _SEED)
+
+
+def fit_pairs(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Iterator[Judged]:
+    """Judge pairs of the training texts: half neighbours, a quarter each of two kinds not."""
+    documents = []
+    for name, path in text_files(data).items():
+        if name not in NO_PAIRS:
+            for document in islice(read_documents(path), 0, None, _EVERY):
+                sentences = [text for row in document for text in split_sentences(row)]
+                if len(sentences) > 1:
+                    documents.append(sentences)
+    pairs = draw_pairs(documents, count=_PAIRS, same_document=0.5, seed=_SEED)
+    rows = [LabelledText(pair.first, pair.label, pair.second) for pair in pairs]
+    return judgements.sentence_pairs(model, tokenizer, rows)
+
+
+def fit_questions(
+    model: BertForQuestionAnswering, tokenizer: BertTokenizer, data: Path
+) -> Iterator[Judged]:
+    """Judge the questions that training leaves out, each once more where nothing answers it."""
+    kept = [row for row in questions(data, QUESTION_FILES) if held_out(row.context)]
+    kept = kept[:: max(1, 2 * len(kept) // _QUESTIONS)]
+    rows = [*kept, *unanswerable(kept, len(kept), _SEED)]
+    return judgements.questions(model, tokenizer, rows)
+
+
+def fit_names(
+    model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path
+) -> Iterator[Judged]:
+    """Judge the names of `ner/dev`."""
+    return judgements.names(model, tokenizer, tagged_words(data, ["dev"], folder="ner"))
+
+
+def fit_sentiment(
+    model: BertForSequenceClassification, tokenizer: BertTokenizer, data: Path
+) -> Iterator[Judged]:
+    """Judge the sentences of `sst2/dev`, as they are and as a person would type them."""
+    rows = sentiments(data, "dev")
+    texts = [text for row in rows for text in (row.split, row.typed)]
+    return judgements.texts(model, tokenizer, texts)
+
+
+def fit_choices(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, data: Path
+) -> Iterator[Judged]:
+    """Judge the choices that training leaves out."""
+    rows = choices(data, (*CHOICE_FILES, *TWO_CHOICE_FILES), held_out=True)
+    return judgements.choices(model, tokenizer, rows)
+
+
+# -- to measure on -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One figure to be told of evaluation rows.
+
+    Attributes:
+        task: what was asked.
+        where: on which data.
+        parts: the parts of the rows that are taken together.
+        aimed: whether floor and goal hold for it; the others show what a common figure hides.
+    """
+
+    task: str
+    where: str
+    parts: Sequence[str]
+    aimed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The evaluation rows of one head, judged as they are asked for.
+
+    Attributes:
+        parts: the judgements of each part of the rows.
+        figures: what is told of them.
+    """
+
+    parts: Mapping[str, Iterator[Judged]]
+    figures: Sequence[Told]
+
+
+def words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Evaluated:
+    """Judge masked words of WikiText-2."""
+    blocks = _blocks(model, tokenizer, _file(data / "text", "wikitext2-valid-test.txt"))
+    judged = judgements.masked_words(model, tokenizer, blocks, WORD_SEED)
+    return Evaluated({"all": judged}, [Told("masked word", "WikiText-2, valid and test", ["all"])])
+
+
+def pairs(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Evaluated:
+    """Judge the evaluation pairs, random and of the same document."""
+    kinds = ("random", "same")
+    rows = json_rows(data / "nsp", "eval_pairs.jsonl")
+    parts = {}
+    for kind in kinds:
+        chosen = [
+            LabelledText(row["sentence_a"], row["label"], row["sentence_b"])
+            for row in rows
+            if row["kind"] == kind
+        ]
+        parts[kind] = judgements.sentence_pairs(model, tokenizer, chosen)
+    each = [Told(f"next sentence, {kind}", "nsp/eval_pairs", [kind], False) for kind in kinds]
+    both = Told("next sentence", "nsp/eval_pairs, random and same", kinds)
+    return Evaluated(parts, [both, *each])
+
+
+def answers(model: BertForQuestionAnswering, tokenizer: BertTokenizer, data: Path) -> Evaluated:
+    """Judge XQuAD's questions, asked of their own passage and of another of the article."""
+    rows = xquad(data)
+    moved = [row for row in elsewhere(rows) if row is not None]
+    parts = {
+        "own": judgements.questions(model, tokenizer, rows),
+        "other": judgements.questions(model, tokenizer, moved),
+    }
+    both = "XQuAD English, each question asked of its own and of another passage"
+    return Evaluated(
+        parts,
+        [
+            Told("best span", both, ["own", "other"]),
+            Told("best span", "XQuAD English", ["own"]),
+            Told(HAS_ANSWER, both, ["own", "other"]),
+        ],
+    )
+
+
+def names(model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path) -> Evaluated:
+    """Judge the names of `ner/test`, together and each source alone."""
+    parts = {
+        name: judgements.names(model, tokenizer, tagged_words(data, [name]))
+        for name in ENTITY_FILES
+    }
+    alone = [Told("pieces of names", f"{name} alone", [name], False) for name in ENTITY_FILES]
+    return Evaluated(parts, [Told("pieces of names", "ner/test", ENTITY_FILES), *alone])
+
+
+def sentiment(
+    model: BertForSequenceClassification, tokenizer: BertTokenizer, data: Path
+) -> Evaluated:
+    """Judge SST-2's test sentences, as they are and as a person would type them."""
+    rows = sentiments(data, "test")
+    parts = {
+        "split": judgements.texts(model, tokenizer, [row.split for row in rows]),
+        "typed": judgements.texts(model, tokenizer, [row.typed for row in rows]),
+    }
+    return Evaluated(
+        parts,
+        [
+            Told("sentiment", "SST-2 test", ["split"]),
+            Told("sentiment", "SST-2 test, typed with capitals and punctuation", ["typed"]),
+        ],
+    )
+
+
+def picked(model: BertForMultipleChoice, tokenizer: BertTokenizer, data: Path) -> Evaluated:
+    """Judge the test files of multiple choice: the two that are aimed at together, and each."""
+    parts = {
+        name: judgements.choices(model, tokenizer, choices(data, [f"{name}_test"]))
+        for name in EVALUATED_CHOICES
+    }
+    each = [Told("multiple choice", f"mc/{name}_test", [name], False) for name in EVALUATED_CHOICES]
+    both = f"mc, {' and '.join(AIMED_CHOICES)} together"
+    return Evaluated(parts, [Told("multiple choice", both, AIMED_CHOICES), *each])

@@ -1,0 +1,204 @@
+"""What each head of a model says about labelled rows: all scores, the right one, the best one.
+
+From these, `training.calibration` fits temperatures and measures how far a stated probability can
+be believed. A chunk holds a few rows, because the scores of masked words are as wide as the
+vocabulary and those of a passage as many as its spans.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bert_core.finetuning import (
+    Choices,
+    LabelledText,
+    Question,
+    TaggedWords,
+    choice_batch,
+    word_batch,
+)
+from bert_core.heads import (
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.pretraining import MaskingVocabulary, mask_tokens
+from bert_core.tagging import TagScheme
+from bert_core.tokenizer import BertTokenizer
+from training.pretraining_evaluation import WORD_RATE
+from training.question_evaluation import Read, normalized, read_questions
+from training.rows import TAGS
+from training.scores import Floats, batches
+from training.task_evaluation import SCORED, label_names
+
+T = TypeVar("T")
+_BLOCKS = 8  # their scores are about 150 times the vocabulary
+_ROWS = 64
+_QUESTIONS = 16  # spans of a passage are some thousands
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a head says about N cases.
+
+    Attributes:
+        scores: (N, C) logits; -inf where a case has fewer than C possible answers.
+        wanted: (N,) column of the right answer; -1 where no column is.
+        right: (N,) whether the best answer, the one with the highest score, counts as right.
+        first: the first column that may be the best answer; those before it take their share of
+            the probability only.
+    """
+
+    scores: NDArray[np.float32]
+    wanted: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    first: int = 0
+
+    @classmethod
+    def of(cls, scores: torch.Tensor, wanted: torch.Tensor) -> "Judged":
+        """Judge by the right column alone."""
+        right = scores.argmax(-1) == wanted
+        return cls(scores.float().cpu().numpy(), wanted.cpu().numpy(), right.cpu().numpy())
+
+
+@torch.no_grad()
+def masked_words(
+    model: BertForPreTraining, tokenizer: BertTokenizer, blocks: Sequence[list[int]], seed: int
+) -> Iterator[Judged]:
+    """Judge masked words in packed blocks of running text of one length."""
+    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
+    generator = torch.Generator().manual_seed(seed)
+    for rows in _groups(blocks, _BLOCKS):
+        masked = mask_tokens(torch.tensor(rows), masking, rate=WORD_RATE, generator=generator)
+        scores = model.scores_at(
+            masked.input_ids.to(model.device), masked.positions.to(model.device)
+        )
+        kept = masked.position_labels >= 0  # (B, P)
+        yield Judged.of(scores[kept.to(model.device)].cpu(), masked.position_labels[kept])
+
+
+@torch.no_grad()
+def sentence_pairs(
+    model: BertForPreTraining, tokenizer: BertTokenizer, rows: Sequence[LabelledText]
+) -> Iterator[Judged]:
+    """Judge pairs of sentences: 0 where the second follows the first, else 1."""
+    encodings = [
+        tokenizer.encode(row.text, row.text_pair, max_length=model.config.max_position_embeddings)
+        for row in rows
+    ]
+    for group, inputs in batches(tokenizer, encodings, model.device):
+        outputs = model.run(*inputs, attentions=False, hidden_states=False, logits=False)
+        scores = model.cls.seq_relationship(outputs.pooler_output)
+        yield Judged.of(scores.cpu(), torch.tensor([rows[index].label for index in group]))
+
+
+@torch.no_grad()
+def texts(
+    model: BertForSequenceClassification, tokenizer: BertTokenizer, rows: Sequence[LabelledText]
+) -> Iterator[Judged]:
+    """Judge single texts: 0 negative, 1 positive."""
+    said = [name.lower() for name in label_names(model.config)]
+    columns = torch.tensor([1, 0] if said[:2] == ["positive", "negative"] else [0, 1])
+    encodings = tokenizer.encode_batch(
+        [row.text for row in rows], max_length=model.config.max_position_embeddings
+    )
+    for group, inputs in batches(tokenizer, encodings, model.device):
+        outputs = model.run(*inputs, attentions=False, hidden_states=False)
+        assert outputs.logits is not None
+        wanted = columns[[int(rows[index].label) for index in group]]
+        yield Judged.of(outputs.logits.cpu(), wanted)
+
+
+@torch.no_grad()
+def names(
+    model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
+) -> Iterator[Judged]:
+    """Judge the labelled pieces that the model takes for part of a scored entity.
+
+    Pieces predicted O are left out: nine in ten are, rightly and surely, and would hide the rest.
+    So are those of other kinds, whose names the evaluation files do not mark.
+    """
+    labels = label_names(model.config)
+    scored = torch.tensor([tag.kind in SCORED for tag in TagScheme(labels).tags])
+    columns = torch.tensor([labels.index(tag) if tag in labels else -1 for tag in TAGS])
+    for group in _groups(rows, _ROWS):
+        batch = word_batch(tokenizer, group, max_length=model.config.max_position_embeddings)
+        outputs = model.run(
+            batch["input_ids"].to(model.device),
+            attention_mask=batch["attention_mask"].to(model.device),
+            attentions=False,
+            hidden_states=False,
+        )
+        assert outputs.logits is not None
+        logits = outputs.logits.cpu()  # (M, T, C)
+        kept = (batch["labels"] >= 0) & scored[logits.argmax(-1)]
+        yield Judged.of(logits[kept], columns[batch["labels"][kept]])
+
+
+@torch.no_grad()
+def choices(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
+) -> Iterator[Judged]:
+    """Judge contexts with several ways to go on."""
+    for count in sorted({len(row.choices) for row in rows}):
+        for group in _groups([row for row in rows if len(row.choices) == count], _ROWS // 2):
+            batch = choice_batch(tokenizer, group, max_length=model.config.max_position_embeddings)
+            outputs = model.run(
+                batch["input_ids"].to(model.device),
+                batch["token_type_ids"].to(model.device),
+                batch["attention_mask"].to(model.device),
+                attentions=False,
+                hidden_states=False,
+            )
+            assert outputs.logits is not None
+            yield Judged.of(outputs.logits.cpu(), batch["labels"])
+
+
+# -- questions ---------------------------------------------------------------------------------
+
+
+def questions(
+    model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
+) -> Iterator[Judged]:
+    """Judge the best span of each passage; "no answer" is the column before all spans.
+
+    A span counts as right by exact match, as SQuAD compares it, and as wrong where the passage
+    does not answer the question: a page that shows it states its probability beside "no answer".
+    """
+    for group in _groups(rows, _QUESTIONS):
+        judged = [_judge(read) for read in read_questions(model, tokenizer, group)]
+        width = max(len(scores) for scores, _, _ in judged)
+        padded = [np.pad(s, (0, width - len(s)), constant_values=-np.inf) for s, _, _ in judged]
+        yield Judged(
+            np.stack(padded).astype(np.float32),
+            np.array([wanted for _, wanted, _ in judged], dtype=np.int64),
+            np.array([right for _, _, right in judged], dtype=np.bool_),
+            first=1,
+        )
+
+
+def _judge(read: Read) -> tuple[Floats, int, bool]:
+    """Return the scores of "no answer" and of every span, the wanted one, and if the best does."""
+    row, longest = read.row, read.spans.score.shape[1]
+    scores = np.concatenate([[read.spans.null], read.spans.score.ravel()])
+    if row.answer is None:
+        return scores, 0, False
+    assert row.answer_start is not None  # `Question` has both or neither
+    starts = np.flatnonzero(read.offsets[:, 0] == row.answer_start)
+    ends = np.flatnonzero(read.offsets[:, 1] == row.answer_start + len(row.answer))
+    wanted = -1
+    if len(starts) and len(ends) and 0 <= ends[-1] - starts[0] < longest:
+        place = 1 + int(starts[0]) * longest + int(ends[-1] - starts[0])
+        wanted = place if np.isfinite(scores[place]) else -1
+    return scores, wanted, normalized(read.text) == normalized(row.answer)
+
+
+def _groups(rows: Sequence[T], size: int) -> Iterator[list[T]]:
+    for start in range(0, len(rows), size):
+        yield list(rows[start : start + size])
