@@ -127,7 +127,7 @@ class CheckedOutput:
     Attributes:
         class_name: the class of the library.
         output: its name in the library.
-        texts: how many stored texts it was computed for.
+        texts: numbers of the stored texts it was computed for, counted from 0.
         compared: how many numbers were compared.
         largest: the largest absolute value among the stored ones.
         tolerance: the largest difference that counts as the same.
@@ -138,7 +138,7 @@ class CheckedOutput:
 
     class_name: str
     output: str
-    texts: int
+    texts: tuple[int, ...]
     compared: int
     largest: float
     tolerance: float

@@ -123,7 +123,7 @@ def _verified(engine: Engine, found: Verification) -> Verified:
             CheckedOutput(
                 class_name=output.class_name,
                 output=output.output,
-                texts=len(output.texts),
+                texts=output.texts,
                 compared=output.compared,
                 largest=output.largest,
                 tolerance=output.tolerance,

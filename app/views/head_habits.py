@@ -107,7 +107,8 @@ def source(habits: HeadHabits) -> Html:
         "p",
         f"Means over {habits.texts:,} texts with {habits.tokens:,} tokens that come with the "
         "program, each token counting once as the one that looks. Places overlap, so the shares of "
-        f"a head do not add up to 1. Source: head-statistics.json, beside the weights.{stale}",
+        f"a head do not add up to 1; if every token looked at all alike, the spread would be "
+        f"{habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}",
         class_="bx-line",
     )  # fmt: skip
 

@@ -27,9 +27,9 @@ _DOTS = {
     Reached.NOTHING: ("x", "#D55E00", 11),
     Reached.NO_AIM: ("circle-open", "#888888", 11),
 }
-_ROW = 58  # pixels of one figure: up to two lines of words above its dot
-_DOT = 0.27  # of these, from the middle down to the dot
-_LINE = 52  # letters of these words that a phone has room for
+_ROW = 64  # pixels of one figure: up to two lines of words above its dot
+_DOT = 0.3  # of these, from the middle down to the dot
+_LINE = 48  # letters of these words that a phone has room for
 
 
 def percent(share: float | None) -> str:
@@ -207,7 +207,7 @@ def figures_chart(figures: Sequence[Measured]) -> go.Figure:
         lines = textwrap.wrap(name, _LINE)  # a phone is not wider
         fig.add_annotation(
             x=0, xref="paper", y=at - 0.48, text=chart_lines(lines), showarrow=False,
-            xanchor="left", yanchor="top", align="left", font={"size": 13},
+            xanchor="left", yanchor="top", align="left", font={"size": 14},
         )  # fmt: skip
     _lay_out(fig, len(figures))
     return fig

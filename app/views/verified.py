@@ -124,7 +124,7 @@ def outputs_table(found: Verified) -> Html:
             join(
                 tag("strong", visible(each.class_name)),
                 tag("br"),
-                tag("small", visible(each.output), f", {each.texts} {_texts(each.texts)}"),
+                tag("small", visible(each.output), _texts(each.texts)),
             ),
             f"{each.compared:,}",
             number(each.largest),
@@ -137,8 +137,13 @@ def outputs_table(found: Verified) -> Html:
     return record_table("Outputs computed again", OUTPUTS, rows, compact=True)
 
 
-def _texts(count: int) -> str:
-    return "text" if count == 1 else "texts"
+def _texts(numbers: tuple[int, ...]) -> str:
+    """Name the stored texts that an output was computed for, counted from 0."""
+    if len(numbers) == 1:
+        return f", text {numbers[0]}"
+    ends = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+    in_a_row = numbers == tuple(range(numbers[0], numbers[0] + len(numbers))) if numbers else True
+    return f", texts {ends if in_a_row else ', '.join(map(str, numbers))}"
 
 
 def files_table(found: Verified) -> Html:

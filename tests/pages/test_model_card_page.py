@@ -1,0 +1,337 @@
+"""The model card page as a visitor meets it: with everything, with nothing, with a flipped bit."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bert_core.figures import Figure, write_figures
+from bert_core.head_statistics import write_head_statistics
+from bert_core.leanings import Bias, Estimate, Leaning, write_bias
+from bert_core.verification import write_verification
+from tests.conftest import NASTY
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "7_model_card.py"
+CURVE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><title>Loss of the tiny one</title>'
+    '<path d="M0 0L9 9"/></svg>'
+)
+CARD = """---
+license: cc0-1.0
+---
+
+# tiny
+
+A model for tests. ![A cat](https://elsewhere.example/cat.png)
+
+## Data
+
+| text | licence |
+|---|---|
+| none <script>alert(1)</script> | [none](https://elsewhere.example) |
+
+## Limits
+
+- It knows **nothing**.
+"""
+FIGURES = [
+    Figure("words", "some texts", 0.39, 0.38, 0.40, 17_613, "a right guess", 0.4, 0.5),
+    Figure("names", "other texts", 0.70, 0.6, 0.8, 90, "found names", 0.62, 0.74),
+    Figure("pairs", "other texts", 0.985, 0.97, 0.99, 800, "right verdicts", 0.95, 0.98),
+    Figure("choice", "questions", 0.5, 0.4, 0.6, 60, "right choices", 0.25, 0.45, chance=0.25),
+    Figure("error", "some texts", 0.03, 0.02, 0.04, 60, "an error", 0.04, lower_is_better=True),
+    Figure("extra", "<b>own</b>", 0.5, 0.4, 0.6, 60, "not asked for"),
+]
+
+
+@pytest.fixture(scope="session")
+def whole_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model with everything that may lie beside its weights."""
+    folder = tmp_path_factory.mktemp("whole") / "whole-model"
+    shutil.copytree(tiny_folder, folder)
+    (folder / "README.md").write_text(CARD, encoding="utf-8")
+    (folder / "curve-1.svg").write_text(CURVE, encoding="utf-8")
+    write_figures(folder, FIGURES)
+    even = Estimate(0.9, 0.5, 1.3)
+    rows = tuple(Leaning(name, even, 0.9, 0.9) for name in ("nurse", "judge <b>"))
+    write_bias(folder, Bias(("he", "she"), ("a", "b"), rows, even, Estimate(1, 0.5, 1), -0.2))
+    write_head_statistics(folder)
+    write_verification(folder)
+    return folder
+
+
+@pytest.fixture
+def whole(whole_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it that a test may damage; the site starts with it."""
+    folder = tmp_path / "whole-model"
+    shutil.copytree(whole_folder, folder)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    return folder
+
+
+def opened(**address: str) -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    for key, value in address.items():
+        at.query_params[key] = value
+    return checked(at)
+
+
+def checked(at: AppTest) -> AppTest:
+    at.run()
+    assert [error.value for error in at.exception] == []
+    return at
+
+
+def markup(at: AppTest) -> str:
+    return "\n".join(element.proto.body for element in at.get("html"))
+
+
+def words(at: AppTest) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", markup(at)).split())
+
+
+def press(at: AppTest, label: str = "Verify this model") -> AppTest:
+    next(button for button in at.button if button.label == label).click()
+    return checked(at)
+
+
+def headings(at: AppTest) -> list[str]:
+    return [header.value for header in at.header]
+
+
+def test_everything_that_lies_beside_the_weights_is_shown(whole: Path) -> None:
+    at = opened()
+    assert not at.error and not at.warning
+    assert headings(at) == [
+        "What it is",
+        "How well it does",
+        "Verify this model",
+        "Where its heads look",
+        "What it takes for granted",
+        "How it learned",
+        "The card in its makers' words",
+    ]
+    assert [each.label for each in at.expander] == [
+        "The same as a table",
+        "Every head in numbers",
+        "The same as a table",
+        "Data",
+        "Limits",
+        "About this model",
+    ]
+    assert "Loss of the tiny one" in markup(at)
+    assert "2 layers × 4 heads, 32 wide" in words(at)
+    assert "✓ Labels of words: trained." in words(at)
+    assert "✗ Labels of texts: not in this checkpoint" in words(at)
+    assert str(whole) not in markup(at)
+
+
+def test_every_figure_stands_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
+    said = words(opened()).replace("\u00a0", " ")
+    assert "words some texts 39.0 % 38.0–40.0 % 17,613 40.0 % 50.0 % ✗ floor not reached" in said
+    assert "70.0 % 60.0–80.0 % 90 62.0 % 74.0 % ✓ floor reached, goal not" in said
+    assert "95.0 % 98.0 % ✓ goal reached" in said
+    assert "25.0 % (chance) 45.0 % ✓ goal reached" in said
+    assert "at most 4.0 % – ✓ floor reached" in said
+    assert "extra &lt;b&gt;own&lt;/b&gt; 50.0 %" in said
+    assert "– – – nothing was set" in said
+
+
+def test_figures_have_a_chart_with_words_and_a_table(whole: Path) -> None:
+    at = opened()
+    chart = at.get("plotly_chart")[0].proto
+    assert chart.alt == (
+        "6 figures as dots with their 95 % intervals: 2 have reached the goal, 2 have reached the "
+        "floor only, 1 has not reached what was set, 1 has nothing to reach."
+    )
+    frame = at.dataframe[0].value
+    assert frame["share"].tolist() == [0.39, 0.7, 0.985, 0.5, 0.03, 0.5]
+    assert frame["cases"].tolist() == [figure.cases for figure in FIGURES]
+    assert all(table.proto.alt for table in at.dataframe)
+    assert all(drawn.proto.alt for drawn in at.get("plotly_chart"))
+    labels = [button.label for button in at.get("download_button")]
+    assert "Save these figures (CSV)" in labels and "Save these numbers (CSV)" in labels
+
+
+def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
+    (whole / "README.md").write_text(
+        CARD + "\n".join(f"## {text}\n{text}\n" for text in NASTY.values()), encoding="utf-8"
+    )
+    at = opened()
+    found = markup(at)
+    assert "<script" not in found and "elsewhere.example/cat.png" not in found
+    assert "<a " not in found and "onerror=" not in re.sub(r">[^<]*<", "><", found)
+    assert set(re.findall(r'\bsrc="(.{26})', found)) == {"data:image/svg+xml;base64,"}
+    assert "[a picture, not loaded: A cat]" in found
+    labels = " ".join(each.label for each in at.expander)
+    assert "![" not in labels.replace("\\!", "").replace("\\[", "")
+
+
+def test_a_card_beyond_all_measure_is_shown_in_part_and_that_is_said(whole: Path) -> None:
+    (whole / "README.md").write_text("# long\n" + "word \n" * 40_000, encoding="utf-8")
+    said = words(opened())
+    assert "It has 240,007 bytes, of which only the beginning is shown" in said
+
+
+def test_sound_files_are_verified_in_words_and_sign(whole: Path) -> None:
+    at = press(opened())
+    said = words(at)
+    assert "✓ Verified: the files are what they should be." in said
+    assert "files are the same to the bit, 10 stored texts give the same tokens" in said
+    assert re.search(r"Files read on \d\d \w+ \d{4}, \d\d:\d\d:\d\d UTC, in \d+\.\d s\.", said)
+    assert 'class="bx-card-verdict bx-yes"' in markup(at)
+    assert "BertForMaskedLM logits" in said and "heads/BertForQuestionAnswering/config.json" in said
+    assert "✗" not in markup(at).partition("bx-card-verdict")[2].partition("bx-card-sign")[2][:9000]
+
+
+def test_a_verdict_stays_while_something_else_is_chosen_and_goes_with_the_model(
+    whole: Path, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
+    at = press(opened())
+    choice = next(group for group in at.button_group if group.key == "habit")
+    choice.set_value("to_sep")
+    assert "Verified: the files" in words(checked(at))
+    at.selectbox(key="model").set_value(headless_folder.name)
+    assert "Verified: the files" not in words(checked(at))
+
+
+def flip(path: Path, at: int = -1) -> None:
+    """Change one bit of a file."""
+    content = bytearray(path.read_bytes())
+    content[at] ^= 0b0100_0000
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "file", ["model.safetensors", "heads/BertForQuestionAnswering/model.safetensors"]
+)
+def test_a_flipped_bit_turns_the_verdict_red(whole: Path, file: str) -> None:
+    flip(whole / file)
+    at = press(opened())
+    said = words(at)
+    assert "✗ Not verified: whole-model is not the model that was written. 1 of" in said
+    assert 'class="bx-card-verdict bx-no"' in markup(at)
+    fold = markup(at).partition("files and their hashes")[0].rpartition("<details")[2]
+    assert "open=" in fold
+    expected, found = re.search(rf"{file} ([0-9a-f]{{64}}) ([0-9a-f]{{64}}) ✗ no", said).groups()  # type: ignore[union-attr]
+    assert expected != found
+
+
+def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: Path) -> None:
+    at = press(opened())
+    assert "✓ Verified" in words(at)
+    flip(whole / "model.safetensors")
+    at = press(at)
+    assert "✗ Not verified" in words(at)
+    assert "Since this program loaded them they have changed" in words(at)
+    flip(whole / "model.safetensors")
+    at = press(at)
+    assert "✓ Verified" in words(at) and "Since this program" not in words(at)
+
+
+def test_a_file_that_is_gone_is_named_and_no_path_is_told(whole: Path) -> None:
+    at = opened()
+    (whole / "vocab.txt").unlink()
+    said = words(press(at))
+    assert "✗ Not verified" in said and "no such file" in said
+    assert str(whole.parent) not in said
+
+
+def test_expectations_that_are_damaged_themselves_are_an_error_and_nothing_is_kept(
+    whole: Path,
+) -> None:
+    at = press(opened())
+    flip(whole / "verification.safetensors")
+    at = press(at)
+    assert "verification" in at.error[0].value
+    assert "Verified: the files" not in words(at)
+
+
+def test_without_expectations_there_is_nothing_to_compare_with(whole: Path) -> None:
+    (whole / "verification.json").unlink()
+    at = opened()
+    assert "There is nothing to compare with" in words(at)
+    assert "Verify this model" not in [button.label for button in at.button]
+
+
+def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
+    at = opened(habit="Spread", layer="1", head="3")
+    drawn = json.loads(at.get("bidi_component")[0].proto.json)
+    assert drawn["layers"] == 2 and drawn["heads"] == 4 and len(drawn["notes"]) == 8
+    assert all(re.fullmatch(r"Spread: \d\.\d bits", note) for note in drawn["notes"])
+    assert "Means over 100 texts" in words(at)
+    assert "do not belong" not in words(at)
+    frame = at.dataframe[1].value
+    assert len(frame) == 8 and "Spread (bits)" in frame
+
+
+def test_statistics_of_other_weights_are_called_so(whole: Path) -> None:
+    flip(whole / "model.safetensors")
+    assert "They were measured on other weights." in words(opened())
+
+
+def test_a_model_with_nothing_beside_it_says_what_is_not_known(
+    untrained_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "bare"
+    shutil.copytree(untrained_folder, folder)
+    (folder / "README.md").unlink()
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    at = opened()
+    said = words(at)
+    assert "No figures lie beside these weights" in said
+    assert "There is nothing to compare with" in said
+    assert "Where the heads of bare usually look was not measured" in said
+    assert "No card lies beside these weights" in said
+    assert "LICENCE" in said.upper() and "not stated" in said
+    assert "How it learned" not in headings(at) and "What it takes for granted" not in headings(at)
+    assert not at.error and not at.warning
+
+
+def break_figures(folder: Path) -> None:
+    (folder / "figures.json").write_text("[1]", encoding="utf-8")
+
+
+def break_bias(folder: Path) -> None:
+    (folder / "bias.json").write_text("{", encoding="utf-8")
+
+
+def break_curve(folder: Path) -> None:
+    (folder / "curve-1.svg").write_bytes(b"x" * 600_000)
+
+
+def break_card(folder: Path) -> None:
+    (folder / "README.md").unlink()
+    (folder / "README.md").mkdir()
+
+
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        (break_figures, "figures.json"),
+        (break_bias, "bias.json"),
+        (break_curve, "curve-1.svg"),
+        (break_card, "README.md"),
+    ],
+)
+def test_what_is_damaged_is_named_and_the_rest_is_shown(
+    whole: Path, damage: Callable[[Path], None], named: str
+) -> None:
+    damage(whole)
+    at = opened()
+    assert not at.error
+    note = markup(at).partition("Not everything beside the weights could be read")[2][:400]
+    assert named in note and str(whole) not in note
+    assert "Verify this model" in [button.label for button in at.button]
+
+
+def test_damaged_statistics_stop_only_their_own_part(whole: Path) -> None:
+    (whole / "head-statistics.json").write_text("{}", encoding="utf-8")
+    at = opened()
+    assert "head-statistics.json is damaged" in at.error[0].value
+    assert "How it learned" in headings(at)
