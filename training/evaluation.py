@@ -7,7 +7,7 @@ not there, is left out and said.
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,13 @@ from bert_core.model import BertPreTrainedModel
 from bert_core.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias
+from training.calibration import HEADS, Head, calibration_figures
 from training.pretraining_evaluation import everyday_gaps, masked_words, next_sentences
 from training.question_evaluation import question_figures
 from training.record import RECORD, read_record
 from training.task_evaluation import (
     CHOICE_FILES,
+    ENTITY_FILES,
     choice_figures,
     entity_figures,
     sentiment_figures,
@@ -66,17 +68,18 @@ class _Part:
     name: str
     cls: type[BertPreTrainedModel]
     measure: Callable[[Any, BertTokenizer, Path], list[Figure]]
-    file: str = ""
+    files: tuple[str, ...] = ()
     head: str = ""  # the parameters that must have been trained; default: all
     unfit: Callable[[BertConfig], str] = lambda config: ""
+    task: bool = True  # else it goes with one, and what keeps the one from it keeps the other
 
 
-_PARTS = (
+_TASKS = (
     _Part(
         "masked words",
         BertForPreTraining,
         masked_words,
-        "text/wikitext2-valid-test.txt",
+        ("text/wikitext2-valid-test.txt",),
         _WORDS,
     ),
     _Part(
@@ -85,22 +88,31 @@ _PARTS = (
         lambda model, tokenizer, data: [everyday_gaps(model, tokenizer)],
         head=_WORDS,
     ),
-    _Part("next sentence", BertForPreTraining, next_sentences, "nsp/eval_pairs.jsonl", _SENTENCES),
     _Part(
-        "question answering", BertForQuestionAnswering, question_figures, "qa/eval_xquad_en.jsonl"
+        "next sentence",
+        BertForPreTraining,
+        next_sentences,
+        ("nsp/eval_pairs.jsonl",),
+        _SENTENCES,
+    ),
+    _Part(
+        "question answering",
+        BertForQuestionAnswering,
+        question_figures,
+        ("qa/eval_xquad_en.jsonl",),
     ),
     _Part(
         "named entities",
         BertForTokenClassification,
         entity_figures,
-        "ner/by-source/ewt-test.conll",
+        tuple(f"ner/by-source/{name}.conll" for name in ENTITY_FILES),
         unfit=tags_unfit,
     ),
     _Part(
         "sentiment",
         BertForSequenceClassification,
         sentiment_figures,
-        "sst2/test.tsv",
+        ("sst2/test.tsv",),
         unfit=sentiment_unfit,
     ),
     *(
@@ -108,10 +120,30 @@ _PARTS = (
             f"multiple choice, {name}",
             BertForMultipleChoice,
             partial(choice_figures, name=name),
-            f"mc/{name}_test.jsonl",
+            (f"mc/{name}_test.jsonl",),
         )
         for name in CHOICE_FILES
     ),
+)
+
+
+def _calibrated(head: Head) -> _Part:
+    """Return the part that measures how far a head's probabilities can be believed."""
+    tasks = [part for part in _TASKS if (part.cls, part.head) == (head.cls, head.part)]
+    return replace(
+        tasks[0],
+        name=f"calibration of {head.name}",
+        measure=partial(calibration_figures, head=head),
+        files=tuple(file for part in tasks for file in part.files),
+        task=False,
+    )
+
+
+_PARTS = tuple(  # those of one class together: it is loaded once
+    part
+    for cls in dict.fromkeys(task.cls for task in _TASKS)
+    for part in (*_TASKS, *map(_calibrated, HEADS))
+    if part.cls is cls
 )
 
 
@@ -129,10 +161,11 @@ def measure(
     Raises:
         MissingFileError: the data folder has no evaluation file at all.
     """
-    if not any(_has(data, part) for part in _PARTS if part.file):
+    files = [file for task in _TASKS for file in task.files]
+    if not any(_is_there(data / file) for file in files):
         raise MissingFileError(
             f"There are no evaluation files in {data}; expected at least one of "
-            f"{', '.join(part.file for part in _PARTS if part.file)}, plain or with .xz."
+            f"{', '.join(files)}, plain or with .xz."
         )
     tokenizer = BertTokenizer.from_pretrained(name_or_folder)
     figures: list[Figure] = []
@@ -141,11 +174,13 @@ def measure(
     for part, model in _with_models(name_or_folder, device):
         began = time.monotonic()
         if reason := _reason(part, model, data):
-            missing.append(f"{part.name}: {reason}")
-            say(missing[-1])
+            if part.task or not any(line.endswith(reason) for line in missing):
+                missing.append(f"{part.name}: {reason}")
+                say(missing[-1])
             continue
         figures += part.measure(model, tokenizer, data)
         say(f"{part.name}: {time.monotonic() - began:.0f} s")
+    figures.sort(key=lambda figure: figure.lower_is_better)  # errors behind what was right
     bias, reason = _bias(name_or_folder, tokenizer, device)
     if bias is not None:
         figures += bias_figures(bias)
@@ -180,7 +215,8 @@ def _reason(part: _Part, model: BertPreTrainedModel, data: Path) -> str:
         return f"the model has no trained head for it ({part.cls.__name__})"
     if reason := part.unfit(model.config):
         return reason
-    return "" if _has(data, part) else f"the data folder has no {part.file}"
+    absent = [file for file in part.files if not _is_there(data / file)]
+    return f"the data folder has no {' nor '.join(absent)}" if absent else ""
 
 
 def _trained(model: BertPreTrainedModel, head: str) -> bool:
@@ -189,9 +225,8 @@ def _trained(model: BertPreTrainedModel, head: str) -> bool:
     return report is None or not any(name.startswith(head) for name in report.missing)
 
 
-def _has(data: Path, part: _Part) -> bool:
-    path = data / part.file
-    return not part.file or path.is_file() or path.with_name(f"{path.name}.xz").is_file()
+def _is_there(path: Path) -> bool:
+    return path.is_file() or path.with_name(f"{path.name}.xz").is_file()
 
 
 def _bias(

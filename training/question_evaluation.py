@@ -26,7 +26,7 @@ from bert_core.spans import SpanScores, WindowLogits, score_spans
 from bert_core.tokenizer import BertTokenizer
 from training.aims import ANSWERED, EXACT, OVERLAP, OVERLAP_OR_NONE
 from training.rows import json_rows
-from training.scores import batches, mean, resampled
+from training.scores import Remembered, batches, mean, resampled
 
 MAX_ANSWER = 30  # word pieces, as usual
 WINDOW, STRIDE = 384, 128  # where the passage is longer than the model
@@ -61,7 +61,9 @@ class Read:
         return self.spans.best_score > self.spans.null
 
 
-@torch.no_grad()
+_READ: Remembered[Question, Read] = Remembered()
+
+
 def read_questions(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
 ) -> list[Read]:
@@ -69,6 +71,14 @@ def read_questions(
 
     A passage that fits the model is read whole, a longer one in overlapping windows.
     """
+    return _READ.answers(model, rows, lambda new: _read_all(model, tokenizer, new))
+
+
+@torch.no_grad()
+def _read_all(
+    model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
+) -> list[Read]:
+    """Read every question, rows of like length together."""
     wholes = [tokenizer.encode(row.question, row.context) for row in rows]
     windows, shared = [], []
     for row, whole in zip(rows, wholes, strict=True):

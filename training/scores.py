@@ -5,7 +5,9 @@ invites reading too much into a digit.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -16,11 +18,14 @@ from bert_core.encoding import Encoding
 from bert_core.errors import InputError
 from bert_core.figures import Figure
 from bert_core.finetuning.batches import padded_inputs
+from bert_core.model import BertPreTrainedModel
 from bert_core.tokenizer import BertTokenizer
 from training.aims import Aim
 
 Floats = NDArray[np.float64]
 Inputs = tuple[Tensor, Tensor, Tensor]
+Row = TypeVar("Row", bound=Hashable)
+Found = TypeVar("Found")
 
 RESAMPLED = 1000
 _SEED = 7
@@ -110,3 +115,38 @@ def batches(
 
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+
+
+class Remembered(Generic[Row, Found]):
+    """What models said about rows, so that no measurement asks the same question again.
+
+    It is kept as long as the model is, and forgotten when a parameter changes.
+    """
+
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[BertPreTrainedModel, tuple[int, dict[Row, Found]]] = (
+            WeakKeyDictionary()
+        )
+
+    def answers(
+        self,
+        model: BertPreTrainedModel,
+        rows: Sequence[Row],
+        ask: Callable[[list[Row]], Sequence[Found]],
+    ) -> list[Found]:
+        """Return one answer a row, in their order.
+
+        Args:
+            model: who is asked.
+            rows: any of them may be known already.
+            ask: computes the answers to rows that are not.
+        """
+        version = sum(parameter._version for parameter in model.parameters())
+        known, found = self._kept.get(model, (version, {}))
+        if known != version:
+            found = {}
+        new = [row for row in dict.fromkeys(rows) if row not in found]
+        if new:
+            found.update(zip(new, ask(new), strict=True))
+        self._kept[model] = (version, found)
+        return [found[row] for row in rows]

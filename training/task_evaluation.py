@@ -23,7 +23,7 @@ from bert_core.tagging import Stretch, TagScheme
 from bert_core.tokenizer import BertTokenizer
 from training.aims import multiple_choice, names, sentiment
 from training.rows import TAGS, choices, sentiments, tagged_words
-from training.scores import Floats, batches, by_length, counted, mean, resampled
+from training.scores import Floats, Remembered, batches, by_length, counted, mean, resampled
 
 ENTITY_FILES = ("ewt-test", "pud")  # together they are ner/test
 SCORED = ("PER", "LOC", "ORG")
@@ -155,12 +155,22 @@ def sentiment_unfit(config: BertConfig) -> str:
 # -- multiple choice ---------------------------------------------------------------------------
 
 
-@torch.no_grad()
-def right_choices(
+_CHOSEN: Remembered[Choices, Floats] = Remembered()
+
+
+def choice_scores(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
-) -> list[bool]:
-    """Return for every row whether the right choice scores highest."""
-    found = [False] * len(rows)
+) -> list[Floats]:
+    """Return the score of every choice of each row, (C,)."""
+    return _CHOSEN.answers(model, rows, lambda new: _scores_of_all(model, tokenizer, new))
+
+
+@torch.no_grad()
+def _scores_of_all(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
+) -> list[Floats]:
+    """Score the choices of every row, those with as many choices and of like length together."""
+    found: list[Floats] = [np.zeros(0)] * len(rows)
     longest = model.config.max_position_embeddings
     for count in sorted({len(row.choices) for row in rows}):
         places = [index for index, row in enumerate(rows) if len(row.choices) == count]
@@ -173,13 +183,13 @@ def right_choices(
             batch = choice_batch(
                 tokenizer, [rows[places[place]] for place in group], max_length=longest
             )
-            labels = batch.pop("labels")
-            inputs = {name: value.to(model.device) for name, value in batch.items()}
+            inputs = {
+                name: value.to(model.device) for name, value in batch.items() if name != "labels"
+            }
             outputs = model.run(**inputs, attentions=False, hidden_states=False)
             assert outputs.logits is not None
-            hits = (outputs.logits.argmax(-1).cpu() == labels).tolist()
-            for place, hit in zip(group, hits, strict=True):
-                found[places[place]] = hit
+            for place, scores in zip(group, outputs.logits.double().cpu(), strict=True):
+                found[places[place]] = scores.numpy()
     return found
 
 
@@ -188,7 +198,8 @@ def choice_figures(
 ) -> list[Figure]:
     """Measure one file of multiple choice beside chance, the mean of one in so many choices."""
     rows = choices(data, [f"{name}_test"])
-    right = right_choices(model, tokenizer, rows)
+    scored = zip(rows, choice_scores(model, tokenizer, rows), strict=True)
+    right = sum(int(scores.argmax()) == row.label for row, scores in scored)
     chance = mean(np.array([1 / len(row.choices) for row in rows]))
     aim = multiple_choice(name, chance, aimed=name in AIMED_CHOICES)
-    return [counted(aim, sum(right), len(rows))]
+    return [counted(aim, right, len(rows))]

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from bert_core import BertModel
+from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from training.aims import Aim
-from training.scores import by_length, counted, mean, resampled, wilson
+from training.scores import Remembered, by_length, counted, mean, resampled, wilson
 
 AIM = Aim("a task", "a file", "right answers", floor=0.4)
 CPU = torch.device("cpu")
@@ -46,3 +48,24 @@ def test_batches_hold_every_row_once_and_no_more_tokens_than_there_is_room() -> 
     assert groups == [[0, 4, 2, 6, 1], [3], [5]]
     assert list(by_length([1000, 1000], CPU, each=4)) == [[0], [1]]
     assert list(by_length([], CPU)) == []
+
+
+def test_no_question_is_asked_twice_unless_the_model_changed() -> None:
+    config = BertConfig(
+        9, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+    )
+    model, asked = BertModel(config), list[int]()
+
+    def ask(rows: list[int]) -> list[int]:
+        asked.extend(rows)
+        return [10 * row for row in rows]
+
+    memory: Remembered[int, int] = Remembered()
+    assert memory.answers(model, [1, 2, 1], ask) == [10, 20, 10]
+    assert memory.answers(model, [2, 3], ask) == [20, 30]
+    assert asked == [1, 2, 3]
+    memory.answers(BertModel(config), [1], ask)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight.add_(1.0)
+    memory.answers(model, [3], ask)
+    assert asked == [1, 2, 3, 1, 3]

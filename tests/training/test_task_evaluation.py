@@ -19,9 +19,9 @@ from bert_core.finetuning import Choices, TaggedWords
 from training.rows import TAGS
 from training.task_evaluation import (
     choice_figures,
+    choice_scores,
     entity_counts,
     entity_figures,
-    right_choices,
     sentiment_figures,
     sentiment_unfit,
     span_f1,
@@ -150,7 +150,10 @@ def test_choices_are_counted_in_the_order_of_the_rows(
         Choices(long, (long, "a"), 0),
         Choices("A dog", ("a", "the moon", "the"), 1),
     ]
-    assert right_choices(chooser, tokenizer, rows) == [True, False, True, True]
+    scores = choice_scores(chooser, tokenizer, rows)
+    assert [len(row) for row in scores] == [2, 3, 2, 3]
+    assert [int(row.argmax()) for row in scores] == [1, 1, 0, 1]
+    assert choice_scores(chooser, tokenizer, rows[:1])[0] is scores[0]  # nothing is asked twice
 
 
 def test_multiple_choice_stands_beside_chance(
