@@ -18,7 +18,6 @@ from bert_core.finetuning import (
     LabelledText,
     Question,
     TaggedWords,
-    choice_batch,
     word_batch,
 )
 from bert_core.heads import (
@@ -35,7 +34,7 @@ from training.pretraining_evaluation import WORD_RATE
 from training.question_evaluation import Read, normalized, read_questions
 from training.rows import TAGS
 from training.scores import Floats, batches
-from training.task_evaluation import SCORED, label_names
+from training.task_evaluation import SCORED, choice_scores, label_names
 
 T = TypeVar("T")
 _BLOCKS = 8  # their scores are about 150 times the vocabulary
@@ -141,23 +140,17 @@ def names(
         yield Judged.of(logits[kept], columns[batch["labels"][kept]])
 
 
-@torch.no_grad()
 def choices(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
 ) -> Iterator[Judged]:
-    """Judge contexts with several ways to go on."""
-    for count in sorted({len(row.choices) for row in rows}):
-        for group in _groups([row for row in rows if len(row.choices) == count], _ROWS // 2):
-            batch = choice_batch(tokenizer, group, max_length=model.config.max_position_embeddings)
-            outputs = model.run(
-                batch["input_ids"].to(model.device),
-                batch["token_type_ids"].to(model.device),
-                batch["attention_mask"].to(model.device),
-                attentions=False,
-                hidden_states=False,
-            )
-            assert outputs.logits is not None
-            yield Judged.of(outputs.logits.cpu(), batch["labels"])
+    """Judge contexts with several ways to go on, those with as many in a chunk."""
+    scored = choice_scores(model, tokenizer, rows)
+    for count in sorted({len(scores) for scores in scored}):
+        chosen = [place for place, scores in enumerate(scored) if len(scores) == count]
+        yield Judged.of(
+            torch.from_numpy(np.stack([scored[place] for place in chosen])),
+            torch.tensor([rows[place].label for place in chosen]),
+        )
 
 
 # -- questions ---------------------------------------------------------------------------------
