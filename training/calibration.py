@@ -251,15 +251,15 @@ def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float
 
 
 def calibrate(
-    folder: Path, data: Path, device: str = "cpu", say: Callable[[str], None] | None = None
+    folder: Path, data: Path, device: str = "cpu", say: Callable[[str], None] = print
 ) -> dict[str, float]:
     """Fit a temperature for every trained head of a bundle and write them into its configurations.
 
     Args:
         folder: the bundle; the files that it is verified with have to be written afterwards.
-        data: the data folder; heads whose fitting file is not there are left as they are.
+        data: the data folder; heads without fitting rows there are left as they are.
         device: "cpu" or "cuda".
-        say: is told each temperature.
+        say: is told each temperature, and which head got none.
 
     Returns:
         The temperatures by the names of the classes.
@@ -273,11 +273,14 @@ def calibrate(
         model = head.cls.from_pretrained(folder, ignore_mismatched_sizes=True)
         if not _trained(model, head.part):
             continue
-        judged = list(head.fit(model.to(device), tokenizer, data))
-        found[head.name] = fit_temperature(judged, by_label=head.by_label)
+        try:
+            judged = list(head.fit(model.to(device), tokenizer, data))
+            found[head.name] = fit_temperature(judged, by_label=head.by_label)
+        except InputError as error:  # a data folder with too little in it
+            say(f"{head.name}: no temperature was fitted. {error}")
+            continue
         _write(folder, head, found[head.name])
-        if say is not None:
-            say(f"{head.name}: temperature {found[head.name]:.3f}, {head.fitted_on}")
+        say(f"{head.name}: temperature {found[head.name]:.3f}, {head.fitted_on}")
     return found
 
 

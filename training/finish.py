@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bert_core.head_statistics import write_head_statistics
 from bert_core.verification import write_verification
+from training.calibration import calibrate
 from training.evaluation import measure
 from training.export import describe_bundle
 
@@ -24,6 +25,7 @@ def finish(
         device: what measurements run on.
         say: gets a line of text now and then.
     """
+    calibrate(folder, data, device, say=say)
     write_verification(folder)
     write_head_statistics(folder)
     describe_bundle(folder, measure(folder, data, device, say=say))

@@ -23,6 +23,7 @@ from bert_core.finetuning import (
     word_batch,
 )
 from bert_core.tokenizer import BertTokenizer
+from training.held_out import held_out
 from training.mixture import Mixture, Part
 from training.rows import (
     CHOICE_FILES,
@@ -98,8 +99,8 @@ class TaskRows:
 
     @classmethod
     def read(cls, data: Path, seed: int) -> "TaskRows":
-        """Read all training rows of a data folder."""
-        answered = questions(data, QUESTION_FILES)
+        """Read all training rows of a data folder; those for fitting temperatures stay out."""
+        answered = [row for row in questions(data, QUESTION_FILES) if not held_out(row.context)]
         return cls(
             answered,
             questions(data, SHORT_QUESTION_FILES),
