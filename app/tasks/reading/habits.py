@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from app.engine import Engine
 from app.results.attention import AttentionResult
 from app.results.head_habits import HeadComparison, HeadHabits, Place
-from bert_core.head_statistics.patterns import Attention, entropies, to_neighbour, to_places
+from bert_core.head_statistics.patterns import Attention
 from bert_core.normalizer import PUNCTUATION
 
 PLACES = (
@@ -73,7 +73,7 @@ def compare_head(
     if habits is None:
         return None
     heads = slice(None) if head is None else slice(head, head + 1)
-    here = _measure(result.attentions[layer][heads], result)
+    here = _measure(result, layer, heads)
     usual = habits.means[:, layer, heads]
     return HeadComparison(
         habits=habits,
@@ -92,26 +92,32 @@ def _mean(numbers: Attention) -> float:
     return float(there.mean()) if there.size else float("nan")
 
 
-def _measure(layer: Attention, result: AttentionResult) -> dict[str, float | None]:
-    """Measure some heads (h, T, T) of one text; None where the text has no such place."""
+def _measure(result: AttentionResult, layer: int, heads: slice) -> dict[str, float | None]:
+    """Measure some heads of a layer in one text; None where the text has no such place.
+
+    All but the entropy are sums of attention, so the mean over heads may come first.
+    """
     inside = np.array([side is not None for side in result.sides])
     first = np.arange(len(inside)) == 0
     marks = np.array([all(char in PUNCTUATION for char in token) for token in result.tokens])
     marks &= inside
+    matrix = result.attentions[layer][heads].mean(axis=0)  # (T, T)
+    looked_at = matrix.mean(axis=0)  # (T,)
+    patterns = result.patterns
     return {
-        "to_previous": float(to_neighbour(layer, -1).mean()),
-        "to_next": float(to_neighbour(layer, 1).mean()),
-        "to_itself": float(to_neighbour(layer, 0).mean()),
-        "to_repeats": _to_repeats(layer, result.tokens, inside),
-        "to_cls": float(to_places(layer, ~inside & first).mean()),
-        "to_sep": float(to_places(layer, ~inside & ~first).mean()),
-        "to_punctuation": float(to_places(layer, marks).mean()) if marks.any() else None,
-        "entropy": float(entropies(layer).mean()),
+        "to_previous": float(patterns.to_previous[layer, heads].mean()),
+        "to_next": float(patterns.to_next[layer, heads].mean()),
+        "to_itself": float(patterns.to_itself[layer, heads].mean()),
+        "to_repeats": _to_repeats(matrix, result.tokens, inside),
+        "to_cls": float(looked_at[~inside & first].sum()),
+        "to_sep": float(looked_at[~inside & ~first].sum()),
+        "to_punctuation": float(looked_at[marks].sum()) if marks.any() else None,
+        "entropy": float(patterns.entropy[layer, heads].mean()),
     }
 
 
 def _to_repeats(
-    layer: Attention, tokens: tuple[str, ...], inside: NDArray[np.bool_]
+    matrix: Attention, tokens: tuple[str, ...], inside: NDArray[np.bool_]
 ) -> float | None:
     """Measure the attention to other places of the same piece, of tokens that have one."""
     numbers = np.unique(np.array(tokens), return_inverse=True)[1]
@@ -120,4 +126,4 @@ def _to_repeats(
     looking = same.any(axis=1)
     if not looking.any():
         return None
-    return float((layer[:, looking] * same[looking]).sum(axis=-1).mean())
+    return float((matrix * same).sum(axis=1)[looking].mean())
