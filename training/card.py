@@ -13,6 +13,7 @@ from bert_core.config import BertConfig
 from bert_core.figures import Figure
 from bert_core.leanings import Bias
 from training.bias import OPEN_OCCUPATION, OPEN_WORD
+from training.calibration import FITTED_ON
 from training.evaluation import Measured
 from training.recipe_text import describe_stage, paragraph, time_spent
 from training.record import StageRecord
@@ -224,22 +225,31 @@ def _folders(tasks: Sequence[str]) -> str:
 
 
 def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) -> str:
-    """Say by which temperatures logits are divided where a probability is shown."""
+    """Say by which temperatures logits are divided, and how far a probability can be believed."""
     heads = [(name, folder) for name in ("BertForMaskedLM", "BertForNextSentencePrediction")]
     heads += [(name, folder / "heads" / name) for name in tasks]
-    rows = [
-        f"| `{name}` | {BertConfig(str(place / 'config.json')).temperature(name):.3f} |"
-        for name, place in heads
-    ]
-    measured = any(figure.task.startswith("calibration error") for figure in figures)
-    error = "the table above has the expected calibration errors" if measured else "not measured"
+    rows = []
+    for name, place in heads:
+        config = BertConfig(str(place / "config.json"))
+        fitted = config.extra.get(FITTED_ON, {}).get(name, "–")
+        rows.append(f"| `{name}` | {config.temperature(name):.3f} | {fitted} |")
     said = paragraph(
         "Where a probability is shown, the logits are divided by the temperature in the head's "
         "`config.json` first (temperature scaling, Guo et al. 2017), fitted on other rows than "
-        "those measured; 1 leaves them as they are. How far a probability shown can be believed: "
-        f"{error}. The logits of the library stay raw."
+        "those measured; 1 leaves them as they are. The logits of the library stay raw."
     )
-    return "\n".join([said, "", "| head | temperature |", "|---|---:|", *rows])
+    parts = [said, "\n".join(["| head | temperature | fitted on |", "|---|---:|---|", *rows])]
+    errors = [figure for figure in figures if figure.task.startswith("calibration error")]
+    details = [
+        f"- {figure.task}, {figure.measured_on}: {rest}."
+        for figure in errors
+        if (rest := figure.meaning.partition(". ")[2])
+    ]
+    if errors:
+        parts.append("How far a probability shown can be believed, the table of figures tells.")
+    if details:
+        parts.append("\n".join(details))
+    return "\n\n".join(parts)
 
 
 def _bias(bias: Bias | None) -> str:

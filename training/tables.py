@@ -39,8 +39,8 @@ def reached(figures: Sequence[Figure]) -> str:
 
 
 def meanings(figures: Sequence[Figure]) -> str:
-    """Say what each task's share is a share of, one line a task."""
-    said = {figure.task: figure.meaning for figure in figures}
+    """Say what each task's share is a share of, one line a task; details stay in `Figure`."""
+    said = {figure.task: figure.meaning.partition(". ")[0] for figure in figures}
     return "\n".join(f"- {task}: {meaning}." for task, meaning in said.items())
 
 

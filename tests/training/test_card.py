@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from bert_core import BertTokenizer
+from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
 from bert_core.figures import read_figures
 from bert_core.finetuning import Budget
 from bert_core.leanings import Bias, Estimate, Leaning, read_bias
+from training.aims import calibration
+from training.calibration import FITTED_ON
 from training.card import write_card
 from training.evaluation import Measured
 from training.export import describe_bundle, export
@@ -126,17 +129,18 @@ def test_a_card_says_everything_once(work: Path, tmp_path: Path) -> None:
         assert card.count(f"\n## {heading}\n") == 1, heading
     assert "It rained all day." in card
     assert "Not measured: sentiment: nobody trained it." in card
-    assert "| `BertForMaskedLM` | 1.000 |" in card
+    assert "| `BertForMaskedLM` | 1.000 | – |" in card
     assert "| nurse | she | 7.4 | -2.00 | -3.00 to -1.00 |" in card
     assert "the log-odds are +1.25" in " ".join(card.split())
     assert all(source.licence in card for source in SOURCES)
-    assert "verify" not in card  # nothing is stored that could be compared
+    assert "python -m bert_core verify explorer-mini-uncased" in card
+    assert "`head-statistics.json` holds" in card
     assert read_bias(folder) == BIAS
     assert read_figures(folder) == ()
-    (folder / "verification.json").write_text("{}")
+    (folder / "verification.json").unlink()
     describe_bundle(folder, Measured((), None, ()))
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "python -m bert_core verify explorer-mini-uncased" in card
+    assert "verify" not in card  # nothing is stored that could be compared
     assert "## Bias\n\nNot measured." in card
     assert not (folder / "bias.json").exists()
 
@@ -167,3 +171,23 @@ def test_a_bundle_with_heads_names_their_sources(work: Path, tmp_path: Path) -> 
     assert all(f"| {source.text} | {source.origin} |" in card for source in TASK_SOURCES)
     for said in ("ODC-BY 1.0", "the repository states none", "Multiple choice is guessed"):
         assert said in card
+
+
+def test_calibration_is_told_with_what_was_fitted_and_what_it_brought(
+    work: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "bundle"
+    export(work, folder)
+    config = BertConfig(str(folder / "config.json"))
+    config.temperatures = {"BertForMaskedLM": 1.25}
+    config.extra[FITTED_ON] = {"BertForMaskedLM": "rows kept apart"}
+    config.to_json_file(folder / "config.json")
+    aim = calibration("masked word", "a file")
+    figure = replace(aim.found(0.021, (0.01, 0.03), 90), meaning=f"{aim.meaning}. Before, 7.0 %")
+    describe_bundle(folder, Measured((figure,), None, ()))
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "| `BertForMaskedLM` | 1.250 | rows kept apart |" in card
+    assert "| `BertForNextSentencePrediction` | 1.000 | – |" in card
+    assert "- calibration error, masked word, a file: Before, 7.0 %." in card
+    assert f"- calibration error, masked word: {aim.meaning}.\n" in card
+    assert "| ≤ 4 %, reached | ≤ 2 %, not reached |" in card
