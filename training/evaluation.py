@@ -12,9 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from bert_core.checkpoints.resolve import resolve
 from bert_core.config import BertConfig
-from bert_core.errors import MissingFileError
+from bert_core.errors import InputError, MissingFileError
 from bert_core.figures import Figure
 from bert_core.heads import (
     BertForMultipleChoice,
@@ -160,7 +162,10 @@ def measure(
 
     Raises:
         MissingFileError: the data folder has no evaluation file at all.
+        InputError: there is no such device.
     """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("There is no CUDA device here. Leave --device out, or give cpu.")
     files = [file for task in _TASKS for file in task.files]
     if not any(_is_there(data / file) for file in files):
         raise MissingFileError(

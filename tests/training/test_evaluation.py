@@ -8,7 +8,7 @@ import torch
 
 from bert_core import BertForMaskedLM, BertForPreTraining, BertForSequenceClassification
 from bert_core.config import BertConfig
-from bert_core.errors import MissingFileError
+from bert_core.errors import InputError, MissingFileError
 from bert_core.tokenizer import BertTokenizer
 from training.evaluation import measure
 from training.gaps import GAPS
@@ -166,3 +166,11 @@ def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path)
     assert measured.bias is not None
     assert measured.bias.words == ("he", "she")
     assert len(measured.missing) == 7  # questions, names, sentiment, four kinds of choices
+
+
+def test_a_device_that_is_not_there_is_refused(
+    encoder: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match="no CUDA device"):
+        measure(encoder, data, "cuda")
