@@ -138,13 +138,19 @@ def oversure(result: NextSentenceResult) -> Html:
     """Warn where the number is higher than the model's judgement deserves; else nothing."""
     if result.confidence < OVERSURE:
         return join()
+    share = percent(result.confidence)
+    said = f"{share} does not mean that such answers are right that often."
+    if result.calibration.named:
+        said = (
+            f"{share} holds on average, over pairs like those the temperature was fitted on; of "
+            "pairs from one text fewer are right."
+        )
     return tag(
         "p",
         tag("strong", "Very sure is not very right. "),
-        f"{percent(result.confidence)} does not mean that such answers are right that often. In "
-        "training, most wrong pairs gave themselves away by a change of topic, so that is what "
-        "this head is surest about. Swap the sentences, or try “Reversed” and “Contradiction”, "
-        "and see how little it cares about order and logic.",
+        f"{said} In training, most wrong pairs gave themselves away by a change of topic, so that "
+        "is what this head is surest about. Swap the sentences, or try “Reversed” and "
+        "“Contradiction”, and see how little it cares about order and logic.",
         class_="bx-note bx-caution",
     )
 

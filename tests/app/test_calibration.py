@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,14 @@ def test_the_note_on_the_threshold_counts_with_the_temperature(
     assert "2.7 times as likely, at +2 it is 7.4 times" in plain
     divided = str(qa_view.threshold_note(qa(warm, PASSAGE, "who sat")))
     assert "1.4 times as likely, at +2 it is 1.9 times" in divided  # e^(1/3), e^(2/3)
+
+
+def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:
+    result = next_sentence(warm, "the cat", "sat")
+    sure = replace(result, probabilities=(0.97, 0.03))
+    assert "holds on average, over pairs like those" in str(next_sentence_view.oversure(sure))
+    raw = replace(sure, calibration=Calibration())
+    assert "does not mean that such answers are right" in str(next_sentence_view.oversure(raw))
 
 
 def test_a_temperature_of_one_that_was_fitted_is_called_calibrated() -> None:
