@@ -217,14 +217,7 @@ def _draw_table(lines: Sequence[str]) -> Html:
     rows = [_filled(_cells(line), len(columns)) for line in lines[2:]]
     # Of many columns, it is wider than a window; who has no mouse moves it with the arrow keys.
     table = record_table("A table of the card", columns, rows)
-    return tag(
-        "div",
-        table,
-        class_="bx-card-wide",
-        tabindex=0,
-        role="region",
-        aria_label="Part of the card",
-    )
+    return tag("div", table, class_="bx-card-wide", tabindex=0, role="group", aria_label="Table")
 
 
 def _filled(cells: list[str], width: int) -> list[Html]:

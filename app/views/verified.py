@@ -8,7 +8,7 @@ from app.views.html import Html, join, tag, visible
 from app.views.record_table import record_table, signed
 
 FILES = ("file", "expected SHA-256", "found SHA-256", "the same")
-OUTPUTS = ("output", "numbers", "largest number", "largest difference", "allowed", "the same")
+OUTPUTS = ("output", "numbers", "largest", "off by", "allowed", "the same")
 
 
 def offer(verifiable: bool) -> Html:
@@ -80,7 +80,8 @@ def _details(found: Verified) -> str:
         f"{len(found.wrong_texts):,} of {found.texts:,} stored texts give other tokens"
         if found.wrong_texts
         else "",
-        f"{len(bad):,} of {len(found.outputs):,} outputs differ by more than is allowed"
+        f"{len(bad):,} of {len(found.outputs):,} outputs differ by more than is allowed, the worst "
+        f"by {number(_largest(found.outputs))}"
         if bad
         else "",
     ]
@@ -114,7 +115,9 @@ def number(value: float | None) -> str:
     """
     if value is None:
         return "not computed"
-    return f"{value:.2g}" if math.isfinite(value) else "no number"
+    if not math.isfinite(value):
+        return "no number"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def outputs_table(found: Verified) -> Html:
@@ -172,8 +175,9 @@ def outputs_note() -> Html:
     """Say what the numbers of the table are."""
     return tag(
         "p",
-        "Differences are absolute and in the unit of the output: logits are plain numbers, "
-        "attention is a share of 1. What is allowed grows with the largest stored number, because "
+        "“Largest” is the largest stored number, “off by” the largest absolute difference to one; "
+        "both in the unit of the output: logits are plain numbers, attention is a share of 1. What "
+        "is allowed grows with the largest stored number, because "
         "processors round differently.",
         class_="bx-line",
     )

@@ -4,12 +4,15 @@ import base64
 
 import pytest
 
+from app.engine.papers import read_papers
 from app.results.model_card import Lean, Leanings, Measured, Reached
 from app.tasks.model_card import _measured, without_front_matter
 from app.views import leanings, model_card
+from app.views.card_text import sections
 from app.views.curves import curve
 from app.views.record_table import record_table
 from app.views.verified import number
+from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.figures import Figure
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg">'
@@ -142,6 +145,16 @@ def test_files_that_are_no_drawing_are_not_shown(svg: bytes) -> None:
     assert "is not shown" in str(curve("curve-1.svg", svg))
 
 
+@pytest.mark.parametrize("name", bundled_names())
+def test_what_lies_beside_bundled_weights_is_all_shown(name: str) -> None:
+    papers = read_papers(bundled_folder(name))
+    assert papers.problems == () and papers.curves
+    for file, svg in papers.curves:
+        assert "<img" in str(curve(file, svg))
+    titles = [part.title for part in sections(without_front_matter(papers.card))]
+    assert {"", "Licence", "Data", "Recipe", "Limits", "Hash"} <= set(titles)
+
+
 ROWS = (Lean("nurse", -2.0, -2.5, -1.5), Lean("judge", 1.0, 0.5, 1.5), Lean("<b>", 0.1, -0.2, 0.4))
 BIAS = Leanings(("he", "she"), 12, ROWS, Lean("", 0.69, 0.5, 0.9), -0.2)
 
@@ -169,3 +182,4 @@ def test_differences_are_printed_also_where_there_is_no_number() -> None:
     assert number(None) == "not computed"
     assert number(float("inf")) == "no number"
     assert number(0.00012) == "0.00012"
+    assert number(12_345.6) == "12,346"

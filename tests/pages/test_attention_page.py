@@ -1,6 +1,7 @@
 """The attention page as a visitor meets it."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
+from app.engine import Engine
 from app.streamlit_kit import components
+from bert_core import BertModel
+from bert_core.head_statistics import head_statistics, to_json
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "4_attention.py"
 
@@ -62,6 +66,38 @@ def test_the_first_example_is_drawn_at_once() -> None:
     assert "nothing is hidden" in markup(at)
     assert "Attention is not an explanation" in markup(at)
     assert not at.warning and not at.error
+
+
+@pytest.fixture
+def known_habits(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model beside which lies where its heads usually look; the site starts with it."""
+    folder = tmp_path / "known"
+    shutil.copytree(tiny_model, folder)
+    engine = Engine(str(folder))
+    found = head_statistics(engine.model(BertModel), engine.tokenizer, ["the cat sat.", "a dog"])
+    (folder / "head-statistics.json").write_text(to_json(found), encoding="utf-8")
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    return folder
+
+
+def test_what_a_head_usually_does_stands_beside_what_it_does_here(known_habits: Path) -> None:
+    at = opened(text="the cat sat.", layer="1", head="2")
+    assert headings(at) == ["Every head", "Layer 1, head 2", "What this head usually does"]
+    drawn = markup(at)
+    assert "<strong>Previous token</strong>" in drawn and "Means over 2 texts" in drawn
+    assert drawn.count('data-label="usually"') == drawn.count('data-label="in this text"') == 8
+    choice(at, "head").set_value(-1).run()
+    assert "What these heads usually do" in headings(at)
+    (known_habits / "head-statistics.json").unlink()
+    assert "What these heads usually do" in headings(at.run())  # it was read once
+
+
+def test_damaged_habits_stop_only_their_own_part(known_habits: Path) -> None:
+    (known_habits / "head-statistics.json").write_text("[]", encoding="utf-8")
+    at = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    assert headings(at) == ["Every head", "Layer 0, head 0"]
+    assert "damaged" in at.error[0].value and str(known_habits) not in at.error[0].value
+    assert "Attention is not an explanation" in markup(at)
 
 
 def test_the_address_sets_every_control() -> None:
