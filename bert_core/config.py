@@ -17,6 +17,9 @@ from bert_core.small_files import parse_json, read_small, shown
 
 Activation = str | Callable[[Tensor], Tensor]
 
+TEMPERATURES_FITTED_ON = "temperatures_fitted_on"
+"""A key of config files beside `temperatures`: class -> the data, in a few words for a reader."""
+
 _MAX_JSON_BYTES = 2 * 1024 * 1024  # a real config is a few kB; label lists a few hundred
 _SIZES = (
     "vocab_size",
@@ -247,6 +250,13 @@ class BertConfig:
         (1.25, 1.0)
         """
         return self.temperatures.get(class_name, 1.0)
+
+    def without_temperatures(self) -> "BertConfig":
+        """Return a copy that names none, for weights that are no longer those they belong to."""
+        config = copy.deepcopy(self)
+        config.temperatures = {}
+        config.extra.pop(TEMPERATURES_FITTED_ON, None)
+        return config
 
     # -- writing ----------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ Order of reading: `bert_core.layers` (the forward pass), `check_inputs`, `BertPr
 `BertModel`; then `bert_core.heads`.
 """
 
-import copy
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -173,7 +172,9 @@ class BertPreTrainedModel(nn.Module):
             }
             for layer, heads in heads_to_prune.items()
         }
-        config = copy.deepcopy(config)  # other models may have been built from the same one
+        # A copy: other models may have been built from the same one. Without temperatures: those
+        # belong to the weights with all their heads.
+        config = config.without_temperatures()
         record = config.extra.setdefault("pruned_heads", {})
         for layer, heads in sorted(wanted.items()):
             self.encoder_model.encoder.block(layer).attention.prune(heads)

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.config import BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.figures import Figure
 from bert_core.heads import (
@@ -35,7 +35,6 @@ from training.judgements import Judged
 from training.scores import Floats
 
 BINS = 15
-FITTED_ON = "temperatures_fitted_on"
 _RESAMPLED = 1000
 _LUCK = 200
 _SEED = 17
@@ -290,7 +289,8 @@ def _write(folder: Path, head: Head, temperature: float) -> None:
     path = own if own.is_file() else folder / "config.json"
     config = BertConfig.from_json_file(path)
     config.temperatures = {**config.temperatures, head.name: temperature}
-    config.extra[FITTED_ON] = {**config.extra.get(FITTED_ON, {}), head.name: head.fitted_on}
+    told = config.extra.get(TEMPERATURES_FITTED_ON, {})
+    config.extra[TEMPERATURES_FITTED_ON] = {**told, head.name: head.fitted_on}
     config.to_json_file(path)
 
 

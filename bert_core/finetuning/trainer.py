@@ -140,6 +140,8 @@ class StepReport:
 class Trainer:
     """Trains one model with AdamW, warm-up and linear decay.
 
+    Temperatures that the model's config names belong to the weights it had; they are dropped.
+
     Args:
         model: any model of this package; switched to training mode.
         batches: step and progress -> parts of that step.
@@ -170,6 +172,8 @@ class Trainer:
         log: str | Path | None = None,
     ) -> None:
         self.model = model.train()
+        if model.config.temperatures:
+            _forget_temperatures(model)
         self.batches, self.settings, self.loss = batches, settings, loss
         self.log = None if log is None else Path(log)
         self.steps_done = 0
@@ -313,3 +317,11 @@ def _step_of(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
         return float("inf")
+
+
+def _forget_temperatures(model: BertPreTrainedModel) -> None:
+    """Give a model, and the models in it, a config of their own without temperatures."""
+    config = model.config.without_temperatures()  # others may have been built from the same one
+    for module in model.modules():
+        if isinstance(module, BertPreTrainedModel):
+            module.config = config

@@ -278,3 +278,12 @@ def test_transformers_opens_a_model_whose_config_names_temperatures(tmp_path):
     theirs.save_pretrained(tmp_path / "theirs")
     ours = BertConfig.from_json_file(tmp_path / "theirs" / "config.json")
     assert ours.temperature("BertForMaskedLM") == 2.5
+
+
+def test_weights_without_some_heads_have_lost_their_temperatures():
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = BertConfig(99, **sizes, intermediate_size=37, temperatures={"BertForMaskedLM": 2.5})
+    model = BertForMaskedLM(config)
+    model.prune_heads({0: [1]})
+    assert model.config.temperature("BertForMaskedLM") == 1.0
+    assert config.temperature("BertForMaskedLM") == 2.5

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from bert_core.config import BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.finetuning import Question, TaggedWords
 from bert_core.heads import (
@@ -25,7 +25,6 @@ from bert_core.tokenizer import BertTokenizer
 from tests.conftest import save_head
 from training import calibration_rows, judgements
 from training.calibration import (
-    FITTED_ON,
     HEADS,
     calibrate,
     calibration_figures,
@@ -236,7 +235,7 @@ def test_every_head_gets_a_temperature_in_its_own_configuration(
         own = bundle / "heads" / head.name / "config.json"
         config = BertConfig.from_json_file(own) if own.is_file() else root
         assert config.temperature(head.name) == found[head.name]
-        assert config.extra[FITTED_ON][head.name] == head.fitted_on
+        assert config.extra[TEMPERATURES_FITTED_ON][head.name] == head.fitted_on
     assert BertForTokenClassification.from_pretrained(bundle).config.num_labels == len(TAGS)
     assert calibrate(bundle, fitting_data, say=said.append) == found  # again, and the same
 

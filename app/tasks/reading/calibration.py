@@ -2,9 +2,9 @@
 
 from app.engine import Engine
 from app.results.calibration import Calibration
+from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.model import BertPreTrainedModel
 
-_FITTED_ON = "temperatures_fitted_on"  # beside `temperatures`: class -> data, in a few words
 _LONGEST = 200  # characters of that; a configuration is written by strangers
 
 
@@ -16,7 +16,7 @@ def calibration(engine: Engine, cls: type[BertPreTrainedModel]) -> Calibration:
         cls: the class whose logits are shown.
     """
     config, name = engine.model(cls).config, cls.__name__
-    told = config.extra.get(_FITTED_ON)
+    told = config.extra.get(TEMPERATURES_FITTED_ON)
     fitted_on = told.get(name) if isinstance(told, dict) else None
     return Calibration(
         temperature=config.temperature(name),

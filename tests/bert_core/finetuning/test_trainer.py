@@ -301,3 +301,16 @@ def test_a_budget_of_minutes_follows_the_computing_time(monkeypatch: pytest.Monk
     trainer = Trainer(model, random_batches, settings)
     assert [trainer.step().progress, trainer.step().progress] == [0.5, 1.0]
     assert trainer.done
+
+
+def test_temperatures_of_the_weights_before_are_dropped_and_others_keep_them() -> None:
+    config = tiny()
+    config.temperatures = {"BertForMaskedLM": 1.3}
+    config.extra["temperatures_fitted_on"] = {"BertForMaskedLM": "texts"}
+    model, other = BertForMaskedLM(config), BertForMaskedLM(config)
+    batch = {"input_ids": ids(ROWS, LENGTH), "masked_lm_labels": word_labels()}
+    Trainer(model, lambda step, progress: [batch], TrainerSettings(Budget(steps=1)))
+    for trained in (model, model.bert):
+        assert trained.config.temperature("BertForMaskedLM") == 1.0
+        assert "temperatures_fitted_on" not in trained.config.to_dict()
+    assert other.config.temperature("BertForMaskedLM") == 1.3
