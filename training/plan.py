@@ -3,16 +3,17 @@
 Both plans show the same kinds of steps, in other sizes.
 
 - `cpu`: two cores, in the background, for hours. A step has 28 x 128 = 3,584 tokens of running
-  text and took 4 to 6 seconds on two cores that did other work too; 240 minutes are about 3,000
-  steps, 10 million tokens. The budget is one of minutes, so that a busy machine ends on time.
+  text and took 2.9 seconds on two cores with bfloat16 that did other work too (mean of 1,076
+  steps); 240 minutes are then about 4,900 steps and 17 million tokens. The budget is one of
+  minutes, so that a busy machine ends on time.
 - `cuda`: bfloat16, compiled layers, batches built ahead by processes. A step has 2,048 x 128 =
-  262,144 tokens of running text (every eighth 512 x 506), so 1,600 steps see 419 million; with
+  262,144 tokens of running text (every eighth 512 x 506), so 1,200 steps see 315 million; with
   its pairs and sentences about 360,000 tokens a step. A token costs about 64 million operations
   in the layers (6 x 10.6 million weights), 21 million in the vocabulary layer (30 % of 6 x 11.7
   million) and 4 million in the attention: 32 * 10^12 a step. At 150 * 10^12 operations a second,
-  15 % of what an H200 multiplies in bfloat16, that is 0.2 seconds a step and 6 minutes for all;
-  at 50 * 10^12, as an A100 may reach, 17. The 800 steps of the tasks are of about the same size.
-  This is arithmetic, not a measurement: what a machine really takes is measured before the start
+  15 % of what an H200 multiplies in bfloat16, that is 0.2 seconds a step; at 50 * 10^12,
+  as an A100 may reach, 0.64. The 600 steps of the tasks are of about the same size: 6 minutes for
+  both stages, or 19. This is arithmetic, not a measurement: what a machine really takes is measured before the start
   and said. The budget is one of steps, so that the same seed shows the same batches again.
 
 Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB a
@@ -124,9 +125,9 @@ PLANS: Mapping[Machine, Plan] = {
     ),
     "cuda": Plan(
         device="cuda",
-        pretrain=StagePlan(Budget(steps=1_600), learning_rate=1e-3, warmup_steps=150),
+        pretrain=StagePlan(Budget(steps=1_200), learning_rate=1e-3, warmup_steps=150),
         tasks=StagePlan(
-            Budget(steps=800),
+            Budget(steps=600),
             learning_rate=5e-4,
             warmup_steps=80,
             layer_decay=0.9,
