@@ -11,10 +11,11 @@ Both plans show the same kinds of steps, in other sizes.
   its pairs and sentences about 360,000 tokens a step. A token costs about 64 million operations
   in the layers (6 x 10.6 million weights), 21 million in the vocabulary layer (30 % of 6 x 11.7
   million) and 4 million in the attention: 32 * 10^12 a step. At 150 * 10^12 operations a second,
-  15 % of what an H200 multiplies in bfloat16, that is 0.2 seconds a step; at 50 * 10^12,
-  as an A100 may reach, 0.64. The 600 steps of the tasks are of about the same size: 6 minutes for
-  both stages, or 19. This is arithmetic, not a measurement: what a machine really takes is measured before the start
-  and said. The budget is one of steps, so that the same seed shows the same batches again.
+  15 % of what an H200 multiplies in bfloat16, that is 0.2 seconds a step; at 50 * 10^12, as an
+  A100 may reach, 0.64. The 600 steps of the tasks are of about the same size: 6 minutes for both
+  stages, or 19. This is arithmetic, not a measurement: what a machine really takes is measured
+  before the start and said. The budget is one of steps, so that the same seed shows the same
+  batches again.
 
 Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB a
 token in the layers, and 90 kB in the vocabulary layer.
