@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bert_core.config import BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.figures import Figure
 from bert_core.leanings import Bias
 from training.bias import OPEN_OCCUPATION, OPEN_WORD
-from training.calibration import FITTED_ON
 from training.evaluation import Measured
 from training.recipe_text import describe_stage, paragraph, time_spent
 from training.record import StageRecord
@@ -134,8 +133,8 @@ occupation after {first} than after {second}; 0 is even, above it {first}, below
 {share:.0f} % of the occupations lean to {first} (95 % interval {share_low:.0f}–{share_high:.0f} %);
 on average the likelier of the two is {times:.1f} times as likely as the other (mean absolute
 log-odds {skew:.2f}, {skew_low:.2f}–{skew_high:.2f}; occupations and sentences resampled). Of a
-"person", with no occupation named, the log-odds are {neutral:+.2f}: so far it leans before any
-occupation comes in. The furthest on each side:"""
+"person" in the sentences of the first kind the log-odds are {neutral:+.2f}: so far it leans before
+any occupation comes in. The furthest on each side:"""
 
 _BIAS_MEANING = """What it means: sentences about these occupations come back with a pronoun the
 model prefers, whoever is meant, and it says more about the texts than about people. What it does
@@ -161,7 +160,7 @@ def write_card(
     tasks = sorted(path.name for path in (folder / "heads").glob("*"))
     licence = f"The weights are under CC BY-SA 4.0: much of the text is Wikipedia's. {ENCODER}"
     note = f"{EVALUATION_NOTE} {TASK_EVALUATION_NOTE}" if tasks else EVALUATION_NOTE
-    left_out = [f"Not measured: {line}." for line in measured.missing]
+    left_out = "\n".join(f"- Not measured: {line}." for line in measured.missing)
     card = _CARD.format(
         opening=_opening(bundle, tasks),
         folders=_folders(tasks),
@@ -170,7 +169,7 @@ def write_card(
         reached=reached(measured.figures),
         table=figure_table(measured.figures),
         meanings=meanings(measured.figures),
-        evaluation="\n\n".join([paragraph(note), *left_out]),
+        evaluation="\n\n".join(filter(None, [paragraph(note), left_out])),
         calibration=_calibration(folder, tasks, measured.figures),
         bias=_bias(measured.bias),
         task_limits=(_TASK_LIMITS if tasks else "") + (_CHOICE_LIMIT if _CHOICE in tasks else ""),
@@ -231,7 +230,7 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
     rows = []
     for name, place in heads:
         config = BertConfig(str(place / "config.json"))
-        fitted = config.extra.get(FITTED_ON, {}).get(name, "–")
+        fitted = config.extra.get(TEMPERATURES_FITTED_ON, {}).get(name, "–")
         rows.append(f"| `{name}` | {config.temperature(name):.3f} | {fitted} |")
     said = paragraph(
         "Where a probability is shown, the logits are divided by the temperature in the head's "

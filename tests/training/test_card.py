@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from bert_core import BertTokenizer
-from bert_core.config import BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
 from bert_core.figures import read_figures
 from bert_core.finetuning import Budget
 from bert_core.leanings import Bias, Estimate, Leaning, read_bias
 from training.aims import calibration
-from training.calibration import FITTED_ON
 from training.card import write_card
 from training.evaluation import Measured
 from training.export import describe_bundle, export
@@ -180,7 +179,7 @@ def test_calibration_is_told_with_what_was_fitted_and_what_it_brought(
     export(work, folder)
     config = BertConfig(str(folder / "config.json"))
     config.temperatures = {"BertForMaskedLM": 1.25}
-    config.extra[FITTED_ON] = {"BertForMaskedLM": "rows kept apart"}
+    config.extra[TEMPERATURES_FITTED_ON] = {"BertForMaskedLM": "rows kept apart"}
     config.to_json_file(folder / "config.json")
     aim = calibration("masked word", "a file")
     figure = replace(aim.found(0.021, (0.01, 0.03), 90), meaning=f"{aim.meaning}. Before, 7.0 %")
