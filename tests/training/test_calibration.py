@@ -123,7 +123,7 @@ def test_the_temperature_that_made_the_answers_is_found(temperature: float, by_l
     assert expected_calibration_error(stated, judged.right) < 0.02
 
 
-def test_the_loss_is_the_mean_negative_log_likelihood() -> None:
+def test_the_loss_is_the_mean_negative_log_likelihood_or_the_squared_distance() -> None:
     judged = Judged(
         np.array([[2.0, 0.0], [0.0, 4.0], [1.0, 1.0]], dtype=np.float32),
         np.array([0, 0, -1]),
@@ -132,7 +132,7 @@ def test_the_loss_is_the_mean_negative_log_likelihood() -> None:
     first, second = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(2))  # at temperature 2
     by_label = -(math.log(first) + math.log(second)) / 2
     assert loss([judged], 2.0) == pytest.approx(by_label, rel=1e-5)
-    by_best = -(math.log(first) + math.log(second) + math.log(0.5)) / 3
+    by_best = ((1 - first) ** 2 + (1 - second) ** 2 + 0.5**2) / 3
     assert loss([judged], 2.0, by_label=False) == pytest.approx(by_best, rel=1e-5)
 
 
