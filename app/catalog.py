@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from app.settings import ASSETS
 from bert_core.errors import InputError
@@ -138,34 +140,88 @@ def feature(slug: str) -> Feature:
     raise InputError(f"There is no page named {slug!r}. Pages are: {known}.")
 
 
+ALTERNATIVES = " | "
+"""Stands between answers that are equally good, in a part of `Mark.wanted`."""
+
+_ABOUT = {"label", "note", "wanted", "model", "seen"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Whether one model answers an example as a person would; `tests/example_marks.py` checks it.
+
+    Attributes:
+        right: it does.
+        wanted: what a person would answer, part by part: for each mask its words, for each
+            question its answer, each entity with its kind; () for "nothing".
+        seen: what the model answers, and what can be learned from that.
+        weights: fingerprint of the weights that were asked; of others the mark says nothing.
+    """
+
+    right: bool
+    wanted: tuple[str, ...]
+    seen: str
+    weights: str
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One ready example of a page.
 
     Attributes:
         label: the words on its button.
-        note: what to look at, one sentence.
+        note: what to look at, one sentence; true of any model.
         values: what it puts into the page's widgets, by their keys (`text`, `text_pair`, ...).
+        mark: what came of it with one model; None where no answer is the right one.
     """
 
     label: str
     note: str
     values: Mapping[str, str | int | float | bool]
+    mark: Mark | None = None
+
+    def mark_for(self, weights: str) -> Mark | None:
+        """Return the mark if it was made with these weights.
+
+        Args:
+            weights: fingerprint of the model that answers.
+        """
+        return self.mark if self.mark is not None and self.mark.weights == weights else None
 
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
     """Read the examples of a page from `assets/examples/<slug>.toml`; () where it takes no text."""
     row = feature(slug)
-    if not row.takes_text:
-        return ()
-    path = ASSETS / "examples" / f"{row.slug}.toml"
-    rows = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
+    return read_examples(ASSETS / "examples" / f"{row.slug}.toml") if row.takes_text else ()
+
+
+def read_examples(path: Path) -> tuple[Example, ...]:
+    """Read a file of examples.
+
+    Raises:
+        InputError: a mark that is neither "right" nor "wrong", or that lacks what it rests on.
+    """
+    read = tomllib.loads(path.read_text(encoding="utf-8"))
     return tuple(
         Example(
             label=row["label"],
             note=row.get("note", ""),
-            values={key: value for key, value in row.items() if key not in {"label", "note"}},
+            values={key: value for key, value in row.items() if key not in _ABOUT},
+            mark=_mark(row, read.get("weights", "")),
         )
-        for row in rows
+        for row in read["example"]
     )
+
+
+def _mark(row: Mapping[str, Any], weights: str) -> Mark | None:
+    """Read what an example says of one model's answer."""
+    verdict = row.get("model")
+    if verdict is None:
+        return None
+    if verdict not in {"right", "wrong"} or "wanted" not in row or not weights:
+        raise InputError(
+            f"The example “{row['label']}” is marked {verdict!r}; expected right or wrong, with "
+            "`wanted` beside it and `weights` at the top of its file."
+        )
+    return Mark(verdict == "right", tuple(row["wanted"]), row.get("seen", ""), weights)

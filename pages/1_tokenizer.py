@@ -18,7 +18,7 @@ SLUG = "tokenizer"
 SHOWN = settings().shown_pieces
 
 with page_shell(SLUG) as page:
-    examples_row(SLUG)
+    examples_row(SLUG, page.engine)
     text, pair = two_texts(SLUG, "Text", "Second text, if you like", hints=view.HINTS)
     cased = switch("Keep capitals and accents", key="cased")
     result = tokenizer(page.engine, text, pair if pair.strip() else None, lower_case=not cased)

@@ -34,7 +34,7 @@ def append_mask() -> None:
 
 
 with page_shell(SLUG) as page:
-    examples_row(SLUG)
+    examples_row(SLUG, page.engine)
     left, right = st.columns([3, 1], gap="medium")
     with left:
         text = text_box(SLUG, "Text with [MASK] where a word is hidden", height=150)

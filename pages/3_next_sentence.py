@@ -29,7 +29,7 @@ def swap() -> None:
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
-    examples_row(SLUG)
+    examples_row(SLUG, page.engine)
     first, second = two_texts(SLUG, "First sentence", "Second sentence", hints=view.HINTS)
     st.button("Swap the sentences", icon=":material/swap_horiz:", on_click=swap)
     if not (first.strip() and second.strip()):

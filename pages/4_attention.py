@@ -35,7 +35,7 @@ def draw_lines(result: AttentionResult, shown: HeadView) -> None:
 
 
 with page_shell("attention") as page:
-    examples_row("attention")
+    examples_row("attention", page.engine)
     text, pair = two_texts("attention", "Text", "Second text, if you like", hints=view.HINTS)
     result = attention(page.engine, text, pair)
     show_html(cut_note(result.cut))

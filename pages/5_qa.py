@@ -23,7 +23,7 @@ from app.views import qa_charts as charts
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
-    examples_row("qa")
+    examples_row("qa", page.engine)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         passage = text_box("qa", "Passage", height=190, placeholder=view.HINT)

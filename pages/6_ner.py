@@ -26,7 +26,7 @@ SLUG = "ner"
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
-    examples_row(SLUG)
+    examples_row(SLUG, page.engine)
     text = text_box(SLUG, "Text", height=140, placeholder=view.HINT)
     how = choose("What decides on a word?", view.AGGREGATION_NAMES, key="aggregation")
     with progress("Reading") as told:

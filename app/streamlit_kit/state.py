@@ -1,4 +1,4 @@
-"""What a page remembers: its texts, its place in the address, its examples, its way onward.
+"""What a page remembers: its texts, its place in the address, its way onward.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
 page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
@@ -83,7 +83,7 @@ def set_text(slug: str, text: str, *, key: str = "text") -> None:
     """
     before = str(st.session_state.get(key, ""))
     st.session_state.setdefault(_UNDO, {})[slug, key] = (text, before)
-    _put(slug, key, text)
+    put(slug, key, text)
 
 
 def undo_button(slug: str, label: str = "Undo", *, key: str = "text") -> None:
@@ -102,43 +102,7 @@ def fits_address(text: str) -> bool:
     return len(text) <= limit and len(quote(text)) <= limit
 
 
-def examples_row(slug: str) -> None:
-    """Draw the page's own examples as a row, and the note of the one that is in the boxes."""
-    rows = examples(slug)
-    with st.container(horizontal=True, gap="small", key="bx-examples"):
-        st.caption("Try", width="content")
-        for number, row in enumerate(rows):
-            st.button(
-                row.label,
-                key=f"_example_{number}",
-                type="tertiary",
-                on_click=_use_example,
-                args=(slug, number),
-            )
-    # Its place is kept when there is no note: what stands below would move, and be drawn twice
-    # until the page is done.
-    place = st.empty()
-    texts = {key: st.session_state.get(key, st.query_params.get(key)) for key in TEXT_KEYS}
-    for number, row in enumerate(rows):
-        untouched = number == 0 and texts["text"] is None
-        same = all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values)
-        if row.note and (untouched or same):
-            place.caption(f":material/visibility: {plain(row.note)}")
-            return
-
-
-def _use_example(slug: str, number: int) -> None:
-    """Fill every box and setting that an example names; clear those that only others name."""
-    rows = examples(slug)
-    for row in rows:
-        for key, value in row.values.items():
-            if isinstance(value, (str, bool)):  # numbers have no empty value: they stay
-                _put(slug, key, type(value)())
-    for key, value in rows[number].values.items():
-        _put(slug, key, value)
-
-
-def _put(slug: str, key: str, value: str | float | bool) -> None:
+def put(slug: str, key: str, value: str | float | bool) -> None:
     """Set a widget by its key; texts are also remembered for their page."""
     st.session_state[key] = value
     if key in TEXT_KEYS:

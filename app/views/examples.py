@@ -1,0 +1,36 @@
+"""What is said of an example: whether the model answers as a person would, and what that is."""
+
+from collections.abc import Sequence
+
+from app.views.html import Html, tag, visible
+
+RIGHT = "✓ model right"
+WRONG = "✗ model wrong"
+"""Heads of the examples that one model answers well, and of those it does not: sign and words."""
+
+_WANTED = {
+    "tokenizer": "A person would cut",
+    "attention": "Expected as the strongest link here",
+}
+_NOTHING = {"ner": "nothing marked"}
+
+
+def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Html:
+    """Draw the verdict on one answer, what a person would answer, and what was seen.
+
+    Args:
+        slug: the page.
+        right: whether both agree.
+        wanted: the parts of what a person would answer; " | " stands between alternatives.
+        seen: what the model answers, and what can be learned from that.
+    """
+    parts = [visible(part).replace(" | ", " or ") for part in wanted]
+    answer = "; ".join(parts) or _NOTHING.get(slug, "nothing")
+    return tag(
+        "p",
+        tag("strong", RIGHT if right else WRONG),
+        f" · {_WANTED.get(slug, 'A person would say')}: ",
+        tag("span", answer, class_="bx-wanted"),
+        f". {seen}" if seen else ".",
+        class_="bx-mark",
+    )

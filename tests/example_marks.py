@@ -1,0 +1,220 @@
+"""What a model answers to the examples, beside what a person would answer.
+
+Marks on examples must be true, and they hold for one set of weights only. After new weights:
+
+    python -m tests.example_marks             every example: the answer, and whether its mark holds
+    python -m tests.example_marks --stamp     the same; where every mark holds, write down that
+                                              they were checked with these weights
+
+The exit status is 0 where every mark holds. How an answer is judged stands in `wanted`, part by
+part; alternatives are separated by " | ":
+
+- fill_mask: for each mask, the words that may stand first;
+- next_sentence: "follows" or "does not follow";
+- qa: for each question its answer, "no answer" for none; case, outer marks and articles are free;
+- ner: every entity in order as "text: KIND"; all of them and no other;
+- tokenizer: pieces that stand one after another, as "snow ##flake";
+- attention: "from → to": in the head that the example opens, `to` is looked at most by `from`;
+  "bank#2" is the second piece of that spelling.
+"""
+
+import argparse
+import re
+import string
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.catalog import ALTERNATIVES, FEATURES, Example, examples
+from app.engine import Engine, default_offer
+from app.settings import ASSETS
+from app.tasks.attention import attention
+from app.tasks.fill_mask import fill_mask
+from app.tasks.ner import ner
+from app.tasks.next_sentence import next_sentence
+from app.tasks.qa import qa, questions
+from app.tasks.tokenizer import tokenizer
+
+THRESHOLD = 0.0  # what the slider of the question-answering page stands at
+_ARTICLES = re.compile(r"^(?:a|an|the) ")
+_WEIGHTS = re.compile(r'^weights = "[0-9a-f]*"$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of one example.
+
+    Attributes:
+        answers: the model's answer, part by part.
+        right: for each part whether a person would say the same.
+        more: what else may be worth knowing.
+    """
+
+    answers: tuple[str, ...]
+    right: tuple[bool, ...]
+    more: str = ""
+
+    @property
+    def all_right(self) -> bool:
+        return all(self.right)
+
+
+def ask(engine: Engine, slug: str, example: Example, wanted: Sequence[str]) -> Found:
+    """Answer an example as its page does, and compare."""
+    found = _TASKS[slug](engine, example, wanted)
+    if len(found.right) < len(wanted):
+        raise ValueError(f"{example.label}: {len(wanted)} parts wanted, {len(found.right)} found")
+    return found
+
+
+def fits(answer: str, wanted: str) -> bool:
+    """Whether an answer is one of the alternatives, details of spelling aside."""
+    return _bare(answer) in {_bare(each) for each in wanted.split(ALTERNATIVES)}
+
+
+def _bare(text: str) -> str:
+    words = " ".join(text.lower().split()).strip(string.punctuation + "“”‘’ ")
+    return _ARTICLES.sub("", words)
+
+
+def _fill_mask(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    result = fill_mask(engine, _text(example), word=_text(example, "word"))
+    best = tuple(slot.candidates[0].token for slot in result.slots)
+    more = [
+        ", ".join(f"{each.token} {each.probability:.3f}" for each in slot.candidates)
+        + (f" | {slot.named.token} {slot.named.probability:.4f} #{slot.named.rank}"
+           if slot.named else "")
+        for slot in result.slots
+    ]  # fmt: skip
+    return Found(best, _each(best, wanted, fits), " // ".join(more))
+
+
+def _next_sentence(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    result = next_sentence(engine, _text(example), _text(example, "text_pair"))
+    answer = ("follows" if result.follows else "does not follow",)
+    return Found(answer, _each(answer, wanted, fits), f"{result.probabilities[0]:.3f} follows")
+
+
+def _qa(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    asked = questions(_text(example, "question"))
+    results = [qa(engine, _text(example), question) for question in asked]
+    answers = tuple(
+        result.answers[0].text if result.answered(THRESHOLD) else "no answer" for result in results
+    )
+    more = [
+        f"{result.answers[0].text!r} {result.best.probability:.3f}, "
+        f"none {result.null_probability:.3f}, score {result.no_answer_score:.2f}"
+        for result in results
+    ]
+    return Found(answers, _each(answers, wanted, fits), " // ".join(more))
+
+
+def _ner(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    result = ner(engine, _text(example))
+    answers = tuple(
+        f"{' '.join(result.text[each.start : each.end].split())}: {each.kind}"
+        for each in result.reading.entities
+    )
+    scores = ", ".join(f"{each.score:.2f}" for each in result.reading.entities)
+    length = max(len(answers), len(wanted))
+    return Found(answers, (answers == tuple(wanted),) * max(length, 1), scores)
+
+
+def _tokenizer(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    pair = _text(example, "text_pair") or None
+    lower = not example.values.get("cased", False)
+    tokens = tokenizer(engine, _text(example), pair, lower_case=lower).columns.tokens
+    line = f" {' '.join(tokens)} "
+    return Found(tuple(tokens), tuple(f" {each} " in line for each in wanted))
+
+
+def _attention(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    result = attention(engine, _text(example), _text(example, "text_pair"))
+    layer, head = int(example.values.get("layer", 0)), int(example.values.get("head", 0))
+    heads = result.attentions[layer]
+    weights = heads.mean(axis=0) if head < 0 else heads[head]  # (T, T)
+    names = _numbered(result.tokens)
+    answers, right = [], []
+    for link in wanted:
+        row, _, column = link.partition(" → ")
+        best = np.argsort(-weights[names.index(row)])[:3].tolist()
+        share = weights[names.index(row)]
+        answers.append(f"{row}: " + ", ".join(f"{names[n]} {share[n]:.3f}" for n in best))
+        right.append(names.index(column) == best[0])
+    return Found(tuple(answers), tuple(right), f"layer {layer}, head {head}")
+
+
+def _numbered(tokens: Sequence[str]) -> list[str]:
+    """Tell pieces of the same spelling apart: bank, bank#2."""
+    counts = [tokens[: n + 1].count(token) for n, token in enumerate(tokens)]
+    return [
+        token if count == 1 else f"{token}#{count}"
+        for token, count in zip(tokens, counts, strict=True)
+    ]
+
+
+def _each(
+    answers: Sequence[str], wanted: Sequence[str], same: Callable[[str, str], bool]
+) -> tuple[bool, ...]:
+    return tuple(same(answer, want) for answer, want in zip(answers, wanted, strict=False))
+
+
+def _text(example: Example, key: str = "text") -> str:
+    return str(example.values.get(key, ""))
+
+
+_TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
+    "fill_mask": _fill_mask,
+    "next_sentence": _next_sentence,
+    "qa": _qa,
+    "ner": _ner,
+    "tokenizer": _tokenizer,
+    "attention": _attention,
+}
+
+
+def report(engine: Engine) -> tuple[list[str], int]:
+    """Describe every example's answer; count the marks that do not hold."""
+    lines, false = [], 0
+    for slug in (feature.slug for feature in FEATURES if feature.takes_text):
+        lines += ["", slug]
+        for example in examples(slug):
+            mark = example.mark
+            found = ask(engine, slug, example, mark.wanted if mark else ())
+            holds = mark is None or found.all_right is mark.right
+            false += not holds
+            verdict = "no mark" if mark is None else f"marked {'right' if mark.right else 'wrong'}"
+            lines.append(f"  {'ok   ' if holds else 'FALSE'} {example.label}: {verdict}")
+            lines += [f"        wanted {'; '.join(mark.wanted)}"] if mark else []
+            lines.append(f"        found  {'; '.join(found.answers)}   [{found.more}]")
+    return lines, false
+
+
+def stamp(weights: str) -> None:
+    """Write into every file of examples with which weights its marks were checked."""
+    for path in sorted((ASSETS / "examples").glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(_WEIGHTS.sub(f'weights = "{weights}"', text), encoding="utf-8")
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.example_marks")
+    parser.add_argument("--stamp", action="store_true", help="note the weights if all marks hold")
+    chosen = parser.parse_args()
+    offer = default_offer()
+    engine = Engine(offer.source)
+    weights = engine.provenance.fingerprint
+    lines, false = report(engine)
+    lines += ["", f"{false} marks are false with {offer.name}, weights {weights}."]
+    if chosen.stamp and not false:
+        stamp(weights)
+        lines.append("Noted in every file of examples.")
+    sys.stdout.write("\n".join([*lines, ""]))
+    return min(false, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
