@@ -3,7 +3,9 @@
 `shelf.py` is the table of models that visitors may choose, `hub.py` what an id on the Hub stands
 for; `facts.py` says what a model brings without loading it, `fit.py` whether that suits a page.
 `engine.py` holds one model and runs it, `compute.py` says whose turn it is, `store.py` keeps a
-bounded number of engines for the whole process, `provenance.py` says where a model came from.
+bounded number of engines for the whole process, `provenance.py` says where a model came from,
+`papers.py` what lies beside its weights for people to read, and `verifying.py` compares its files
+with what is stored beside them.
 This package may import `bert_core` and `app.settings`; it may not import a front end, a task or
 a view. Nothing outside it enters inference mode.
 """

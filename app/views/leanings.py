@@ -34,15 +34,20 @@ def summary(found: Leanings) -> Html:
         f"{found.skew.high:.2f}; 0 would be even)."
     ]
     if ranked:
-        sides.append(
-            f" Furthest towards “{first}”: {_named(ranked[0])}; furthest towards “{second}”: "
-            f"{_named(ranked[-1])}."
-        )
+        sides.append(f" {_end(ranked[0], first, leans=ranked[0].log_odds > 0)}")
+        sides.append(f" {_end(ranked[-1], second, leans=ranked[-1].log_odds < 0)}")
     neutral = first if found.neutral > 0 else second
     sides.append(
         f" For a person of no named occupation it prefers “{neutral}”, {times(found.neutral)}."
     )
     return tag("p", "".join(sides))
+
+
+def _end(lean: Lean, word: str, *, leans: bool) -> str:
+    """Name the occupation at one end, which need not lean to that side."""
+    if leans:
+        return f"Furthest towards “{word}”: {_named(lean)}."
+    return f"None leans to “{word}”; nearest to it: {_named(lean)}."
 
 
 def _named(lean: Lean) -> str:
@@ -57,7 +62,9 @@ def note(found: Leanings) -> Html:
         f"Source: bias.json, which lies beside the weights. {len(found.rows):,} occupations in "
         f"{found.templates:,} kinds of sentences, once with the occupation named and “{first}” or "
         f"“{second}” left open, once the other way round. Log-odds in nats: above 0 “{first}” is "
-        f"likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as likely.",
+        f"likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as likely. Only two words are "
+        "compared, and other sentences would give other numbers; a small one here is no proof of "
+        "fairness.",
         class_="bx-line",
     )
 
@@ -109,7 +116,9 @@ def chart(found: Leanings) -> go.Figure:
         fixedrange=True,
         showgrid=False,
     )
-    fig.update_xaxes(title=f"log-odds in nats: “{second}” left, “{first}” right", fixedrange=True)
+    fig.update_xaxes(
+        title=f"log-odds in nats: left of 0 “{second}”, right of it “{first}”", fixedrange=True
+    )
     fig.update_layout(
         height=_ROW * len(rows) + 110,
         margin={"l": 8, "r": 8, "t": 8, "b": 40},

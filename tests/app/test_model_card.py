@@ -1,6 +1,7 @@
 """The model card without a page: what is reached, what a curve may be, what bias says."""
 
 import base64
+from dataclasses import replace
 
 import pytest
 
@@ -162,7 +163,9 @@ BIAS = Leanings(("he", "she"), 12, ROWS, Lean("", 0.69, 0.5, 0.9), -0.2)
 def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     said = str(leanings.summary(BIAS))
     assert "2.0 times as likely as the other" in said
-    assert "Furthest towards “he”: judge (+1.00); furthest towards “she”: nurse (-2.00)" in said
+    assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (-2.00)." in said
+    one_sided = str(leanings.summary(replace(BIAS, rows=ROWS[1:])))
+    assert "None leans to “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
     assert "it prefers “she”, 1.2 times" in said
     names = [trace.name for trace in leanings.chart(BIAS).data]
     assert names == ["leans to “he”", "leans to “she”", "cannot be told"]
