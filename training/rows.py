@@ -108,7 +108,7 @@ class _Index:
         """Return the passages that share most rare words with a text, best first."""
         scores: Counter[int] = Counter()
         common = max(10.0, len(self.letters) / 20)
-        for word in set(_letters(text).split()):
+        for word in dict.fromkeys(_letters(text).split()):  # one order in every process
             holders = self._holders.get(word, [])
             if 0 < len(holders) <= common:
                 weight = math.log(len(self.letters) / len(holders))
