@@ -31,7 +31,8 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
     from bert_core.model import init_weights  # that module imports this package
 
     modules = dict(model.named_modules())
-    for owner in {name.rpartition(".")[0] for name in plan.missing}:
+    # In one order in every process, so that a seed gives the same fresh values everywhere.
+    for owner in dict.fromkeys(name.rpartition(".")[0] for name in plan.missing):
         module = modules[owner]
         for leaf, parameter in list(module.named_parameters(recurse=False)):
             _set(module, leaf, torch.zeros(parameter.shape, dtype=dtype, device="cpu"))
