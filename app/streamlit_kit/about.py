@@ -43,7 +43,7 @@ def identity(provenance: Provenance) -> list[tuple[str, str]]:
         ("Reads", f"at most {provenance.max_length:,} tokens"),
         ("Casing", "lower-cased" if provenance.lower_case else "as written"),
         ("Licence", provenance.licence or "not stated"),
-        ("Weights", f"SHA-256 {provenance.fingerprint}…"),
+        ("Weights", f"SHA-256 {provenance.fingerprint}… (heads included)"),
     ]
 
 
