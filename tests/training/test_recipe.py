@@ -45,7 +45,7 @@ def test_training_exporting_and_evaluating_from_the_command_line(
     shown = capsys.readouterr().out
     card = (bundle / "README.md").read_text(encoding="utf-8")
     table = shown.split("\n\n")[0]
-    assert table.count("\n") == 6
+    assert table.count("\n") == 9
     assert table in card
     assert shown.count("[MASK]") == 100
 
@@ -67,7 +67,7 @@ def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
     for path in (data / "text").glob("*.txt"):
         path.write_text((8 * verse + "\n") * 4)
     (data / "text" / "wikitext2-valid-test.txt").unlink()
-    trainer = pretrain(settings(data, tmp_path, encoder, 40), SMALL, say=lambda line: None)
+    trainer = pretrain(settings(data, tmp_path, encoder, 80), SMALL, say=lambda line: None)
     losses = [row["masked_lm_blocks"] for row in read_log(tmp_path / "log.jsonl")]
     assert trainer.done
     assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
