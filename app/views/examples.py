@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from app.views.html import Html, tag, visible
 
-RIGHT = "✓ model right"
-WRONG = "✗ model wrong"
+RIGHT = "✓ right"
+WRONG = "✗ wrong"
 """Heads of the examples that one model answers well, and of those it does not: sign and words."""
 
 _WANTED = {
     "tokenizer": "A person would cut",
-    "attention": "Expected as the strongest link here",
+    "attention": "A person would link",
 }
 _NOTHING = {"ner": "nothing marked"}
 

@@ -1,0 +1,149 @@
+"""Marks on examples: each is true of the bundled model, and of no other model is anything said."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.catalog import FEATURES, Example, examples, read_examples
+from app.engine import Engine
+from app.settings import BUNDLED_MODEL
+from app.views.examples import RIGHT, WRONG, mark_line
+from bert_core.bundled import bundled_names
+from bert_core.errors import InputError
+from tests.example_marks import ask, fits
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWERING = [row.slug for row in FEATURES if row.takes_text and row.needs]
+MARKED = [(row.slug, example) for row in FEATURES for example in examples(row.slug) if example.mark]
+
+with_weights = pytest.mark.skipif(
+    BUNDLED_MODEL not in bundled_names(), reason="the bundled weights are not here"
+)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    """The bundled model."""
+    return Engine(BUNDLED_MODEL)
+
+
+@with_weights
+@pytest.mark.parametrize(
+    ("slug", "example"), MARKED, ids=[f"{slug}: {row.label}" for slug, row in MARKED]
+)
+def test_what_an_example_says_of_the_model_is_true(
+    engine: Engine, slug: str, example: Example
+) -> None:
+    assert example.mark is not None
+    found = ask(engine, slug, example, example.mark.wanted)
+    assert found.all_right is example.mark.right, found
+    assert example.mark.right or example.mark.seen  # what is wrong is explained
+
+
+@with_weights
+def test_every_mark_was_made_with_the_weights_that_are_here(engine: Engine) -> None:
+    made_with = {example.mark.weights for _, example in MARKED if example.mark}
+    assert made_with == {engine.provenance.fingerprint}, (
+        "Check the marks with the new weights: python -m tests.example_marks --stamp"
+    )
+
+
+@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.takes_text])
+def test_every_page_shows_the_model_right_and_wrong(slug: str) -> None:
+    count = Counter(each.mark.right for each in examples(slug) if each.mark)
+    least = 2 if slug in ANSWERING else 1
+    assert count[True] >= least and count[False] >= least
+
+
+def buttons_by_group(page: AppTest) -> dict[str, list[str]]:
+    """The heads of the row of examples, and what stands under each."""
+    groups: dict[str, list[str]] = {}
+    head = ""
+    for element in page.main:
+        if element.type == "caption" and element.value in {"Try", RIGHT, WRONG}:
+            head = element.value
+            groups[head] = []
+        elif element.type == "button" and str(element.key).startswith("_example_"):
+            groups[head].append(element.label)
+    return groups
+
+
+def drawn(page: AppTest) -> str:
+    markup = "".join(element.proto.body for element in page.get("html"))
+    return re.sub("<[^>]*>", "", markup.partition('class="bx-mark"')[2].partition("</p>")[0])
+
+
+@with_weights
+@pytest.mark.parametrize("row", FEATURES[:-1], ids=lambda row: row.slug)
+def test_marks_stand_in_words_and_signs_beside_the_bundled_model(row) -> None:
+    page = AppTest.from_file(str(ROOT / row.page), default_timeout=60).run()
+    groups = buttons_by_group(page)
+    for right, head in ((True, RIGHT), (False, WRONG)):
+        labels = [e.label for e in examples(row.slug) if e.mark and e.mark.right is right]
+        assert groups[head] == labels
+    number, shown = next(
+        (n, e) for n, e in enumerate(examples(row.slug)) if e.mark and not e.mark.right
+    )
+    page.button(key=f"_example_{number}").click().run()
+    assert shown.mark is not None
+    assert WRONG in drawn(page) and shown.mark.wanted[0].split(" | ")[0] in drawn(page)
+
+
+def test_of_another_model_nothing_is_said(visit: Callable) -> None:
+    page = visit("pages/2_fill_mask.py")
+    groups = buttons_by_group(page.at)
+    assert groups == {"Try": [each.label for each in examples("fill_mask")]}
+    page.click(next(e.label for e in examples("fill_mask") if e.mark and not e.mark.right))
+    assert drawn(page.at) == "" and WRONG not in page.words
+
+
+def test_a_mark_names_alternatives_and_escapes_what_it_says() -> None:
+    said = str(mark_line("qa", right=False, wanted=("a | <b>", "no"), seen="<i> & so"))
+    assert "a or &lt;b&gt;; no" in said and "&lt;i&gt; &amp; so" in said and WRONG in said
+    assert "nothing marked" in str(mark_line("ner", right=True, wanted=(), seen=""))
+
+
+@pytest.mark.parametrize(
+    "line", ['model = "good"\nwanted = ["x"]', 'model = "right"', "model = true"]
+)
+def test_a_mark_that_rests_on_nothing_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(f'weights = "0"\n[[example]]\nlabel = "a"\n{line}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="right or wrong"):
+        read_examples(path)
+    path.write_text('[[example]]\nlabel = "a"\ntext = "b"\n', encoding="utf-8")
+    assert read_examples(path)[0].mark is None
+    path.write_text('[[example]]\nlabel = "a"\nmodel = "right"\nwanted = ["b"]\n', encoding="utf-8")
+    with pytest.raises(InputError, match="weights"):
+        read_examples(path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted", "same"),
+    [
+        ("The  Town\nHall.", "town hall", True),
+        ("letter", "note | letter", True),
+        ("letters", "note | letter", False),
+        ("no answer", "Paris", False),
+        ("“Ada”", "ada", True),
+    ],
+)
+def test_answers_are_compared_as_a_person_would(answer: str, wanted: str, same: bool) -> None:
+    assert fits(answer, wanted) is same
+
+
+def test_a_judgement_needs_every_part(tiny_engine: Engine) -> None:
+    wrong = Example("x", "", {"text": "the [MASK]"})
+    with pytest.raises(ValueError, match="2 parts"):
+        ask(tiny_engine, "fill_mask", wrong, ("cat", "dog"))
+    link = Example("x", "", {"text": "the cat sat", "layer": 1, "head": -1})
+    found = ask(tiny_engine, "attention", link, ("cat → sat", "cat → the"))
+    assert sum(found.right) <= 1 and found.answers[0].startswith("cat: ")
+    pieces = Example("x", "", {"text": "played"})
+    assert ask(tiny_engine, "tokenizer", pieces, ("play ##ed", "##ed play")).right == (True, False)
+    names = ask(tiny_engine, "ner", Example("x", "", {"text": "the cat"}), ("nobody: PER",))
+    assert not names.all_right
