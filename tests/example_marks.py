@@ -11,7 +11,8 @@ part; alternatives are separated by " | ":
 
 - fill_mask: for each mask, the words that may stand first;
 - next_sentence: "follows" or "does not follow";
-- qa: for each question its answer, "no answer" for none; case, outer marks and articles are free;
+- qa: for each question its answer, "no answer" for none; capitals, outer marks and small words
+  before it (articles, "in", "at", "on", "only") are free;
 - ner: every entity in order as "text: KIND"; all of them and no other;
 - tokenizer: pieces that stand one after another, as "snow ##flake";
 - attention: "from → to": in the head that the example opens, `to` is looked at most by `from`;
@@ -38,7 +39,7 @@ from app.tasks.qa import qa, questions
 from app.tasks.tokenizer import tokenizer
 
 THRESHOLD = 0.0  # what the slider of the question-answering page stands at
-_ARTICLES = re.compile(r"^(?:a|an|the) ")
+_SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")
 _WEIGHTS = re.compile(r'^weights = "[0-9a-f]*"$', re.MULTILINE)
 
 
@@ -76,7 +77,7 @@ def fits(answer: str, wanted: str) -> bool:
 
 def _bare(text: str) -> str:
     words = " ".join(text.lower().split()).strip(string.punctuation + "“”‘’ ")
-    return _ARTICLES.sub("", words)
+    return _SMALL.sub("", words)
 
 
 def _fill_mask(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:

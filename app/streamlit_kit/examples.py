@@ -8,7 +8,7 @@ from app.catalog import Example, examples
 from app.engine import Engine
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import TEXT_KEYS, put
-from app.views.examples import RIGHT, WRONG, mark_line
+from app.views.examples import OPEN, RIGHT, TRY, WRONG, mark_line
 from app.views.html import plain
 
 
@@ -26,15 +26,16 @@ def examples_row(slug: str, engine: Engine) -> None:
     weights = engine.provenance.fingerprint
     with st.container(horizontal=True, gap="small", key="bx-examples"):
         for title, numbers in _groups(rows, weights):
-            st.caption(title, width="content")
-            for number in numbers:
-                st.button(
-                    rows[number].label,
-                    key=f"_example_{number}",
-                    type="tertiary",
-                    on_click=_use_example,
-                    args=(slug, number),
-                )
+            with st.container(horizontal=True, gap="small", width="content"):
+                st.caption(title, width="content")
+                for number in numbers:
+                    st.button(
+                        rows[number].label,
+                        key=f"_example_{number}",
+                        type="tertiary",
+                        on_click=_use_example,
+                        args=(slug, number),
+                    )
     # Its place is kept when there is no note: what stands below would move, and be drawn twice
     # until the page is done.
     place = st.empty()
@@ -50,9 +51,9 @@ def examples_row(slug: str, engine: Engine) -> None:
 
 def _groups(rows: Sequence[Example], weights: str) -> list[tuple[str, list[int]]]:
     """Sort the numbers of examples by what is known of the model's answers; empty groups drop."""
-    titles: dict[bool | None, str] = {None: "Try", True: RIGHT, False: WRONG}
     marks = [row.mark_for(weights) for row in rows]
     found = [mark.right if mark is not None else None for mark in marks]
+    titles: dict[bool | None, str] = {True: RIGHT, False: WRONG, None: OPEN if any(marks) else TRY}
     groups = [
         (title, [number for number, right in enumerate(found) if right is key])
         for key, title in titles.items()

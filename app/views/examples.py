@@ -6,7 +6,10 @@ from app.views.html import Html, tag, visible
 
 RIGHT = "✓ right"
 WRONG = "✗ wrong"
-"""Heads of the examples that one model answers well, and of those it does not: sign and words."""
+OPEN = "? to look at"
+TRY = "Try"
+"""Heads of the examples that one model answers well, of those it does not, and of those that
+nothing is said about: beside these, and alone. Each is told by its sign and its words."""
 
 _WANTED = {
     "tokenizer": "A person would cut",
@@ -24,8 +27,7 @@ def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Ht
         wanted: the parts of what a person would answer; " | " stands between alternatives.
         seen: what the model answers, and what can be learned from that.
     """
-    parts = [visible(part).replace(" | ", " or ") for part in wanted]
-    answer = "; ".join(parts) or _NOTHING.get(slug, "nothing")
+    answer = "; ".join(_listed(visible(part)) for part in wanted) or _NOTHING.get(slug, "nothing")
     return tag(
         "p",
         tag("strong", RIGHT if right else WRONG),
@@ -34,3 +36,9 @@ def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Ht
         f". {seen}" if seen else ".",
         class_="bx-mark",
     )
+
+
+def _listed(part: str) -> str:
+    """Read alternatives out: "a, b or c"."""
+    *others, last = part.split(" | ")
+    return f"{', '.join(others)} or {last}" if others else last

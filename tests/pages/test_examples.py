@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import FEATURES, Example, examples, read_examples
 from app.engine import Engine
 from app.settings import BUNDLED_MODEL
-from app.views.examples import RIGHT, WRONG, mark_line
+from app.views.examples import OPEN, RIGHT, TRY, WRONG, mark_line
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
 from tests.example_marks import ask, fits
@@ -64,7 +64,7 @@ def buttons_by_group(page: AppTest) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     head = ""
     for element in page.main:
-        if element.type == "caption" and element.value in {"Try", RIGHT, WRONG}:
+        if element.type == "caption" and element.value in {OPEN, TRY, RIGHT, WRONG}:
             head = element.value
             groups[head] = []
         elif element.type == "button" and str(element.key).startswith("_example_"):
@@ -96,7 +96,7 @@ def test_marks_stand_in_words_and_signs_beside_the_bundled_model(row) -> None:
 def test_of_another_model_nothing_is_said(visit: Callable) -> None:
     page = visit("pages/2_fill_mask.py")
     groups = buttons_by_group(page.at)
-    assert groups == {"Try": [each.label for each in examples("fill_mask")]}
+    assert groups == {TRY: [each.label for each in examples("fill_mask")]}
     page.click(next(e.label for e in examples("fill_mask") if e.mark and not e.mark.right))
     assert drawn(page.at) == "" and WRONG not in page.words
 
@@ -130,6 +130,8 @@ def test_a_mark_that_rests_on_nothing_is_refused(tmp_path: Path, line: str) -> N
         ("letters", "note | letter", False),
         ("no answer", "Paris", False),
         ("“Ada”", "ada", True),
+        ("in the hall", "hall", True),
+        ("in", "at", False),
     ],
 )
 def test_answers_are_compared_as_a_person_would(answer: str, wanted: str, same: bool) -> None:
