@@ -96,7 +96,7 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
     if average:
         more += f", weights averaged over the last {100 * average:.0f} % of the stage"
     return (
-        f"- AdamW, peak rate {trainer['learning_rate']:.0e} after {trainer['warmup_steps']} "
+        f"- AdamW, peak rate {trainer['learning_rate']:.1e} after {trainer['warmup_steps']} "
         f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut at norm "
         f"{trainer['max_grad_norm']}, no dropout in the encoder, seed {mixture['seed']}{more}."
     )
@@ -105,10 +105,10 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
 def _masking(mixture: Mapping[str, Any]) -> str:
     """Say what is hidden, and of which inputs."""
     every = mixture.get("masked_pairs_every")
-    pairs = "a part of the pairs" if every is None else f"the pairs of every {every}th step"
+    pairs = "a part of the pairs" if every is None else f"the pairs of every {_ordinal(every)} step"
     return (
-        f"- Every {mixture['long_every']}th step joins the blocks four by four. Single sentences "
-        f"and {pairs} are masked too, sentences by whole words.\n"
+        f"- Every {_ordinal(mixture['long_every'])} step joins the blocks four by four. Single "
+        f"sentences and {pairs} are masked too, sentences by whole words.\n"
         f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
         f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
         f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept."
@@ -144,3 +144,13 @@ def _task_step(tasks: Mapping[str, Any]) -> str:
         f"sentences, half of them put together as a person types{more}. Passages in windows of "
         f"{tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 before each head."
     )
+
+
+def _ordinal(number: int) -> str:
+    """Count up to a hundred or so, as in "every 8th".
+
+    >>> [_ordinal(number) for number in (2, 3, 8, 11, 21)]
+    ['2nd', '3rd', '8th', '11th', '21st']
+    """
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"
