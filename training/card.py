@@ -77,7 +77,7 @@ What each figure is a share of:
 - Trained on rows of up to 128 tokens for the most part, some of 506; longest input 512.
 - "Follows" is judged from neighbouring sentences of running text. It is no fact checking and no
   judge of style, and sentences about the same subject often count as following.
-{task_limits}
+{task_limits}{reading}
 ## Recipe
 
 {recipe}
@@ -102,6 +102,8 @@ Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
 
 {check}
 """
+
+READING = "reading.md"  # what somebody saw who read answers of exactly these weights; by hand
 
 _TASK_LIMITS = """- Answers are stretches of the passage; the model cannot count, add or combine two
   places. Whether a passage holds an answer at all it judges with many mistakes, see the table.
@@ -173,6 +175,7 @@ def write_card(
         calibration=_calibration(folder, tasks, measured.figures),
         bias=_bias(measured.bias),
         task_limits=(_TASK_LIMITS if tasks else "") + (_CHOICE_LIMIT if _CHOICE in tasks else ""),
+        reading=_reading(folder),
         recipe="\n\n".join(
             describe_stage(number, stage) for number, stage in enumerate(stages, start=1)
         ),
@@ -185,6 +188,14 @@ def write_card(
         check="\n\n".join(said for name, said in _CHECKS.items() if (folder / name).is_file()),
     )
     (folder / "README.md").write_text(card.rstrip() + "\n", encoding="utf-8")
+
+
+def _reading(folder: Path) -> str:
+    """Return what a reader of answers wrote down, as a part of the limits; "" where nobody did."""
+    path = folder / READING
+    if not path.is_file():
+        return ""
+    return f"\n### A hundred answers, read\n\n{path.read_text(encoding='utf-8').strip()}\n"
 
 
 def _opening(bundle: Mapping[str, Any], tasks: Sequence[str]) -> str:

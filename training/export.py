@@ -22,7 +22,7 @@ from bert_core.heads import BertForPreTraining
 from bert_core.leanings import BIAS, write_bias
 from bert_core.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
-from training.card import write_card
+from training.card import READING, write_card
 from training.curve import write_curve
 from training.evaluation import Measured
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
@@ -38,7 +38,7 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
-_SAID = (FIGURES, BIAS, "README.md")  # of older weights in the same folder
+_SAID = (FIGURES, BIAS, READING, "README.md")  # of older weights in the same folder
 _DROPOUT = 0.1  # BERT's own, for whoever trains on; pretraining went without
 
 

@@ -190,3 +190,16 @@ def test_calibration_is_told_with_what_was_fitted_and_what_it_brought(
     assert "- calibration error, masked word, a file: Before, 7.0 %." in card
     assert f"- calibration error, masked word: {aim.meaning}.\n" in card
     assert "| ≤ 4 %, reached | ≤ 2 %, not reached |" in card
+
+
+def test_what_a_reader_saw_is_told_of_these_weights_alone(work: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "read"
+    export(work, folder)
+    describe_bundle(folder, Measured((), None, ()))
+    assert "answers, read" not in (folder / "README.md").read_text(encoding="utf-8")
+    (folder / "reading.md").write_text("Most of {it} was fine.\n", encoding="utf-8")
+    describe_bundle(folder, Measured((), None, ()))
+    limits = (folder / "README.md").read_text(encoding="utf-8").partition("## Limits")[2]
+    assert "### A hundred answers, read\n\nMost of {it} was fine.\n\n## Recipe" in limits
+    export(work, folder)  # other weights
+    assert not (folder / "reading.md").exists()
