@@ -7,6 +7,7 @@ from app.results.fill_mask import Candidate, FillMaskResult, Slot
 from app.views.calibration import calibrated
 from app.views.html import Html, chart_text, join, tag, visible
 
+_NUMBER = 64  # pixels behind the longest bar, on the narrowest phone too
 _BAR, _NAMED = "#0072B2", "#E69F00"  # Okabe-Ito blue and orange; the named bar is hatched too
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # ends of the axis, so that bars compare
 _ROW = 34  # pixels of one bar, enough for 16-pixel letters
@@ -71,7 +72,7 @@ def probability_bars(slot: Slot) -> go.Figure:
     )
     scale = next(step for step in _SCALES if max(values) <= step)
     fig.update_xaxes(
-        range=[0, 1.12 * scale],  # room for the number behind the longest bar
+        range=[0, scale],
         tickvals=[scale * part / 4 for part in range(5)],
         tickformat=".3~%",
         tickfont={"size": 15},
@@ -79,7 +80,7 @@ def probability_bars(slot: Slot) -> go.Figure:
     )
     fig.update_layout(
         height=_ROW * len(rows) + 50,
-        margin={"l": 8, "r": 8, "t": 4, "b": 32},
+        margin={"l": 8, "r": _NUMBER, "t": 4, "b": 32},
         bargap=0.28,
         showlegend=False,
     )

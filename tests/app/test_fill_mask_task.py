@@ -197,6 +197,12 @@ def test_bars_show_the_numbers_of_the_table(result: FillMaskResult) -> None:
         assert list(bar.marker.pattern.shape).count("/") == 1
 
 
+def test_the_number_behind_a_full_bar_has_room_on_a_phone(result: FillMaskResult) -> None:
+    layout = view.probability_bars(result.slots[0]).layout
+    assert layout.margin.r >= 60  # "39.4 %" at 16 pixels, with its distance from the bar
+    assert layout.xaxis.range[1] >= max(c.probability for c in result.slots[0].candidates)
+
+
 def test_the_words_for_the_bars_name_the_best_candidate(result: FillMaskResult) -> None:
     said = view.describe(result.slots[0])
     assert result.slots[0].candidates[0].token in said
