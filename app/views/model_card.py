@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from itertools import accumulate
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -27,9 +28,9 @@ _DOTS = {
     Reached.NOTHING: ("x", "#D55E00", 11),
     Reached.NO_AIM: ("circle-open", "#888888", 11),
 }
-_ROW = 64  # pixels of one figure: up to two lines of words above its dot
-_DOT = 0.3  # of these, from the middle down to the dot
-_LINE = 48  # letters of these words that a phone has room for
+_LINE = 48  # letters of the words above a dot that a phone has room for
+_WORD_LINE = 19  # pixels of a line of these words
+_DOT_LINE = 30  # pixels of what stands below them, with its dot in the middle
 
 
 def percent(share: float | None) -> str:
@@ -180,6 +181,10 @@ def csv(figures: Sequence[Measured]) -> bytes:
 def figures_chart(figures: Sequence[Measured]) -> go.Figure:
     """Draw every figure as a dot on its interval, with the marks of floor and goal."""
     fig = go.Figure()
+    names = [f"{each.task}, {each.measured_on}: {percent(each.share)}" for each in figures]
+    labels = [textwrap.wrap(name, _LINE) for name in names]  # a phone is not wider
+    tops = [0, *accumulate(_WORD_LINE * len(lines) + _DOT_LINE for lines in labels)]
+    dots = [top - _DOT_LINE // 2 for top in tops[1:]]
     for kind, (symbol, colour, size) in _DOTS.items():
         rows = [at for at, each in enumerate(figures) if each.reached is kind]
         shown = [figures[at] for at in rows]
@@ -187,7 +192,7 @@ def figures_chart(figures: Sequence[Measured]) -> go.Figure:
             continue
         fig.add_scatter(
             x=[each.share for each in shown],
-            y=[at + _DOT for at in rows],
+            y=[dots[at] for at in rows],
             mode="markers",
             name=_WORDS[kind],
             marker={"symbol": symbol, "color": colour, "size": size, "line": {"color": colour}},
@@ -200,16 +205,14 @@ def figures_chart(figures: Sequence[Measured]) -> go.Figure:
             hovertext=[_hover(each) for each in shown],
             hoverinfo="text",
         )
-    _add_marks(fig, figures, "floor", "line-ns-open")
-    _add_marks(fig, figures, "goal", "diamond-tall-open")
-    for at, each in enumerate(figures):
-        name = f"{each.task}, {each.measured_on}: {percent(each.share)}"
-        lines = textwrap.wrap(name, _LINE)  # a phone is not wider
+    _add_marks(fig, figures, dots, "floor", "line-ns-open")
+    _add_marks(fig, figures, dots, "goal", "diamond-tall-open")
+    for top, lines in zip(tops, labels, strict=False):  # the last top ends the last figure
         fig.add_annotation(
-            x=0, xref="paper", y=at - 0.48, text=chart_lines(lines), showarrow=False,
+            x=0, xref="paper", y=top, text=chart_lines(lines), showarrow=False,
             xanchor="left", yanchor="top", align="left", font={"size": 14},
         )  # fmt: skip
-    _lay_out(fig, len(figures))
+    _lay_out(fig, tops[-1])
     return fig
 
 
@@ -217,14 +220,16 @@ def _hover(figure: Measured) -> str:
     return chart_text(f"{percent(figure.share)} ({interval(figure)}), {words_of(figure)}")
 
 
-def _add_marks(fig: go.Figure, figures: Sequence[Measured], aim: str, symbol: str) -> None:
+def _add_marks(
+    fig: go.Figure, figures: Sequence[Measured], dots: Sequence[int], aim: str, symbol: str
+) -> None:
     """Mark what was to be reached."""
-    values = [(getattr(each, aim), at) for at, each in enumerate(figures)]
-    found = [(value, at) for value, at in values if value is not None]
+    values = [(getattr(each, aim), dot) for each, dot in zip(figures, dots, strict=True)]
+    found = [(value, dot) for value, dot in values if value is not None]
     if found:
         fig.add_scatter(
             x=[value for value, _ in found],
-            y=[at + _DOT for _, at in found],
+            y=[dot for _, dot in found],
             mode="markers",
             name=aim,
             marker={"symbol": symbol, "color": "#888888", "size": 13, "line": {"width": 2}},
@@ -233,13 +238,13 @@ def _add_marks(fig: go.Figure, figures: Sequence[Measured], aim: str, symbol: st
         )
 
 
-def _lay_out(fig: go.Figure, rows: int) -> None:
+def _lay_out(fig: go.Figure, pixels: int) -> None:
     fig.update_yaxes(
-        visible=False, range=[rows - 0.45, -0.55], fixedrange=True, showgrid=False, zeroline=False
+        visible=False, range=[pixels, 0], fixedrange=True, showgrid=False, zeroline=False
     )
     fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True, dtick=0.2)
     fig.update_layout(
-        height=_ROW * rows + 100,
+        height=pixels + 100,
         margin={"l": 8, "r": 8, "t": 8, "b": 32},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
         hovermode="closest",

@@ -186,3 +186,16 @@ def test_differences_are_printed_also_where_there_is_no_number() -> None:
     assert number(float("inf")) == "no number"
     assert number(0.00012) == "0.00012"
     assert number(12_345.6) == "12,346"
+
+
+def test_words_of_any_length_end_above_their_dot() -> None:
+    names = ["short", "a name of some " * 5, "a much longer name of a figure " * 8]
+    figures = [_measured(Figure(name, "m", 0.02, 0.01, 0.1, 10, "w", 0.5, None)) for name in names]
+    fig = model_card.figures_chart(figures)
+    (dots,) = [list(trace.y) for trace in fig.data if trace.name == "floor not reached"]
+    tops = [note.y for note in fig.layout.annotations]
+    lines = [note.text.count("<br>") + 1 for note in fig.layout.annotations]
+    assert max(lines) > 3 and dots == sorted(dots)
+    assert fig.layout.height >= fig.layout.yaxis.range[0]  # a unit is a pixel at least
+    for top, count, dot, following in zip(tops, lines, dots, [*tops[1:], 1e9], strict=True):
+        assert top + 18 * count + 8 <= dot <= following - 8
