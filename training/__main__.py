@@ -103,6 +103,12 @@ def _add_stage_options(stage: argparse.ArgumentParser, *, learning_rate: float) 
     stage.add_argument(
         "--average-last", type=float, default=0.0, help="share of the stage to average weights over"
     )
+    stage.add_argument(
+        "--optimizer",
+        choices=("muon", "adamw"),
+        default="muon",
+        help="muon: Muon for the matrices of the layers, AdamW for the rest",
+    )
     _add_common_options(stage)
 
 
@@ -154,6 +160,7 @@ def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
         layer_decay=options.layer_decay,
         average_last=options.average_last,
         seed=options.seed,
+        optimizer=options.optimizer,
     )
 
 

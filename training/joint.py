@@ -85,14 +85,15 @@ def task_lesson(
     tokenizer = BertTokenizer.from_pretrained(settings.init)
     began = time.monotonic()
     texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
-    rows = TaskRows.read(settings.data, joint.tasks.seed)
+    rows = TaskRows.read(settings.data, joint.tasks.seed, gapped=joint.tasks.gapped > 0)
     tasks = joint.tasks if joint.rows is None else by_square_root(joint.tasks, rows, joint.rows)
     tokens = sum(len(text.ids) for text in texts)
     say(
         f"{tokens:,} tokens of text, {len(rows.answered):,} questions and {len(rows.short):,} "
         f"short ones, {len(rows.tags) + len(rows.partial_tags):,} tagged sentences, "
         f"{len(rows.sentiment):,} with a sentiment, "
-        f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices; "
+        f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices, "
+        f"{len(rows.gapped):,} sentences with a gap; "
         f"{time.monotonic() - began:.0f} s"
     )
     pretraining = Mixture(texts, tokenizer.vocab, joint.pretraining)

@@ -79,6 +79,7 @@ class RecipeSettings:
             compiled=plan.compiled,
             builders=plan.builders,
             pad_to=plan.pad_to,
+            optimizer=stage.optimizer,
         )
 
 

@@ -95,8 +95,10 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
     more = f", each layer at {decay:g} times the rate of the one above it" if decay < 1 else ""
     if average:
         more += f", weights averaged over the last {100 * average:.0f} % of the stage"
+    muon = trainer.get("optimizer", "adamw") == "muon"
+    name = "Muon for the matrices of the layers, AdamW for the rest" if muon else "AdamW"
     return (
-        f"- AdamW, peak rate {trainer['learning_rate']:.1e} after {trainer['warmup_steps']} "
+        f"- {name}, peak rate {trainer['learning_rate']:.1e} after {trainer['warmup_steps']} "
         f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut at norm "
         f"{trainer['max_grad_norm']}, no dropout in the encoder, seed {mixture['seed']}{more}."
     )
@@ -135,6 +137,8 @@ def _task_step(tasks: Mapping[str, Any]) -> str:
     """Describe what the task stage adds to each step."""
     choices = tasks.get("choices", 0)
     more = f", {choices} rows of multiple choice" if choices else ""
+    if gapped := tasks.get("gapped", 0):
+        more += f", {gapped} sentences of textbooks with a gap and four terms of their chapter"
     return (
         f"- Beside them in each step: {tasks['questions']} questions "
         f"({100 * tasks['unanswerable']:.0f} % asked of a passage about a like subject without the "

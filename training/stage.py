@@ -16,6 +16,7 @@ from bert_core.finetuning import (
     Budget,
     BuiltAhead,
     Loss,
+    Method,
     StepReport,
     Trainer,
     TrainerSettings,
@@ -54,6 +55,7 @@ class StageSettings:
         compiled: compile the layers.
         builders: processes that build batches ahead; 0 builds each when it is needed.
         pad_to: rows are padded to a multiple of this many tokens.
+        optimizer: see `TrainerSettings`.
     """
 
     data: Path
@@ -74,6 +76,7 @@ class StageSettings:
     compiled: bool = False
     builders: int = 0
     pad_to: int = 1
+    optimizer: Method = "adamw"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,7 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
         layer_decay=settings.layer_decay,
         average_last=settings.average_last,
         compiled=settings.compiled,
+        optimizer=settings.optimizer,
     )
     batches = lesson.batches
     if settings.pad_to > 1:

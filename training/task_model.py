@@ -21,7 +21,7 @@ from bert_core.model import BertPreTrainedModel
 from training.mixture import Part, part_loss
 from training.rows import SENTIMENTS, TAGS
 
-Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices"]
+Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices", "gapped"]
 _HEAD_DROPOUT = 0.1
 _OUTSIDE = [TAGS.index(tag) for tag in ("O", "B-MISC", "I-MISC")]
 
@@ -72,7 +72,7 @@ def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
     if isinstance(part, Part):
         return part_loss(model, part)
     batch = {name: value.to(model.device) for name, value in part.batch.items()}
-    if part.task == "choices":  # (B, N, T) -> (B * N, T)
+    if part.task in ("choices", "gapped"):  # (B, N, T) -> (B * N, T)
         batch = {name: value if name == "labels" else value.flatten(0, 1)
                  for name, value in batch.items()}  # fmt: skip
     outputs = model.run(
@@ -83,7 +83,7 @@ def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
         hidden_states=False,
         logits=False,
     )
-    pooled = part.task in ("sentiment", "choices")
+    pooled = part.task in ("sentiment", "choices", "gapped")
     chosen = outputs.pooler_output if pooled else outputs.last_hidden_state
     assert chosen is not None
     hidden = F.dropout(chosen, _HEAD_DROPOUT, model.training)
@@ -141,6 +141,7 @@ _HEADS: dict[Task, Callable[[TaskModel, Tensor, Tensor, Mapping[str, Tensor]], T
     "partial_tags": _partial_tag_loss,
     "sentiment": _sentiment_loss,
     "choices": _choice_loss,
+    "gapped": _choice_loss,
 }
 
 

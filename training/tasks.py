@@ -23,6 +23,7 @@ from bert_core.finetuning import (
     word_batch,
 )
 from bert_core.tokenizer import BertTokenizer
+from training.cloze import gapped_sentences
 from training.held_out import held_out
 from training.mixture import Mixture, Part
 from training.rows import (
@@ -57,6 +58,7 @@ class TaskSettings:
         sentiment: film-review sentences, half of them as a person would type them.
         choices: rows with four choices, from each source in the proportion of the square root
             of its size; every fourth step as many rows with two choices instead.
+        gapped: sentences of textbooks with a gap and four terms, see `training.cloze`.
         weights: of the losses, by task.
         max_length: tokens of a window; longer passages give several.
         stride: tokens that neighbouring windows share.
@@ -70,6 +72,7 @@ class TaskSettings:
     partial_tags: int = 12
     sentiment: int = 20
     choices: int = 8
+    gapped: int = 0
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "questions": 1.5,
@@ -77,6 +80,7 @@ class TaskSettings:
             "partial_tags": 0.6,
             "sentiment": 0.4,
             "choices": 0.4,
+            "gapped": 0.4,
         }
     )
     max_length: int = 320
@@ -96,10 +100,17 @@ class TaskRows:
     sentiment: Sequence[Sentiment]
     choices: Sequence[Sequence[Choices]] = ()
     two_choices: Sequence[Choices] = ()
+    gapped: Sequence[Choices] = ()
 
     @classmethod
-    def read(cls, data: Path, seed: int) -> "TaskRows":
-        """Read all training rows of a data folder; those for fitting temperatures stay out."""
+    def read(cls, data: Path, seed: int, *, gapped: bool = False) -> "TaskRows":
+        """Read all training rows of a data folder; those for fitting temperatures stay out.
+
+        Args:
+            data: the data folder.
+            seed: of what is made by rule.
+            gapped: make gapped sentences, which takes half a minute.
+        """
         answered = [row for row in questions(data, QUESTION_FILES) if not held_out(row.context)]
         return cls(
             answered,
@@ -110,6 +121,7 @@ class TaskRows:
             sentiments(data, "train"),
             [_with_choices(choices(data, [name]), 4) for name in CHOICE_FILES],
             _with_choices(choices(data, TWO_CHOICE_FILES), 2),
+            gapped_sentences(data, seed) if gapped else (),
         )
 
 
@@ -150,6 +162,7 @@ class TaskMixture:
             ),
             self._sentiment_part(step),
             *self._choice_parts(step),
+            *self._gapped_parts(step),
         ]
 
     def _question_parts(self, step: int) -> list[TaskPart]:
@@ -209,6 +222,14 @@ class TaskMixture:
             return []
         batch = choice_batch(self.tokenizer, drawn, max_length=settings.max_length)
         return [TaskPart("choices", batch, settings.weights["choices"])]
+
+    def _gapped_parts(self, step: int) -> list[TaskPart]:
+        settings = self.settings
+        if not settings.gapped or not self.rows.gapped:
+            return []
+        drawn = self._draw("gapped", self.rows.gapped, settings.gapped, step)
+        batch = choice_batch(self.tokenizer, drawn, max_length=settings.max_length)
+        return [TaskPart("gapped", batch, settings.weights["gapped"])]
 
     def _draw(self, name: str, rows: Sequence[T], count: int, step: int) -> list[T]:
         """Return `count` rows: every round shows all of them once, in an order of its own."""

@@ -7,6 +7,7 @@ tensors), `sampling` (which rows a step sees), `trainer`. This package may impor
 
 from bert_core.finetuning.ahead import BuiltAhead
 from bert_core.finetuning.batches import Batch, choice_batch, text_batch, word_batch
+from bert_core.finetuning.optimizer import Method
 from bert_core.finetuning.questions import question_batch
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords
 from bert_core.finetuning.sampling import RowBatches
@@ -28,6 +29,7 @@ __all__ = [
     "Choices",
     "LabelledText",
     "Loss",
+    "Method",
     "Question",
     "RowBatches",
     "StepReport",

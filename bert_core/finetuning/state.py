@@ -15,6 +15,7 @@ from torch import Tensor
 
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.finetuning.averaging import WeightAverage
+from bert_core.finetuning.optimizer import Optimizer
 from bert_core.model import BertPreTrainedModel
 
 _FORMAT = 1
@@ -23,7 +24,7 @@ _FORMAT = 1
 def write_state(
     path: Path,
     model: BertPreTrainedModel,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
     record: Mapping[str, Any],
     average: WeightAverage | None = None,
 ) -> None:
@@ -58,7 +59,7 @@ def write_state(
 def read_state(
     path: Path,
     model: BertPreTrainedModel,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
     average: WeightAverage | None = None,
 ) -> dict[str, Any]:
     """Restore model, optimizer, average and random state in place; return the record.

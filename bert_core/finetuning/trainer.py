@@ -20,7 +20,7 @@ from torch import Tensor
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning.averaging import WeightAverage
 from bert_core.finetuning.compiling import compile_layers
-from bert_core.finetuning.optimizer import make_optimizer
+from bert_core.finetuning.optimizer import Method, make_optimizer
 from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
@@ -86,6 +86,7 @@ class TrainerSettings:
         average_last: share of the training, from its end, over which the weights are averaged;
             see `Trainer.average`. 0.0 for no average.
         compiled: compile the encoder's layers; for graphics cards, and for one worker.
+        optimizer: "adamw", or "muon" for the matrices of the layers and AdamW for the rest.
 
     Raises:
         InputError: a share is not between 0 and 1.
@@ -102,6 +103,7 @@ class TrainerSettings:
     layer_decay: float = 1.0
     average_last: float = 0.0
     compiled: bool = False
+    optimizer: Method = "adamw"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.layer_decay <= 1.0:
@@ -138,7 +140,7 @@ class StepReport:
 
 
 class Trainer:
-    """Trains one model with AdamW, warm-up and linear decay.
+    """Trains one model with AdamW or Muon, warm-up and linear decay.
 
     Temperatures that the model's config names belong to the weights it had; they are dropped.
 
@@ -183,6 +185,8 @@ class Trainer:
             learning_rate=settings.learning_rate,
             weight_decay=settings.weight_decay,
             layer_decay=settings.layer_decay,
+            method=settings.optimizer,
+            threads=settings.workers,
         )
         self.average = WeightAverage(model, settings.average_last)
         if settings.compiled:

@@ -36,6 +36,17 @@ def write_text(path: Path, documents: list[list[str]]) -> None:
     path.write_text("\n".join(parts), encoding="utf-8")
 
 
+def chapters(count: int) -> list[list[str]]:
+    """Chapters that each have words of their own, so that sentences with a gap can be made."""
+    own = [[f"{name}{'aeiouxyz'[number]}k" for name in ("bel", "dor", "fin", "gam", "hul")]
+           for number in range(count)]  # fmt: skip
+    return [
+        [f"The {words[n % 5]} was seen beside the {words[(n + 1 + n // 5) % 5]} and the old river."
+         for n in range(20)]
+        for words in own
+    ]  # fmt: skip
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A data folder laid out like the real one."""
@@ -43,6 +54,7 @@ def data(tmp_path: Path) -> Path:
     for name, seed in (("simple-wikipedia", 1), ("novels-public-domain", 2), ("factbook", 3)):
         documents = [sentences(40, 10 * seed + i) for i in range(6)]
         write_text(folder / "text" / f"{name}.txt", documents)
+    write_text(folder / "text" / "openstax-psychology.txt", chapters(8))
     write_text(folder / "text" / "wikitext2-valid-test.txt", [sentences(30, 99)])
     write_text(folder / "nsp" / "eval-documents.txt", [sentences(10, 98)])
     rows = [

@@ -51,8 +51,8 @@ def test_the_processor_s_plan_is_one_of_minutes_and_uses_all_cores(
 
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:
     plan = PLANS["cpu"].with_minutes(30)
-    assert plan.pretrain.budget == Budget(minutes=20)
-    assert plan.tasks.budget == Budget(minutes=10)
+    assert plan.pretrain.budget == Budget(minutes=15)
+    assert plan.tasks.budget == Budget(minutes=15)
     card = PLANS["cuda"].with_minutes(15)
     assert card.pretrain.budget == Budget(minutes=10)
     for wrong in (0.0, -3.0, math.nan):

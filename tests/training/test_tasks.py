@@ -1,6 +1,7 @@
 """The task stage: rows, losses, resuming, and a bundle whose heads share one encoder."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -291,3 +292,21 @@ def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
     assert float(loss.total) == pytest.approx(0.5 * float(wanted), abs=1e-5)
     follows, other = model.cls.seq_relationship.weight
     assert torch.equal(model.choice.weight[0], follows - other)
+
+
+def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
+    data: Path, task_data: Path, encoder: Path
+) -> None:
+    tokenizer = BertTokenizer.from_pretrained(encoder)
+    rows = TaskRows.read(data, 1, gapped=True)
+    assert len(rows.gapped) > 40 and not TaskRows.read(data, 1).gapped
+    batches = TaskMixture(
+        rows, tokenizer, replace(SMALL.tasks, gapped=3), lambda step, progress: []
+    )
+    (part,) = [p for p in batches(0, 0.0) if isinstance(p, TaskPart) and p.task == "gapped"]
+    assert tuple(part.batch["input_ids"].shape[:2]) == (3, 4)
+    model = start_task_model(start_model(encoder), str(encoder)).eval()
+    with torch.no_grad():
+        loss = task_loss(model, part)
+        same = task_loss(model, TaskPart("choices", part.batch, part.weight))
+    assert float(loss.total) == pytest.approx(float(same.total)) and set(loss.parts) == {"gapped"}

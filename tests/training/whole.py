@@ -19,7 +19,7 @@ from training.tasks import TaskSettings
 
 SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=1)
 ROWS = TaskSettings(
-    questions=4, tags=2, partial_tags=2, sentiment=2, choices=2, max_length=48, stride=16
+    questions=4, tags=2, partial_tags=2, sentiment=2, choices=2, gapped=2, max_length=48, stride=16
 )
 
 

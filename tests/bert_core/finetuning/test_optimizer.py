@@ -1,5 +1,7 @@
-"""Rates by layer, held against rates computed by hand."""
+"""Rates by layer, held against rates computed by hand; Muon by what defines its steps."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import torch
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
-from bert_core.finetuning.optimizer import make_optimizer
+from bert_core.finetuning.optimizer import MuonAndAdamW, make_optimizer
 from bert_core.heads import BertForMaskedLM
 from bert_core.model import BertModel, BertPreTrainedModel
 
@@ -31,6 +33,13 @@ def trainer(layer_decay: float, steps: int = 10) -> Trainer:
     settings = TrainerSettings(
         Budget(steps=steps), learning_rate=1e-2, warmup_steps=2, layer_decay=layer_decay
     )
+    return Trainer(BertForMaskedLM(tiny()), batches, settings)
+
+
+def muon_trainer(steps: int = 10) -> Trainer:
+    whole = trainer(0.7, steps)
+    torch.manual_seed(0)
+    settings = replace(whole.settings, optimizer="muon")
     return Trainer(BertForMaskedLM(tiny()), batches, settings)
 
 
@@ -135,3 +144,77 @@ def test_a_resumed_training_decays_as_its_settings_say_now(tmp_path: Path) -> No
 def test_factors_that_are_none_are_refused(layer_decay: float) -> None:
     with pytest.raises(InputError, match="layer_decay"):
         TrainerSettings(Budget(steps=1), layer_decay=layer_decay)
+
+
+def test_muon_has_the_matrices_of_the_layers_and_adamw_the_rest() -> None:
+    training = muon_trainer()
+    assert isinstance(training.optimizer, MuonAndAdamW)
+    names = {id(parameter): name for name, parameter in training.model.named_parameters()}
+    own = [names[id(p)] for g in training.optimizer.muon.param_groups for p in g["params"]]
+    rest = [names[id(p)] for g in training.optimizer.adamw.param_groups for p in g["params"]]
+    assert len(own) == 3 * 6  # query, key, value, output, and two of the feed-forward part
+    assert all(re.search(r"layer\.\d+\..*(dense|query|key|value)\.weight$", name) for name in own)
+    assert sorted([*own, *rest]) == sorted(names.values())
+    training.step()
+    found = rates(training)
+    assert found["bert.encoder.layer.2.output.dense.weight"] == pytest.approx(0.005 * 0.7)
+    assert found["cls.predictions.bias"] == pytest.approx(0.005)
+
+
+def test_a_step_of_muon_moves_all_directions_alike_and_as_far_as_adamw_would() -> None:
+    training = muon_trainer()
+    weights = dict(training.model.named_parameters())
+    name = "bert.encoder.layer.1.attention.self.query.weight"
+    before = weights[name].detach().clone()
+    training.step()
+    rate = rates(training)[name]
+    step = (before * (1 - rate * 0.01) - weights[name].detach()) / rate  # the decay taken off
+    sizes = torch.linalg.svdvals(step)
+    # Five iterations bring singular values near 1, not to it; 0.2 * sqrt(8) is the common factor.
+    # One of the eight directions has hardly a gradient: layer normalisation took it away.
+    assert float(sizes[0] / sizes[-2]) < 3.0
+    assert float(step.square().mean().sqrt()) == pytest.approx(0.2, rel=0.35)
+
+
+def test_a_training_with_muon_is_resumed_to_the_letter(tmp_path: Path) -> None:
+    whole = muon_trainer()
+    while not whole.done:
+        whole.step()
+    killed = muon_trainer()
+    for _ in range(4):
+        killed.step()
+    killed.save(tmp_path / "state.pt")
+    resumed = muon_trainer()
+    resumed.resume(tmp_path / "state.pt")
+    while not resumed.done:
+        resumed.step()
+    ours, theirs = whole.model.state_dict(), resumed.model.state_dict()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_a_state_of_another_optimizer_is_refused(tmp_path: Path) -> None:
+    trainer(0.7).save(tmp_path / "adamw.pt")
+    with pytest.raises(CheckpointError, match="saved by another optimizer"):
+        muon_trainer().resume(tmp_path / "adamw.pt")
+    muon_trainer().save(tmp_path / "muon.pt")
+    with pytest.raises(CheckpointError, match="does not fit this training"):
+        trainer(0.7).resume(tmp_path / "muon.pt")
+
+
+def test_muon_without_a_matrix_to_train_leaves_everything_to_adamw() -> None:
+    model = BertForMaskedLM(tiny())
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = "encoder.layer" not in name
+    optimizer, _ = make_optimizer(
+        model, learning_rate=1.0, weight_decay=0.0, layer_decay=1.0, method="muon"
+    )
+    assert isinstance(optimizer, torch.optim.AdamW)
+
+
+def test_the_number_of_threads_is_as_before_after_a_step_of_muon() -> None:
+    training = muon_trainer()
+    assert isinstance(training.optimizer, MuonAndAdamW)
+    training.optimizer.threads = torch.get_num_threads() + 1
+    before = torch.get_num_threads()
+    training.step()
+    assert torch.get_num_threads() == before
