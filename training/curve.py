@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-WIDTH, HEIGHT = 720, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 48
+WIDTH = 720
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 360  # edges of the picture, and of the axes
+_LEGEND, _ROW = 420, 18  # where the names begin, below all lines; two columns of them
 # Okabe-Ito colours, told apart with any colour vision; the dash tells them apart without.
 _STYLES = (
     ("#0072B2", ""),
@@ -15,6 +16,8 @@ _STYLES = (
     ("#E69F00", "10 4"),
     ("#56B4E9", "1 3"),
     ("#6B4C9A", "4 2 1 2"),
+    ("#8C510A", "12 3"),
+    ("#666666", "5 2"),
 )
 _NAMES = {
     "masked_lm_blocks": "masked words, running text",
@@ -25,6 +28,8 @@ _NAMES = {
     "tags": "names, all kinds",
     "partial_tags": "names, three kinds",
     "sentiment": "sentiment",
+    "choices": "multiple choice",
+    "gapped": "textbook sentences with a gap",
 }
 
 
@@ -69,11 +74,12 @@ def _svg(series: dict[str, list[tuple[float, float]]]) -> str:
         smoothed[name] = [(step, mean) for (step, _), mean in zip(points, means, strict=True)]
     top = max((mean for points in smoothed.values() for _, mean in points), default=1.0)
     top = max(1.0, float(int(top + 1)))
+    height = _LEGEND + _ROW * ((len(smoothed) + 1) // 2)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         'role="img" font-family="sans-serif" font-size="13">',
         f"<title>Training loss over {last:.0f} steps</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         *_axes(last, top),
     ]
     for index, (name, points) in enumerate(smoothed.items()):
@@ -81,28 +87,29 @@ def _svg(series: dict[str, list[tuple[float, float]]]) -> str:
         thinned = points[:: max(1, len(points) // 400)]
         path = " ".join(f"{_x(step, last):.1f},{_y(mean, top):.1f}" for step, mean in thinned)
         stroke = f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
-        y = _TOP + 18 * index
+        row, column = divmod(index, 2)
+        x, y = _LEFT + column * (WIDTH - _LEFT) // 2, _LEGEND + _ROW * row
         lines += [
             f'<polyline points="{path}" {stroke}/>',
-            f'<line x1="440" y1="{y}" x2="472" y2="{y}" {stroke}/>',
-            f'<text x="480" y="{y + 4}">{_NAMES[name]}</text>',
+            f'<line x1="{x}" y1="{y}" x2="{x + 32}" y2="{y}" {stroke}/>',
+            f'<text x="{x + 40}" y="{y + 4}">{_NAMES[name]}</text>',
         ]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
 def _axes(last: float, top: float) -> list[str]:
-    bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
-    lines = [f'<path d="M{_LEFT} {_TOP - 16}V{bottom}H{right}" fill="none" stroke="#333"/>']
+    right = WIDTH - _RIGHT
+    lines = [f'<path d="M{_LEFT} {_TOP - 16}V{_BOTTOM}H{right}" fill="none" stroke="#333"/>']
     for tick in range(int(top) + 1):
         y = _y(tick, top)
         lines.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="#ddd"/>')
         lines.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick}</text>')
     for quarter in range(5):
         step = last * quarter / 4
-        middle = f'x="{_x(step, last):.1f}" y="{bottom + 20}" text-anchor="middle"'
+        middle = f'x="{_x(step, last):.1f}" y="{_BOTTOM + 20}" text-anchor="middle"'
         lines.append(f"<text {middle}>{step:.0f}</text>")
     lines.append(
-        f'<text x="{(WIDTH + _LEFT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">step</text>'
+        f'<text x="{(WIDTH + _LEFT) / 2}" y="{_BOTTOM + 40}" text-anchor="middle">step</text>'
     )
     lines.append(f'<text x="{_LEFT}" y="16">loss (nats)</text>')
     return lines
@@ -113,4 +120,4 @@ def _x(step: float, last: float) -> float:
 
 
 def _y(value: float, top: float) -> float:
-    return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / top
+    return _BOTTOM - (_BOTTOM - _TOP) * value / top

@@ -6,6 +6,7 @@ import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from bert_core.errors import MissingFileError
 from bert_core.finetuning import Budget
 from bert_core.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.tokenizer import BertTokenizer
+from training import curve
 from training.__main__ import main
 from training.curve import read_log, write_curve
 from training.export import export, seal
@@ -21,6 +23,7 @@ from training.mixture import MixtureSettings
 from training.pretrain import pretrain
 from training.stage import StageSettings, wait_while_paused
 from training.start import keep_memory, start_model
+from training.task_model import Task
 
 transformers = pytest.importorskip("transformers")
 
@@ -184,6 +187,15 @@ def test_the_curve_is_drawn_from_the_log(tmp_path: Path) -> None:
     heights = [float(point.split(",")[1]) for point in drawn[0].get("points", "").split()]
     assert heights == sorted(heights)  # a falling loss goes down on the page
     assert all(math.isfinite(height) for height in heights)
+    svg = "{http://www.w3.org/2000/svg}"
+    names = {text.text: float(text.get("y", "nan")) for text in root.findall(f"{svg}text")}
+    lowest = max(y for name, y in names.items() if name in ("0", "step"))  # of the axes
+    assert names["next sentence"] > lowest and names["masked words, running text"] > lowest
+
+
+def test_every_task_of_a_step_has_a_name_and_a_line_of_its_own() -> None:
+    assert set(get_args(Task)) <= set(curve._NAMES)
+    assert len(set(curve._STYLES)) == len(curve._STYLES) >= len(curve._NAMES)
 
 
 def test_asking_for_memory_to_be_kept_never_fails() -> None:
