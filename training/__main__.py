@@ -177,7 +177,7 @@ def _say(line: str) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    bundle = export(options.work, options.target)
+    bundle = export(options.work, options.target, to_be_finished=options.data is not None)
     print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
     if options.data is not None:
         finish(options.target, options.data, say=_whisper)

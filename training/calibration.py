@@ -7,6 +7,7 @@ Calibration of Modern Neural Networks"). `training.calibration_rows` says which 
 """
 
 import gc
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
+from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.figures import Figure
 from bert_core.heads import (
@@ -52,7 +53,7 @@ class Head:
     """One head that gets a temperature.
 
     Attributes:
-        name: of the class in the configuration.
+        name: of the temperature in the configuration; up to a dot, that of the class.
         cls: what is loaded.
         needs: the fitting file, in the data folder.
         fitted_on: that file in words, for the configuration.
@@ -96,10 +97,19 @@ HEADS = (
         "BertForQuestionAnswering",
         BertForQuestionAnswering,
         "qa/train.jsonl",
-        "questions to Wikipedia that were not trained on, half of them without an answer",
+        "questions to Wikipedia that were not trained on",
         rows.fit_questions,
         rows.answers,
         by_label=False,
+    ),
+    Head(
+        HAS_ANSWER,
+        BertForQuestionAnswering,
+        "qa/train.jsonl",
+        "questions that were not trained on, half of them asked of a like passage without the "
+        "answer",
+        rows.fit_has_answer,
+        rows.answered,
     ),
     Head(
         "BertForTokenClassification",
@@ -189,10 +199,24 @@ def error_by_luck(confidence: Floats) -> float:
 # -- the fit -----------------------------------------------------------------------------------
 
 
-def confidences(judged: Judged, temperature: float) -> Floats:
-    """Return (N,) the probability of the best answer at a temperature."""
+def confidences(judged: Judged, temperature: float, *, has_answer: float | None = None) -> Floats:
+    """Return (N,) the probability of the best answer at a temperature.
+
+    Args:
+        judged: the rows.
+        temperature: by which logits are divided.
+        has_answer: by which the margin over there being no answer is divided; None to take it for
+            known that there is one.
+    """
     logs = torch.from_numpy(judged.scores).div(temperature).log_softmax(-1)
-    return logs[:, judged.first :].amax(-1).exp().double().numpy()
+    if judged.alike is None:
+        shares = logs.amax(-1).exp()
+    else:
+        shares = logs.exp().mul(torch.from_numpy(judged.alike)).sum(-1)
+    stated: Floats = shares.double().numpy()
+    if has_answer is None or judged.margin is None:
+        return stated
+    return np.asarray(stated * np.exp(-np.logaddexp(0.0, -judged.margin / has_answer)))
 
 
 def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True) -> float:
@@ -203,10 +227,10 @@ def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True)
         temperature: by which logits are divided.
         by_label: the mean negative log-likelihood of the right column; rows that have none are
             left out. Otherwise the mean squared distance between the best answer's probability
-            and its being right, 0 or 1 (Brier 1950): where several columns say the same (spans
-            that differ in an article), the right one's probability is not the answer's, and a few
-            answers that are surely wrong would decide alone. Fitted by label, the first bundle's
-            best spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
+            and its being right, 0 or 1 (Brier 1950): where an answer is a span, people mark one of
+            several good ones, the marked one's probability is not the answer's, and a few answers
+            that are surely wrong would decide alone. Fitted by label, the first bundle's best
+            spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
     """
     total, cases = 0.0, 0
     for chunk in chunks:
@@ -268,27 +292,27 @@ def calibrate(
     """
     found: dict[str, float] = {}
     tokenizer = BertTokenizer.from_pretrained(folder)
-    for head in HEADS:
-        if not _exists(data / head.needs):
-            continue
+    heads = [head for head in HEADS if _exists(data / head.needs)]
+    for cls, group in itertools.groupby(heads, key=lambda head: head.cls):
         gc.collect()  # one model at a time is held in memory
-        model = head.cls.from_pretrained(folder, ignore_mismatched_sizes=True)
-        if not _trained(model, head.part):
-            continue
-        try:
-            judged = list(head.fit(model.to(device), tokenizer, data))
-            found[head.name] = fit_temperature(judged, by_label=head.by_label)
-        except InputError as error:  # a data folder with too little in it
-            say(f"{head.name}: no temperature was fitted. {error}")
-            continue
-        _write(folder, head, found[head.name])
-        say(f"{head.name}: temperature {found[head.name]:.3f}, {head.fitted_on}")
+        model = cls.from_pretrained(folder, ignore_mismatched_sizes=True).to(device)
+        for head in group:
+            if not _trained(model, head.part):
+                continue
+            try:
+                judged = list(head.fit(model, tokenizer, data))
+                found[head.name] = fit_temperature(judged, by_label=head.by_label)
+            except InputError as error:  # a data folder with too little in it
+                say(f"{head.name}: no temperature was fitted. {error}")
+                continue
+            _write(folder, head, found[head.name])
+            say(f"{head.name}: temperature {found[head.name]:.3f}, {head.fitted_on}")
     return found
 
 
 def _write(folder: Path, head: Head, temperature: float) -> None:
     """Put a temperature, and what it was fitted on, into the configuration of its head."""
-    own = folder / "heads" / head.name / "config.json"
+    own = folder / "heads" / head.name.partition(".")[0] / "config.json"
     path = own if own.is_file() else folder / "config.json"
     config = BertConfig.from_json_file(path)
     config.temperatures = {**config.temperatures, head.name: temperature}
@@ -301,39 +325,28 @@ def calibration_figures(
     model: BertPreTrainedModel, tokenizer: BertTokenizer, data: Path, head: Head
 ) -> list[Figure]:
     """Measure the calibration error of one head at the temperature that its model names."""
-    temperature = model.config.temperature(head.name)
+    temperature, outer = (model.config.temperature(name) for name in (head.name, HAS_ANSWER))
     evaluated = head.measure(model, tokenizer, data)
     kept: dict[tuple[str, bool], list[_Stated]] = {}
     for part, chunks in evaluated.parts.items():
         for chunk in chunks:  # as wide as the vocabulary: only what is stated is kept
-            for asked in (False, True) if head.cls is BertForQuestionAnswering else (False,):
-                both = (_stated(chunk, 1.0, asked), _stated(chunk, temperature, asked))
-                kept.setdefault((part, asked), []).extend(both)
+            for known in {told.known for told in evaluated.figures}:
+                plain = confidences(chunk, 1.0, has_answer=None if known else 1.0)
+                shown = confidences(chunk, temperature, has_answer=None if known else outer)
+                both = [(plain, chunk.right), (shown, chunk.right)]
+                kept.setdefault((part, known), []).extend(both)
     figures = []
     for told in evaluated.figures:
-        asked = told.task == rows.HAS_ANSWER
-        found = [each for part in told.parts for each in kept.get((part, asked), [])]
+        found = [each for part in told.parts for each in kept.get((part, told.known), [])]
         raw, stated = _together(found[::2]), _together(found[1::2])
         if len(stated[0]):
             aim = calibration(told.task, told.where)
             aim = aim if told.aimed else replace(aim, floor=None, goal=None)
-            figures.append(_figure(aim, raw, stated, temperature))
+            used = f"{temperature:.2f}"
+            if head.name == "BertForQuestionAnswering" and not told.known:
+                used += f", and {outer:.2f} for there being an answer"
+            figures.append(_figure(aim, raw, stated, used))
     return figures
-
-
-def _stated(chunk: Judged, temperature: float, has_answer: bool) -> _Stated:
-    """Return the probabilities stated at a temperature, and what was right.
-
-    Args:
-        chunk: the rows.
-        temperature: by which logits are divided.
-        has_answer: ask for "no answer", the first column, against all others.
-    """
-    if not has_answer:
-        return confidences(chunk, temperature), chunk.right
-    logs = torch.from_numpy(chunk.scores).div(temperature).log_softmax(-1)
-    none = logs[:, 0].exp().double().numpy()
-    return np.maximum(none, 1 - none), (none > 0.5) == (chunk.wanted == 0)
 
 
 def _together(found: Sequence[_Stated]) -> _Stated:
@@ -342,13 +355,13 @@ def _together(found: Sequence[_Stated]) -> _Stated:
     return np.concatenate([each[0] for each in found]), np.concatenate([each[1] for each in found])
 
 
-def _figure(aim: Aim, raw: _Stated, stated: _Stated, temperature: float) -> Figure:
+def _figure(aim: Aim, raw: _Stated, stated: _Stated, used: str) -> Figure:
     """Put the error into a figure that tells what it was before, and what luck alone makes."""
     confidence, right = stated
     before, luck = expected_calibration_error(*raw), error_by_luck(confidence)
     told = (
         f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
-        f"{before:.1%} at temperature 1, here at {temperature:.2f}; were every stated probability "
+        f"{before:.1%} at temperature 1, here at {used}; were every stated probability "
         f"true, so many cases would show {luck:.1%}"
     )
     found = expected_calibration_error(confidence, right)

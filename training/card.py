@@ -239,10 +239,12 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
     heads = [(name, folder) for name in ("BertForMaskedLM", "BertForNextSentencePrediction")]
     heads += [(name, folder / "heads" / name) for name in tasks]
     rows = []
-    for name, place in heads:
+    for head, place in heads:
         config = BertConfig(str(place / "config.json"))
-        fitted = config.extra.get(TEMPERATURES_FITTED_ON, {}).get(name, "–")
-        rows.append(f"| `{name}` | {config.temperature(name):.3f} | {fitted} |")
+        told = config.extra.get(TEMPERATURES_FITTED_ON, {})
+        for name in (head, *(each for each in config.temperatures if each.startswith(f"{head}."))):
+            fitted = told.get(name, "–")
+            rows.append(f"| `{name}` | {config.temperature(name):.3f} | {fitted} |")
     said = paragraph(
         "Where a probability is shown, the logits are divided by the temperature in the head's "
         "`config.json` first (temperature scaling, Guo et al. 2017), fitted on other rows than "

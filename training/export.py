@@ -18,10 +18,12 @@ from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.figures import FIGURES, write_figures
 from bert_core.finetuning.state import trained_weights
 from bert_core.head_statistics import write_head_statistics
+from bert_core.head_statistics.file import NAME as HEAD_STATISTICS
 from bert_core.heads import BertForPreTraining
 from bert_core.leanings import BIAS, write_bias
 from bert_core.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
+from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 from training.card import READING, write_card
 from training.curve import write_curve
 from training.evaluation import Measured
@@ -38,7 +40,8 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
-_SAID = (FIGURES, BIAS, READING, "README.md")  # of older weights in the same folder
+# Of older weights in the same folder.
+_SAID = (FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, JSON_NAME, TENSORS_NAME)
 _DROPOUT = 0.1  # BERT's own, for whoever trains on; pretraining went without
 
 
@@ -57,7 +60,7 @@ class Bundle:
     size: int
 
 
-def export(work: Path, folder: Path) -> Bundle:
+def export(work: Path, folder: Path, *, to_be_finished: bool = False) -> Bundle:
     """Write the bundle of a training, finished or not.
 
     The root holds encoder and heads of pretraining; every trained task head goes into a folder of
@@ -69,6 +72,7 @@ def export(work: Path, folder: Path) -> Bundle:
     Args:
         work: the work folder of the training.
         folder: the bundle's folder, made where needed.
+        to_be_finished: leave head statistics and verification to `training.finish`.
 
     Raises:
         MissingFileError: nothing was saved in the work folder yet.
@@ -92,8 +96,9 @@ def export(work: Path, folder: Path) -> Bundle:
     for number, text in enumerate(curves, start=1):
         (folder / curve_name(number)).write_text(text, encoding="utf-8")
     write_curve(work / LOG, folder / curve_name(len(earlier) + 1))
-    write_head_statistics(folder)
-    write_verification(folder)
+    if not to_be_finished:
+        write_head_statistics(folder)
+        write_verification(folder)
     return seal(folder)
 
 

@@ -30,6 +30,7 @@ from bert_core.heads import (
 from bert_core.pretraining import MaskingVocabulary, mask_tokens
 from bert_core.tagging import TagScheme
 from bert_core.tokenizer import BertTokenizer
+from bert_core.wordings import Wordings
 from training.pretraining_evaluation import WORD_RATE
 from training.question_evaluation import Read, normalized, read_questions
 from training.rows import TAGS
@@ -50,14 +51,17 @@ class Judged:
         scores: (N, C) logits; -inf where a case has fewer than C possible answers.
         wanted: (N,) column of the right answer; -1 where no column is.
         right: (N,) whether the best answer, the one with the highest score, counts as right.
-        first: the first column that may be the best answer; those before it take their share of
-            the probability only.
+        alike: (N, C) the columns that say what the best answer says, itself among them; None
+            where no two columns do.
+        margin: (N,) by how much the best answer is scored above there being none; None where
+            there always is one.
     """
 
     scores: NDArray[np.float32]
     wanted: NDArray[np.int64]
     right: NDArray[np.bool_]
-    first: int = 0
+    alike: NDArray[np.bool_] | None = None
+    margin: Floats | None = None
 
     @classmethod
     def of(cls, scores: torch.Tensor, wanted: torch.Tensor) -> "Judged":
@@ -159,37 +163,63 @@ def choices(
 def questions(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
 ) -> Iterator[Judged]:
-    """Judge the best span of each passage; "no answer" is the column before all spans.
+    """Judge the best span of each passage among all spans of it.
 
     A span counts as right by exact match, as SQuAD compares it, and as wrong where the passage
     does not answer the question: a page that shows it states its probability beside "no answer".
     """
     for group in _groups(rows, _QUESTIONS):
-        judged = [_judge(read) for read in read_questions(model, tokenizer, group)]
-        width = max(len(scores) for scores, _, _ in judged)
-        padded = [np.pad(s, (0, width - len(s)), constant_values=-np.inf) for s, _, _ in judged]
+        read = read_questions(model, tokenizer, group)
         yield Judged(
-            np.stack(padded).astype(np.float32),
-            np.array([wanted for _, wanted, _ in judged], dtype=np.int64),
-            np.array([right for _, _, right in judged], dtype=np.bool_),
-            first=1,
+            _padded([each.spans.score.ravel() for each in read], -np.inf).astype(np.float32),
+            np.array([_wanted(each) for each in read], dtype=np.int64),
+            np.array([_right(each) for each in read], dtype=np.bool_),
+            alike=_padded([_alike(each) for each in read], fill=0.0) > 0,
+            margin=np.array([each.spans.margin for each in read]),
         )
 
 
-def _judge(read: Read) -> tuple[Floats, int, bool]:
-    """Return the scores of "no answer" and of every span, the wanted one, and if the best does."""
+def has_answer(
+    model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
+) -> Iterator[Judged]:
+    """Judge whether a passage answers: "no answer", column 0, against its best span, column 1."""
+    for group in _groups(rows, _QUESTIONS):
+        read = [each.spans for each in read_questions(model, tokenizer, group)]
+        yield Judged.of(
+            torch.tensor([[spans.null, spans.best_score] for spans in read]),
+            torch.tensor([int(row.answer is not None) for row in group]),
+        )
+
+
+def _padded(rows: Sequence[Floats], fill: float) -> Floats:
+    """Put rows of several lengths into one array."""
+    width = max(map(len, rows))
+    return np.stack([np.pad(row, (0, width - len(row)), constant_values=fill) for row in rows])
+
+
+def _alike(read: Read) -> Floats:
+    """Return 1 for every span that says what the best one says, else 0."""
+    found = np.zeros(read.spans.score.shape)
+    found[Wordings(read.row.context, read.offsets).alike(read.spans.score, *read.spans.best)] = 1.0
+    return found.ravel()
+
+
+def _wanted(read: Read) -> int:
+    """Return the column of the span that was marked as the answer; -1 if it may be none."""
     row, longest = read.row, read.spans.score.shape[1]
-    scores = np.concatenate([[read.spans.null], read.spans.score.ravel()])
-    if row.answer is None:
-        return scores, 0, False
-    assert row.answer_start is not None  # `Question` has both or neither
+    if row.answer is None or row.answer_start is None:
+        return -1
     starts = np.flatnonzero(read.offsets[:, 0] == row.answer_start)
     ends = np.flatnonzero(read.offsets[:, 1] == row.answer_start + len(row.answer))
-    wanted = -1
-    if len(starts) and len(ends) and 0 <= ends[-1] - starts[0] < longest:
-        place = 1 + int(starts[0]) * longest + int(ends[-1] - starts[0])
-        wanted = place if np.isfinite(scores[place]) else -1
-    return scores, wanted, normalized(read.text) == normalized(row.answer)
+    if not len(starts) or not len(ends) or not 0 <= ends[-1] - starts[0] < longest:
+        return -1
+    first, more = int(starts[0]), int(ends[-1] - starts[0])
+    return first * longest + more if np.isfinite(read.spans.score[first, more]) else -1
+
+
+def _right(read: Read) -> bool:
+    """Tell whether the best span has the words of the answer."""
+    return read.row.answer is not None and normalized(read.text) == normalized(read.row.answer)
 
 
 def _groups(rows: Sequence[T], size: int) -> Iterator[list[T]]:

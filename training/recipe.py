@@ -117,7 +117,7 @@ def run_recipe(
             return None
     if not bundle.is_dir():
         beside = _fresh(bundle)
-        export(settings.work / TASKS, beside)
+        export(settings.work / TASKS, beside, to_be_finished=True)
         finish(beside, settings.data, settings.plan.device, say=say)
         beside.rename(bundle)
     say(f"the bundle is in {bundle}")

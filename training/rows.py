@@ -68,13 +68,21 @@ def questions(data: Path, names: Sequence[str] = QUESTION_FILES) -> list[Questio
     ]
 
 
-def unanswerable(rows: Sequence[Question], count: int, seed: int) -> list[Question]:
+def unanswerable(
+    rows: Sequence[Question], count: int, seed: int, *, among: Sequence[Question] | None = None
+) -> list[Question]:
     """Ask questions of passages about the same subject that do not hold their answers.
 
     The passage is one of those most alike by rare words (term frequency times inverse document
     frequency) in which the answer's text does not occur.
+
+    Args:
+        rows: whose questions are asked.
+        count: how many are wanted.
+        seed: of what is drawn.
+        among: whose passages are asked; by default those of the rows themselves.
     """
-    contexts = list(dict.fromkeys(row.context for row in rows))
+    contexts = list(dict.fromkeys(row.context for row in among or rows))
     index = _Index(contexts)
     source = random.Random(seed)
     made = []
