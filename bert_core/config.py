@@ -17,6 +17,9 @@ from bert_core.small_files import parse_json, read_small, shown
 
 Activation = str | Callable[[Tensor], Tensor]
 
+HAS_ANSWER = "BertForQuestionAnswering.has_answer"
+"""The temperature by which a passage's having an answer is told from "no answer"."""
+
 TEMPERATURES_FITTED_ON = "temperatures_fitted_on"
 """A key of config files beside `temperatures`: class -> the data, in a few words for a reader."""
 
@@ -239,8 +242,12 @@ class BertConfig:
         logits changes no ranking, and the logits that the classes return are never divided. It
         belongs to the weights it was fitted on: who trains them further fits it anew.
 
+        Question answering has two: "BertForQuestionAnswering" divides the scores of spans,
+        "BertForQuestionAnswering.has_answer" (`HAS_ANSWER`) the best span's score minus that of
+        "no answer" (`bert_core.spans`). A config that names only the first means it for both.
+
         Args:
-            class_name: such as "BertForMaskedLM".
+            class_name: such as "BertForMaskedLM"; or `HAS_ANSWER`.
 
         Returns:
             1.0 where the config names none: probabilities are then the plain softmax.
@@ -249,7 +256,11 @@ class BertConfig:
         >>> config.temperature("BertForMaskedLM"), config.temperature("BertForQuestionAnswering")
         (1.25, 1.0)
         """
-        return self.temperatures.get(class_name, 1.0)
+        return self.temperatures.get(self.temperature_key(class_name), 1.0)
+
+    def temperature_key(self, class_name: str) -> str:
+        """Return the name whose temperature holds: the given one, else that of its class."""
+        return class_name if class_name in self.temperatures else class_name.partition(".")[0]
 
     def without_temperatures(self) -> "BertConfig":
         """Return a copy that names none, for weights that are no longer those they belong to."""
@@ -333,8 +344,11 @@ def _read_temperatures(value: object) -> dict[str, float]:
             'to a number, such as {"BertForMaskedLM": 1.1}.'
         )
     for name, number in value.items():
-        if not isinstance(name, str):
-            raise ConfigError(f"temperatures has the key {shown(name)}; expected a class name.")
+        # A slip of the pen behind a dot would have no effect, unseen.
+        if not isinstance(name, str) or ("." in name and name != HAS_ANSWER):
+            raise ConfigError(
+                f"temperatures has the key {shown(name)}; expected a class name, or {HAS_ANSWER}."
+            )
         if not _is_number(number) or not _COLDEST <= number <= _HOTTEST:
             raise ConfigError(
                 f"The temperature of {shown(name)} is {shown(number)}; expected a number from "

@@ -5,7 +5,7 @@ import pytest
 import torch
 import transformers
 
-from bert_core.config import BertConfig
+from bert_core.config import HAS_ANSWER, BertConfig
 from bert_core.errors import BertError, ConfigError, MissingFileError
 from bert_core.heads import BertForMaskedLM
 from bert_core.model import BertModel
@@ -259,6 +259,31 @@ def test_a_temperature_belongs_to_a_named_class():
         BertConfig(99, temperatures={3: 1.0})
 
 
+def test_having_an_answer_has_the_temperature_of_its_class_or_one_of_its_own():
+    name = "BertForQuestionAnswering"
+    assert f"{name}.has_answer" == HAS_ANSWER
+    assert BertConfig(99).temperature(HAS_ANSWER) == 1.0
+    one = BertConfig(99, temperatures={name: 0.9})
+    assert one.temperature(HAS_ANSWER) == one.temperature(name) == 0.9
+    assert one.temperature_key(HAS_ANSWER) == name
+    two = BertConfig.from_dict(BertConfig(99, temperatures={name: 0.9, HAS_ANSWER: 2.5}).to_dict())
+    assert (two.temperature(name), two.temperature(HAS_ANSWER)) == (0.9, 2.5)
+    assert two.temperature_key(HAS_ANSWER) == HAS_ANSWER
+    assert BertConfig(99, temperatures={HAS_ANSWER: 2.5}).temperature(name) == 1.0
+    assert two.without_temperatures().temperature(HAS_ANSWER) == 1.0
+
+
+@pytest.mark.parametrize("name", [f"{HAS_ANSWER}s", "BertForQuestionAnswering.", ".has_answer"])
+def test_a_temperature_of_nothing_that_is_decided_is_refused(name):
+    with pytest.raises(ConfigError, match=r"expected a class name, or BertForQ.*\.has_answer"):
+        BertConfig(99, temperatures={name: 1.0})
+
+
+def test_a_temperature_of_having_an_answer_is_checked_as_the_others_are():
+    with pytest.raises(ConfigError, match=r"has_answer.*expected a number from 0\.01 to 100"):
+        BertConfig(99, temperatures={HAS_ANSWER: 0})
+
+
 def test_transformers_opens_a_model_whose_config_names_temperatures(tmp_path):
     config = BertConfig(
         99,
@@ -266,18 +291,18 @@ def test_transformers_opens_a_model_whose_config_names_temperatures(tmp_path):
         num_hidden_layers=2,
         num_attention_heads=4,
         intermediate_size=37,
-        temperatures={"BertForMaskedLM": 2.5},
+        temperatures={"BertForMaskedLM": 2.5, HAS_ANSWER: 1.5},
     )
     model = BertForMaskedLM(config).eval()
     model.save_pretrained(tmp_path)
     theirs = transformers.BertForMaskedLM.from_pretrained(tmp_path).eval()
-    assert theirs.config.temperatures == {"BertForMaskedLM": 2.5}
+    assert theirs.config.temperatures == {"BertForMaskedLM": 2.5, HAS_ANSWER: 1.5}
     input_ids = torch.tensor([[3, 14, 15, 92, 65]])
     with torch.no_grad():  # the logits are raw on both sides
         torch.testing.assert_close(model(input_ids), theirs(input_ids).logits, rtol=1e-5, atol=1e-5)
     theirs.save_pretrained(tmp_path / "theirs")
     ours = BertConfig.from_json_file(tmp_path / "theirs" / "config.json")
-    assert ours.temperature("BertForMaskedLM") == 2.5
+    assert (ours.temperature("BertForMaskedLM"), ours.temperature(HAS_ANSWER)) == (2.5, 1.5)
 
 
 def test_weights_without_some_heads_have_lost_their_temperatures():

@@ -82,15 +82,20 @@ def test_every_span_has_the_score_of_the_window_with_most_room(
 
 
 @pytest.mark.parametrize(("tokens", "size", "stride", "longest"), CASES)
-def test_probabilities_are_a_softmax_over_every_span_once_and_no_answer(
+def test_probabilities_share_out_over_every_span_once_what_no_answer_leaves(
     tokens: int, size: int, stride: int, longest: int
 ) -> None:
     windows = windows_of(tokens, size, stride, seed=2)
     spans = score_spans(windows, longest, np.zeros(tokens, dtype=np.bool_))
     odds = {span: math.exp(score) for span, score, _ in listed(spans)}
-    total = sum(odds.values()) + math.exp(min(window.null for window in windows))
-    shares = spans.probability()
-    assert all(shares[a, b - a] == pytest.approx(odd / total) for (a, b), odd in odds.items())
+    total, null = sum(odds.values()), math.exp(min(window.null for window in windows))
+    left = max(odds.values()) / (max(odds.values()) + null)
+    assert spans.null_probability() == pytest.approx(1 - left)
+    given, shares = spans.shares(), spans.probability()
+    for (first, last), odd in odds.items():
+        assert given[first, last - first] == pytest.approx(odd / total)
+        assert shares[first, last - first] == pytest.approx(left * odd / total)
+    assert given.sum() == pytest.approx(1.0)
     assert shares.sum() + spans.null_probability() == pytest.approx(1.0)
 
 
@@ -194,17 +199,49 @@ def test_a_word_with_more_tokens_than_an_answer_may_have_is_no_answer() -> None:
     assert score_spans(window, 4, nothing, words=np.zeros(4, dtype=np.intp)).best == (0, 3)
 
 
-def test_a_temperature_changes_shares_and_no_order() -> None:
+def scored(*scores: float, null: float) -> SpanScores:
+    """Spans of one token each."""
+    start = np.array(scores)
+    nothing = np.zeros(len(scores), dtype=np.bool_)
+    return score_spans([WindowLogits(0, start, np.zeros(len(scores)), null)], 1, nothing)
+
+
+def test_two_temperatures_by_hand() -> None:
+    spans = scored(math.log(9), 0.0, null=math.log(3))  # odds of 9, 1 and 3
+    assert spans.margin == pytest.approx(math.log(3))
+    np.testing.assert_allclose(spans.probability()[:, 0], [0.75 * 0.9, 0.75 * 0.1])
+    assert spans.null_probability() == pytest.approx(0.25)
+    # Divided by 2, odds are their square roots: 3 to 1 among spans, the root of 3 for an answer.
+    np.testing.assert_allclose(spans.probability(2.0)[:, 0], [0.75 * 0.75, 0.75 * 0.25])
+    left = math.sqrt(3) / (1 + math.sqrt(3))
+    np.testing.assert_allclose(
+        spans.probability(2.0, has_answer=2.0)[:, 0], [left * 0.75, left * 0.25]
+    )
+    assert spans.null_probability(2.0) == pytest.approx(1 - left)
+
+
+def test_temperatures_change_shares_and_neither_order_nor_decision() -> None:
     source = np.random.default_rng(3)
-    window = WindowLogits(0, source.normal(size=9), source.normal(size=9), 0.7)
-    spans = score_spans([window], 4, np.zeros(9, dtype=np.bool_))
-    for temperature in (0.5, 1.0, 4.0):
-        exponentials = np.exp(spans.score / temperature)
-        whole = exponentials.sum() + np.exp(0.7 / temperature)
-        shares = spans.probability(temperature)
-        np.testing.assert_allclose(shares, exponentials / whole)
-        assert spans.null_probability(temperature) == pytest.approx(
-            np.exp(0.7 / temperature) / whole
-        )
-        assert (np.argsort(shares, axis=None) == np.argsort(spans.score, axis=None)).all()
-    np.testing.assert_array_equal(spans.probability(), spans.probability(1.0))
+    for null in (-2.0, 1.0, 5.0):
+        window = WindowLogits(0, source.normal(size=9), source.normal(size=9), null)
+        spans = score_spans([window], 4, np.zeros(9, dtype=np.bool_))
+        for temperature in (0.5, 1.0, 4.0):
+            shares = spans.probability(temperature, has_answer=3.0)
+            assert (np.argsort(shares, axis=None) == np.argsort(spans.score, axis=None)).all()
+            none = spans.null_probability(temperature)
+            assert (none > 0.5) == (null > spans.best_score)
+        np.testing.assert_array_equal(spans.probability(), spans.probability(1.0, has_answer=1.0))
+
+
+def test_many_weak_spans_together_do_not_outweigh_no_answer() -> None:
+    crowd = scored(*[0.0] * 200, null=1.0)
+    assert crowd.null_probability() == scored(0.0, null=1.0).null_probability() > 0.5
+    assert scored(0.0, null=0.0).null_probability() == 0.5
+
+
+@pytest.mark.parametrize("far", [80.0, 1e4])
+def test_scores_far_apart_give_certainty_and_no_warning(far: float) -> None:
+    assert scored(far, -far, null=0.0).null_probability(0.01) == 0.0
+    assert scored(far, -far, null=0.0).probability(0.01)[:, 0].tolist() == [1.0, 0.0]
+    assert scored(-far, null=far).null_probability(0.01) == 1.0
+    assert scored(-far, null=far).probability(0.01).item() == 0.0
