@@ -11,9 +11,9 @@ Fitting rows are neither trained on nor evaluation files of their task:
 - questions and choices: the slices of the training files that training leaves out. Which span
   answers is fitted on passages that do answer; whether one does, on as many questions again that
   are asked of another passage about the same subject. That passage may have been trained on, with
-  other questions: the slice has one or two of an article, and those of strange articles are told
-  from the right one too easily (3 % of them seemed to answer, against 11 %; by them alone the
-  first bundle's temperature would be a sixth too low).
+  other questions: the slice itself has one or two of an article, and passages of other articles
+  are too easily told from the right one (when this was decided, 3 % of them seemed to answer
+  against 11 %, and the temperature came out a sixth lower).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

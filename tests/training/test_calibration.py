@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
+from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.finetuning import Question, TaggedWords
 from bert_core.heads import (
@@ -136,11 +136,20 @@ def test_the_loss_is_the_mean_negative_log_likelihood_or_the_squared_distance() 
     assert loss([judged], 2.0, by_label=False) == pytest.approx(by_best, rel=1e-5)
 
 
-def test_columns_before_the_first_answer_take_their_share_only() -> None:
+def test_what_says_the_same_is_added_up_and_what_no_answer_takes_is_taken_off() -> None:
     judged = Judged(
-        np.array([[3.0, 1.0, -np.inf]], dtype=np.float32), np.array([0]), np.array([False]), first=1
+        np.array([[math.log(9), 0.0, math.log(4), -np.inf]], dtype=np.float32),
+        np.array([0]),
+        np.array([True]),
+        alike=np.array([[True, False, True, False]]),
+        margin=np.array([math.log(4)]),
     )
-    assert confidences(judged, 1.0)[0] == pytest.approx(1 / (1 + math.exp(2)), rel=1e-5)
+    assert confidences(judged, 1.0) == pytest.approx([13 / 14], rel=1e-5)
+    assert confidences(judged, 2.0) == pytest.approx([5 / 6], rel=1e-5)  # 3 + 2 of 3 + 1 + 2
+    assert confidences(judged, 1.0, has_answer=1.0) == pytest.approx([13 / 14 * 0.8], rel=1e-5)
+    assert confidences(judged, 2.0, has_answer=2.0) == pytest.approx([5 / 6 * 2 / 3], rel=1e-5)
+    sure = replace(judged, margin=None)
+    assert confidences(sure, 2.0, has_answer=2.0) == pytest.approx([5 / 6], rel=1e-5)
 
 
 def test_nothing_to_fit_on_is_said() -> None:
@@ -202,11 +211,43 @@ def test_a_best_span_is_right_by_its_words_and_wrong_where_there_is_no_answer(
     ]
     wanted, right, scores = all_of(judgements.questions(model, tokenizer, rows))
     assert right[1:] == [False, False]
-    assert wanted[2] == 0 and min(wanted[:2]) > 0 and wanted[0] != wanted[1]
-    assert all(scores[0][number] == 0 for number in wanted)
-    spans = np.isfinite(scores[0]).sum() - 1
+    assert wanted[2] == -1 and min(wanted[:2]) >= 0 and wanted[0] != wanted[1]
+    assert all(scores[0][number] == 0 for number in wanted[:2])
+    spans = np.isfinite(scores[0]).sum()
     first = next(judgements.questions(model, tokenizer, rows))
-    assert confidences(first, 1.0) == pytest.approx([1 / (spans + 1)] * 3, rel=1e-5)
+    # "The" alone says nothing, and so is alike where these characters are; both are zero to "no".
+    assert first.margin is not None and first.margin.tolist() == [0.0] * 3
+    assert confidences(first, 1.0) == pytest.approx([1 / spans] * 3, rel=1e-5)
+    assert confidences(first, 1.0, has_answer=7.0) == pytest.approx([0.5 / spans] * 3, rel=1e-5)
+
+
+def test_the_best_span_has_the_share_of_all_that_say_the_same(bundle: Path) -> None:
+    model = BertForQuestionAnswering.from_pretrained(bundle)
+    tokenizer = BertTokenizer.from_pretrained(bundle)
+    with torch.no_grad():
+        model.qa_outputs.weight.zero_()
+        model.qa_outputs.bias.zero_()
+    row = Question("Who?", "Cat, the cat.", "cat", 9)
+    judged = next(judgements.questions(model, tokenizer, [row]))
+    # Cat | Cat, | Cat, the | , the cat | the cat | cat | ... but not "Cat, the cat".
+    assert judged.alike is not None
+    said = int(judged.alike.sum())
+    spans = int(np.isfinite(judged.scores).sum())
+    assert 4 <= said < spans and judged.right.tolist() == [True]
+    assert confidences(judged, 1.0) == pytest.approx([said / spans], rel=1e-5)
+
+
+def test_whether_a_passage_answers_is_judged_by_its_best_span(bundle: Path) -> None:
+    model = BertForQuestionAnswering.from_pretrained(bundle)
+    tokenizer = BertTokenizer.from_pretrained(bundle)
+    passage = "The cat sees the moon."
+    rows = [Question("Who?", passage, "The cat", 0), Question("Why?", passage, None)]
+    [judged] = judgements.has_answer(model, tokenizer, rows)
+    spans = next(judgements.questions(model, tokenizer, rows))
+    assert judged.wanted.tolist() == [1, 0]
+    assert judged.scores[:, 1] == pytest.approx(spans.scores.max(axis=1))
+    assert spans.margin == pytest.approx(judged.scores[:, 1] - judged.scores[:, 0], abs=1e-5)
+    assert judged.right.tolist() == [spans.margin[0] > 0, spans.margin[1] <= 0]
 
 
 def test_names_are_the_pieces_that_are_taken_for_one_of_the_scored_kinds(bundle: Path) -> None:
@@ -232,7 +273,7 @@ def test_every_head_gets_a_temperature_in_its_own_configuration(
     root = BertConfig.from_json_file(bundle / "config.json")
     assert set(root.temperatures) == {"BertForMaskedLM", "BertForNextSentencePrediction"}
     for head in HEADS:
-        own = bundle / "heads" / head.name / "config.json"
+        own = bundle / "heads" / head.name.partition(".")[0] / "config.json"
         config = BertConfig.from_json_file(own) if own.is_file() else root
         assert config.temperature(head.name) == found[head.name]
         assert config.extra[TEMPERATURES_FITTED_ON][head.name] == head.fitted_on
@@ -273,12 +314,38 @@ def test_figures_tell_the_error_before_and_at_the_stored_temperature(
 def test_questions_have_figures_for_the_span_and_for_having_an_answer(
     bundle: Path, fitting_data: Path
 ) -> None:
-    head = next(head for head in HEADS if head.name == "BertForQuestionAnswering")
-    model = head.cls.from_pretrained(bundle)
+    name = "BertForQuestionAnswering"
+    path = bundle / "heads" / name / "config.json"
+    values = json.loads(path.read_text())
+    path.write_text(json.dumps({**values, "temperatures": {name: 0.25, HAS_ANSWER: 4.0}}))
+    spans, whether = (head for head in HEADS if head.cls is BertForQuestionAnswering)
+    model = BertForQuestionAnswering.from_pretrained(bundle)
     tokenizer = BertTokenizer.from_pretrained(bundle)
-    both, own, has = calibration_figures(model, tokenizer, fitting_data, head)
-    assert own.cases == 20 and both.cases == has.cases > 20
+    both, own, known = calibration_figures(model, tokenizer, fitting_data, spans)
+    [has] = calibration_figures(model, tokenizer, fitting_data, whether)
+    assert own.cases == known.cases == 20 and both.cases == has.cases > 20
+    assert known.task.endswith("best span, knowing that there is an answer")
     assert has.task.endswith("has an answer or not")
+    assert [each.floor for each in (both, own, known, has)] == [0.04, 0.04, None, 0.04]
+    for told in (both, own):
+        assert "here at 0.25, and 4.00 for there being an answer;" in told.meaning
+    assert "here at 0.25; were" in known.meaning and "here at 4.00; were" in has.meaning
+    judged = list(spans.measure(model, tokenizer, fitting_data).parts["own"])
+    right = np.concatenate([chunk.right for chunk in judged])
+    for figure, outer in ((own, 4.0), (known, None)):
+        stated = np.concatenate([confidences(each, 0.25, has_answer=outer) for each in judged])
+        assert figure.share == pytest.approx(expected_calibration_error(stated, right))
+
+
+def test_no_answer_is_fitted_on_as_many_questions_of_other_passages(
+    bundle: Path, fitting_data: Path
+) -> None:
+    model = BertForQuestionAnswering.from_pretrained(bundle)
+    tokenizer = BertTokenizer.from_pretrained(bundle)
+    asked = calibration_rows.fit_questions(model, tokenizer, fitting_data)
+    wanted, _, _ = all_of(calibration_rows.fit_has_answer(model, tokenizer, fitting_data))
+    assert sum(wanted) == sum(len(chunk.right) for chunk in asked) > 0
+    assert 0 < wanted.count(0) <= wanted.count(1)
 
 
 def test_held_out_passages_are_not_trained_on(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bert_core import BertTokenizer
-from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
+from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
 from bert_core.figures import read_figures
 from bert_core.finetuning import Budget
@@ -190,6 +190,33 @@ def test_calibration_is_told_with_what_was_fitted_and_what_it_brought(
     assert "- calibration error, masked word, a file: Before, 7.0 %." in card
     assert f"- calibration error, masked word: {aim.meaning}.\n" in card
     assert "| ≤ 4 %, reached | ≤ 2 %, not reached |" in card
+
+
+def test_both_temperatures_of_question_answering_stand_in_the_card(
+    work: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "bundle"
+    export(work, folder)
+    own = folder / "heads" / "BertForQuestionAnswering" / "config.json"
+    own.parent.mkdir(parents=True)
+    config = BertConfig(str(folder / "config.json"))
+    for temperatures, rows in (
+        ({"BertForQuestionAnswering": 0.9}, ["| `BertForQuestionAnswering` | 0.900 | – |"]),
+        (
+            {"BertForQuestionAnswering": 0.9, HAS_ANSWER: 2.5},
+            [
+                "| `BertForQuestionAnswering` | 0.900 | – |",
+                f"| `{HAS_ANSWER}` | 2.500 | both kinds of rows |",
+            ],
+        ),
+    ):
+        config.temperatures = temperatures
+        config.extra[TEMPERATURES_FITTED_ON] = {HAS_ANSWER: "both kinds of rows"}
+        config.to_json_file(own)
+        describe_bundle(folder, Measured((), None, ()))
+        card = (folder / "README.md").read_text(encoding="utf-8")
+        found = [line for line in card.splitlines() if line.startswith("| `BertForQuestionAnsw")]
+        assert found == rows
 
 
 def test_what_a_reader_saw_is_told_of_these_weights_alone(work: Path, tmp_path: Path) -> None:

@@ -75,6 +75,16 @@ def test_an_unanswerable_question_is_asked_of_a_like_passage_without_the_answer(
     assert not any(question == "What fell?" and "Snow" in context for question, context in made)
 
 
+def test_an_unanswerable_question_may_be_asked_of_passages_of_other_rows() -> None:
+    row = Question("Who crossed the bridge?", "Ada crossed the bridge.", "Ada")
+    others = [Question("?", f"Bo saw the bridge {number} times.", "Bo") for number in range(3)]
+    others += [Question("?", f"Snow fell {number} times.", "Snow") for number in range(60)]
+    assert unanswerable([row], 1, seed=1) == []
+    [made] = unanswerable([row], 1, seed=1, among=[row, *others])
+    assert made.question == row.question and made.answer is None
+    assert made.context.startswith("Bo saw the bridge")
+
+
 def test_a_film_review_is_put_together_as_a_person_types() -> None:
     assert typed("it does n't work , but `` fun '' is -lrb- nearly -rrb- there") == (
         'It doesn\'t work, but "fun" is (nearly) there.'
