@@ -19,6 +19,7 @@ from app.streamlit_kit.progress import progress
 from app.tasks.qa import qa, questions
 from app.views import qa as view
 from app.views import qa_charts as charts
+from app.views.qa_meaning import threshold_note
 
 
 def draw(page: Page) -> None:
@@ -55,7 +56,7 @@ def draw(page: Page) -> None:
             show_table(view.overview(results, threshold), alt=words, key="overview")
             result = results[choose("Show", view.question_names(asked), key="ask")]
         show_html(view.outcome(result, threshold))
-    show_html(view.threshold_note(result))
+    show_html(threshold_note(result))
     st.header("What else was weighed", anchor=False)
     show_html(view.weighed(result))
     words, title = view.describe_answers(result), "The same as a table"

@@ -105,7 +105,7 @@ def _qa(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
         result.answers[0].text if result.answered(THRESHOLD) else "no answer" for result in results
     )
     more = [
-        f"{result.answers[0].text!r} {result.best.probability:.3f}, "
+        f"{result.answers[0].text!r} {result.probability:.3f}, "
         f"none {result.null_probability:.3f}, score {result.no_answer_score:.2f}"
         for result in results
     ]

@@ -1,6 +1,6 @@
 """What the question-answering page found: spans of the passage, and how sure the model is of them.
 
-`Span` is one stretch of the passage, `Answer` the same characters wherever they stand, `Rejected`
+`Span` is one stretch of the passage, `Answer` all that say the same, `Rejected`
 a pair of ends that no answer may have, `Rules` what is asked of an answer, `Words` the two curves,
 `Grid` the start and the end together, `Coverage` how a long passage was read, and `QaResult` all of
 it.
@@ -59,13 +59,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The same characters, wherever in the passage they stand.
+    """The spans that say the same, wherever in the passage they stand (`bert_core.wordings`).
 
     Attributes:
-        text: the characters as they were typed.
-        places: the places that may be answered, the likeliest first; of many the best hundred.
-        count: how many places there are.
-        probability: of all its places together.
+        text: the characters of the best one as they were typed.
+        places: the spans, the likeliest first; of many the best hundred.
+        count: how many spans there are.
+        probability: of all of them together: that this is the answer, wherever it stands.
     """
 
     text: str
@@ -75,7 +75,7 @@ class Answer:
 
     @property
     def best(self) -> Span:
-        """The likeliest place."""
+        """The likeliest span."""
         return self.places[0]
 
 
@@ -184,10 +184,12 @@ class QaResult:
     Attributes:
         passage: as typed.
         question: as typed.
-        answers: the best answers, no two with the same characters, best first; one at least.
+        answers: the best answers, no two that say the same, in the order of their best spans; one
+            at least.
         touching: probability of all spans that share a piece with the best one, itself included.
         null_score: start logit plus end logit at [CLS], the least of all windows.
-        null_probability: probability of "no answer".
+        null_probability: probability of "no answer"; above one half if and only if it scores
+            above the best span.
         candidates: how many spans were allowed.
         longest: the most pieces an answer was allowed to have.
         rules: what else was asked of an answer.
@@ -196,7 +198,8 @@ class QaResult:
         grid: both ends together, near the answer.
         coverage: how the passage was read.
         sentences: first character of each sentence, and the one after its last.
-        calibration: how scores became probabilities.
+        calibration: how the scores of spans became shares of what is left for answers.
+        has_answer: how the best score, minus that of "no answer", became what is left for them.
     """
 
     passage: str
@@ -214,6 +217,7 @@ class QaResult:
     coverage: Coverage
     sentences: tuple[tuple[int, int], ...]
     calibration: Calibration
+    has_answer: Calibration
 
     @property
     def best(self) -> Span:
@@ -221,8 +225,18 @@ class QaResult:
         return self.answers[0].best
 
     @property
+    def probability(self) -> float:
+        """That the best answer is right: of all spans that say what the likeliest one says."""
+        return self.answers[0].probability
+
+    @property
+    def given_answer(self) -> float:
+        """That the best answer is right if the passage answers at all."""
+        return self.probability / left if (left := 1.0 - self.null_probability) else 0.0
+
+    @property
     def no_answer_score(self) -> float:
-        """Null score minus the best span's; by the temperature, their log-odds."""
+        """Null score minus the best span's; by its temperature, the log-odds of "no answer"."""
         return self.null_score - self.best.score
 
     def answered(self, threshold: float) -> bool:

@@ -24,7 +24,6 @@ from app.results.qa import (
     Coverage,
     Floats,
     Grid,
-    Places,
     QaResult,
     Rules,
     Span,
@@ -34,9 +33,11 @@ from app.tasks.reading.calibration import calibration
 from app.tasks.reading.passage import Progress, Reading, read
 from app.tasks.reading.rejected import rejected
 from bert_core import BertForQuestionAnswering
+from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
 from bert_core.sentences import sentence_starts
-from bert_core.spans import SpanScores, score_spans, shifted
+from bert_core.spans import SpanScores, score_spans
+from bert_core.wordings import Wordings
 
 LONGEST = 60
 MOST_ANSWERS = 20
@@ -94,7 +95,8 @@ def qa(
         parts=parts if rules.one_sentence else None,
     )
     scale = calibration(engine, BertForQuestionAnswering)
-    probability = spans.probability(scale.temperature)
+    outer = calibration(engine, BertForQuestionAnswering, HAS_ANSWER)
+    probability = spans.probability(scale.temperature, has_answer=outer.temperature)
     words = _words(reading, spans, probability)
     return QaResult(
         passage=passage,
@@ -102,7 +104,7 @@ def qa(
         answers=tuple(_answers(passage, reading, spans, probability, answers)),
         touching=_touching(probability, *spans.best),
         null_score=spans.null,
-        null_probability=spans.null_probability(scale.temperature),
+        null_probability=spans.null_probability(outer.temperature),
         candidates=int(np.isfinite(spans.score).sum()),
         longest=longest,
         rules=rules,
@@ -112,6 +114,7 @@ def qa(
         coverage=_coverage(reading, spans),
         sentences=_sentences(passage),
         calibration=scale,
+        has_answer=outer,
     )
 
 
@@ -149,43 +152,32 @@ def _sentences(passage: str) -> tuple[tuple[int, int], ...]:
 def _answers(
     passage: str, reading: Reading, spans: SpanScores, probability: Floats, most: int
 ) -> Iterator[Answer]:
-    """Yield the best answers; all places of the same characters are one of them."""
+    """Yield the best answers; all spans that say the same are one of them."""
     left = spans.score.copy()
+    wordings = Wordings(passage, reading.spans)
     for _ in range(most):
         first, more = np.unravel_index(int(left.argmax()), left.shape)
         if not np.isfinite(left[first, more]):
             return
-        text = passage[reading.spans[first, 0] : reading.spans[first + more, 1]]
-        rows, columns = _places(passage, reading, spans, text)
+        rows, columns = wordings.alike(spans.score, int(first), int(first + more))
         left[rows, columns] = -np.inf
         # Several cuts into pieces may give the same characters of one place.
-        starts, place = np.unique(reading.spans[rows, 0], return_inverse=True)
+        held = np.column_stack([reading.spans[rows, 0], reading.spans[rows + columns, 1]])
+        bounds, place = np.unique(held, axis=0, return_inverse=True)
+        place = place.ravel()
         shares = np.bincount(place, probability[rows, columns])
-        scores = np.full(len(starts), -np.inf)
+        scores = np.full(len(bounds), -np.inf)
         np.maximum.at(scores, place, spans.score[rows, columns])
-        pieces = np.full(len(starts), spans.score.shape[1])
+        pieces = np.full(len(bounds), spans.score.shape[1])
         np.minimum.at(pieces, place, columns + 1)
         best = np.argsort(-scores, kind="stable")[:_MOST_PLACES]
-        kept = (each[best].tolist() for each in (starts, pieces, scores, shares))
+        kept = (each[best].tolist() for each in (bounds, pieces, scores, shares))
         places = tuple(
-            Span(start, start + len(text), count, score, share)
-            for start, count, score, share in zip(*kept, strict=True)
+            Span(start, end, count, score, share)
+            for (start, end), count, score, share in zip(*kept, strict=True)
         )
-        yield Answer(text, places, len(starts), float(shares.sum()))
-
-
-def _places(passage: str, reading: Reading, spans: SpanScores, text: str) -> tuple[Places, Places]:
-    """Find every allowed span with these characters: rows and columns of `spans.score`."""
-    starts, at = [], passage.find(text)
-    while at >= 0:
-        starts.append(at)
-        at = passage.find(text, at + 1)
-    rows = np.flatnonzero(np.isin(reading.spans[:, 0], starts))
-    longest = spans.score.shape[1]
-    ends = shifted(reading.spans[:, 1].astype(np.float64), longest, -1.0)[rows]  # (R, L)
-    same = ends == (reading.spans[rows, 0] + len(text))[:, None]
-    found, columns = np.nonzero(same & np.isfinite(spans.score[rows]))
-    return rows[found], columns
+        text = passage[places[0].start : places[0].end]
+        yield Answer(text, places, len(bounds), float(shares.sum()))
 
 
 def _touching(probability: Floats, first: int, last: int) -> float:

@@ -1,14 +1,13 @@
 """The question-answering page in words: verdict, marked passage, answers, several questions."""
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
 
 from app.results.qa import Answer, QaResult, Span
-from app.views.calibration import calibrated
 from app.views.html import Html, join, plain, tag, visible
 from app.views.next_sentence import percent, signed
+from app.views.qa_meaning import meaning
 from app.views.qa_reading import coverage, rejected
 
 HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
@@ -50,7 +49,7 @@ def weighed(result: QaResult) -> Html:
 def verdict(result: QaResult, threshold: float) -> Html:
     """Draw the decision in words with the figures that made it."""
     found, best = result.answered(threshold), result.answers[0]
-    unsure = found and max(result.touching, result.best.probability) < _SURE
+    unsure = found and max(result.touching, result.probability) < _SURE
     said: list[Html | str] = (
         [tag("strong", tag("bdi", visible(best.text)), class_="bx-qa-answer")]
         if found
@@ -73,9 +72,9 @@ def verdict(result: QaResult, threshold: float) -> Html:
 
 def _doubt(result: QaResult) -> str:
     """Say what an answer that holds less than half of all probability leaves open."""
-    if result.best.probability >= _SURE:
+    if result.probability >= _SURE:
         return ""
-    around = percent(result.touching)
+    around = percent(max(result.touching, result.probability))
     if result.touching >= _SURE:
         return (
             "The model is surer of the place than of the exact ends: all answers that overlap "
@@ -90,7 +89,7 @@ def _doubt(result: QaResult) -> str:
 def _figures(result: QaResult, threshold: float) -> str:
     compared = "not above" if result.answered(threshold) else "above"
     return (
-        f"Probability {percent(result.best.probability)} · “no answer” "
+        f"Probability {percent(result.probability)} · “no answer” "
         f"{percent(result.null_probability)} · no-answer score "
         f"{signed(result.no_answer_score, 2)} (“no answer” {signed(result.null_score, 2)}, minus "
         f"best span {signed(result.best.score, 2)}), {compared} the threshold {_level(threshold)}"
@@ -99,47 +98,6 @@ def _figures(result: QaResult, threshold: float) -> str:
 
 def _level(threshold: float) -> str:
     return signed(threshold, 1) if threshold else "0"
-
-
-def threshold_note(result: QaResult) -> Html:
-    """Say what the no-answer score is, and what moving the threshold does."""
-    once, twice = (math.exp(step / result.calibration.temperature) for step in (1, 2))
-    return tag(
-        "p",
-        "The no-answer score is the score of “no answer” minus that of the best span: at 0 both "
-        f"are as likely, at +1 “no answer” is {once:.1f} times as likely, at +2 it is {twice:.1f} "
-        "times. Above the threshold the verdict is “no answer”; a lower threshold says so more "
-        "readily.",
-        class_="bx-line",
-    )
-
-
-def meaning(result: QaResult) -> Html:
-    """Say what the numbers are numbers of."""
-    spans = "1 span" if result.candidates == 1 else f"{result.candidates:,} spans"
-    return tag(
-        "p",
-        "A span scores its start logit plus its end logit. Its probability is the softmax of these "
-        f"scores over the {spans} of at most {result.longest:,} pieces that the passage holds"
-        f"{_rules(result)}, and “no answer”, which scores what the model gives to [CLS]. All spans "
-        f"that share a piece with the best one hold {percent(result.touching)} together: how sure "
-        "the model is of the place, whatever the exact ends. ",
-        calibrated(result.calibration, "best answers"),
-        class_="bx-line",
-    )
-
-
-def _rules(result: QaResult) -> str:
-    """Name the rules that spans have to keep."""
-    kept = [
-        name
-        for name, asked in (
-            ("of whole words", result.rules.whole_words),
-            ("within one sentence", result.rules.one_sentence),
-        )
-        if asked
-    ]
-    return f" ({', '.join(kept)})" if kept else ""
 
 
 def passage(result: QaResult, threshold: float) -> Html:
@@ -186,7 +144,7 @@ def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
     wanted += [
         (answer.best, number, True)
         for number, answer in enumerate(result.answers[1:], start=2)
-        if answer.best.probability >= MARKED_FROM
+        if answer.probability >= MARKED_FROM
     ]
     chosen: list[tuple[Span, int, bool]] = []
     taken = bytearray(len(result.passage))
@@ -210,16 +168,17 @@ def _marked(
         if done <= span.start and span.end <= last:
             parts.append(visible(result.passage[done : span.start]))
             text = visible(result.passage[span.start : span.end])
-            parts.append(_mark(text, span, number, best=best, accepted=accepted))
+            share = result.answers[number - 1].probability if best else span.probability
+            parts.append(_mark(text, span, (number, share), best=best, accepted=accepted))
             done = span.end
     parts.append(visible(result.passage[done:last]))
     parts += [" …"] if last < len(result.passage) else []
     return tag("div", *parts, class_="bx-text bx-qa-passage", dir="auto")
 
 
-def _mark(text: str, span: Span, number: int, *, best: bool, accepted: bool) -> Html:
+def _mark(text: str, span: Span, answer: tuple[int, float], *, best: bool, accepted: bool) -> Html:
     """Mark one span; the best answer carries its name, the others their number."""
-    share = percent(span.probability)
+    number, share = answer[0], percent(answer[1])
     if number == 1 and best:
         kind, label = ("bx-qa-best", "answer") if accepted else ("bx-qa-guess", "not accepted")
         label = f"{label} · {share}"
@@ -240,7 +199,7 @@ def marks_key(result: QaResult) -> Html:
             + "unless they overlap a better one."
         )
     if any(number == 1 and not best for _, number, best in marks):
-        parts.append("“Same words” is the answer's text at another place, where it scores less.")
+        parts.append("“Same words” says the same at another place, where it scores less.")
     first = result.answers[0]
     if first.count > len(first.places):
         parts.append(f"Of its {first.count:,} places the best {len(first.places)} are marked.")
@@ -259,10 +218,10 @@ def _answer_row(number: int, answer: Answer) -> Html:
     best = answer.best
     note = f"characters {best.start:,} to {best.end:,}"
     if more := answer.count - 1:
-        places = "1 other place" if more == 1 else f"{more:,} other places"
-        note += f"; with {places} {percent(answer.probability)}"
+        spans = "1 other span that says" if more == 1 else f"{more:,} other spans that say"
+        note += f", {percent(best.probability)} alone; with {spans} the same"
     name = tag("bdi", visible(answer.text), class_="bx-qa-text")
-    return _row(str(number), name, best.probability, note)
+    return _row(str(number), name, answer.probability, note)
 
 
 def _row(number: str, name: Html, share: float, note: str) -> Html:
@@ -287,9 +246,9 @@ def answers_note(result: QaResult) -> Html:
     cut = any(answer.count > len(answer.places) for answer in result.answers)
     return tag(
         "p",
-        "The same characters at several places are one answer, placed where it scores best. "
-        "Answers that overlap stay apart, because each is another claim, and so they share their "
-        "probability."
+        "Spans that say the same, capitals, punctuation and “a”, “an”, “the” aside, are one "
+        "answer; it stands where the best of them does and has their probability together. Others "
+        "that overlap stay apart, because each is another claim. The order is that of the scores."
         + (f" The table lists the best {kept} places of each answer." if cut else ""),
         class_="bx-line",
     )
@@ -298,9 +257,17 @@ def answers_note(result: QaResult) -> Html:
 def answers_table(result: QaResult) -> pd.DataFrame:
     """List the places of every answer with their exact numbers."""
     rows = [
-        (number, visible(a.text), p.start, p.end, p.pieces, p.score, p.probability)
-        for number, a in enumerate(result.answers, start=1)
-        for p in a.places
+        (
+            n,
+            visible(result.passage[p.start : p.end]),
+            p.start,
+            p.end,
+            p.pieces,
+            p.score,
+            p.probability,
+        )
+        for n, answer in enumerate(result.answers, start=1)
+        for p in answer.places
     ]
     rows.append((0, "(no answer)", 0, 0, 0, result.null_score, result.null_probability))
     columns = ["answer", "text", "start", "end", "pieces", "score", "probability"]
@@ -310,7 +277,7 @@ def answers_table(result: QaResult) -> pd.DataFrame:
 def describe_answers(result: QaResult) -> str:
     """Name the answers with their probabilities in one sentence."""
     named = ", ".join(
-        f"{visible(answer.text)[:_SHORT]} {percent(answer.best.probability)}"
+        f"{visible(answer.text)[:_SHORT]} {percent(answer.probability)}"
         for answer in result.answers
     )
     return f"Answers, best first: {named}; no answer {percent(result.null_probability)}."
@@ -325,7 +292,7 @@ def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
                 visible(r.answers[0].text) if r.answered(threshold) else "(no answer)"
                 for r in results
             ],
-            "probability": [r.best.probability for r in results],
+            "probability": [r.probability for r in results],
             "no-answer score": [r.no_answer_score for r in results],
             "best span": [visible(r.answers[0].text) for r in results],
         }

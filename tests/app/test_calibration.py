@@ -19,7 +19,7 @@ from app.tasks.reading.calibration import calibration
 from app.views import fill_mask as fill_mask_view
 from app.views import ner as ner_view
 from app.views import next_sentence as next_sentence_view
-from app.views import qa as qa_view
+from app.views import qa_meaning
 from app.views.calibration import calibrated
 from bert_core import (
     BertForMaskedLM,
@@ -27,9 +27,13 @@ from bert_core import (
     BertForQuestionAnswering,
     BertForTokenClassification,
 )
+from bert_core.config import HAS_ANSWER
 
 ROOT = {"BertForMaskedLM": 1.7, "BertForNextSentencePrediction": 2.5}
-HEADS = {"BertForQuestionAnswering": 3.0, "BertForTokenClassification": 0.6}
+HEADS = {
+    "BertForQuestionAnswering": {"BertForQuestionAnswering": 3.0, HAS_ANSWER: 2.0},
+    "BertForTokenClassification": {"BertForTokenClassification": 0.6},
+}
 FITTED = {"BertForMaskedLM": "masked <words>"}
 PASSAGE = "The cat sat on the mat. The dog sat on the bank."
 
@@ -45,8 +49,8 @@ def warm(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Engine:
     folder = tmp_path_factory.mktemp("warm") / "warm"
     shutil.copytree(tiny_folder, folder)
     change(folder / "config.json", temperatures=ROOT, temperatures_fitted_on=FITTED)
-    for name, temperature in HEADS.items():
-        change(folder / "heads" / name / "config.json", temperatures={name: temperature})
+    for name, temperatures in HEADS.items():
+        change(folder / "heads" / name / "config.json", temperatures=temperatures)
     return Engine(str(folder))
 
 
@@ -111,11 +115,32 @@ def test_questions_divide_the_scores_of_spans_and_keep_them(
     assert [a.text for a in result.answers] == [a.text for a in plain.answers]
     assert result.best.score == plain.best.score
     assert result.null_score == plain.null_score
-    for one, other in ((plain, 1.0), (result, 3.0)):
-        ratio = np.exp((one.best.score - one.null_score) / other)
-        assert one.best.probability / one.null_probability == pytest.approx(ratio)
+    for one, outer in ((plain, 1.0), (result, 2.0)):
+        odds = np.exp((one.best.score - one.null_score) / outer)
+        assert (1 - one.null_probability) / one.null_probability == pytest.approx(odds)
+    for one, inner in ((plain, 1.0), (result, 3.0)):
+        first, second = (answer.best for answer in one.answers[:2])
+        ratio = np.exp((first.score - second.score) / inner)
+        assert first.probability / second.probability == pytest.approx(ratio)
     assert result.words.start_probability.sum() + result.null_probability == pytest.approx(1.0)
-    assert result.calibration.temperature == 3.0
+    assert (result.calibration.temperature, result.has_answer.temperature) == (3.0, 2.0)
+
+
+def test_a_configuration_with_one_temperature_means_it_for_both_steps(
+    tiny_folder: Path, tmp_path: Path
+) -> None:
+    folder, name = tmp_path / "old", "BertForQuestionAnswering"
+    shutil.copytree(tiny_folder, folder)
+    change(
+        folder / "heads" / name / "config.json",
+        temperatures={name: 3.0},
+        temperatures_fitted_on={name: "old rows"},
+    )
+    result = qa(Engine(str(folder)), PASSAGE, "who sat")
+    assert result.calibration == result.has_answer == Calibration(3.0, True, "old rows")
+    odds = np.exp(result.no_answer_score / 3.0)
+    assert result.null_probability == pytest.approx(odds / (1 + odds))
+    assert "of its own" not in str(qa_meaning.meaning(result))
 
 
 def test_names_divide_the_logits_of_every_piece(warm: Engine) -> None:
@@ -135,7 +160,7 @@ def test_every_page_says_what_its_probabilities_are_worth(
         return [
             str(fill_mask_view.calibration_note(fill_mask(engine, "the [MASK] sat"))),
             str(next_sentence_view.label_key(next_sentence(engine, "the cat", "sat"))),
-            str(qa_view.meaning(answer)),
+            str(qa_meaning.meaning(answer)),
             str(ner_view.score_note(ner(engine, "the cat sat"))),
         ]
 
@@ -150,10 +175,18 @@ def test_every_page_says_what_its_probabilities_are_worth(
 def test_the_note_on_the_threshold_counts_with_the_temperature(
     warm: Engine, tiny_engine: Engine
 ) -> None:
-    plain = str(qa_view.threshold_note(qa(tiny_engine, PASSAGE, "who sat")))
+    plain = str(qa_meaning.threshold_note(qa(tiny_engine, PASSAGE, "who sat")))
     assert "2.7 times as likely, at +2 it is 7.4 times" in plain
-    divided = str(qa_view.threshold_note(qa(warm, PASSAGE, "who sat")))
-    assert "1.4 times as likely, at +2 it is 1.9 times" in divided  # e^(1/3), e^(2/3)
+    divided = str(qa_meaning.threshold_note(qa(warm, PASSAGE, "who sat")))
+    assert "1.6 times as likely, at +2 it is 2.7 times" in divided  # e^(1/2), e^(2/2)
+
+
+def test_the_page_names_the_temperature_of_having_an_answer(warm: Engine) -> None:
+    result = qa(warm, PASSAGE, "who sat")
+    said = str(qa_meaning.meaning(result))
+    assert "is divided by a temperature of its own, 2.00." in said
+    told = replace(result, has_answer=Calibration(2.0, True, "rows <b>"))
+    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_meaning.meaning(told))
 
 
 def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:

@@ -14,6 +14,7 @@ from app.tasks.qa import qa, questions
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
 from tests.readers import Rule, by_token, planted, save_reader
+from training.question_evaluation import normalized
 
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank, playing."
 ASKED = "the cat?"
@@ -37,14 +38,23 @@ def one_by_one(engine: Engine, passage: str, question: str, longest: int) -> dic
             span = encoding.offsets[first][0], encoding.offsets[last][1]
             scores.setdefault(span, []).append(start[first] + end[last])
     null = start[0] + end[0]
-    total = math.exp(null) + sum(math.exp(s) for each in scores.values() for s in each)
+    total = sum(math.exp(s) for each in scores.values() for s in each)
+    best = max(map(max, scores.values()))
+    left = math.exp(best) / (math.exp(best) + math.exp(null))
     return {
         "null": null,
-        "no answer": math.exp(null) / total,
+        "no answer": 1 - left,
         "spans": {
-            span: (max(each), sum(map(math.exp, each)) / total) for span, each in scores.items()
+            span: (max(each), left * sum(map(math.exp, each)) / total)
+            for span, each in scores.items()
         },
     }
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Whether two answers differ in case, marks, articles and blanks alone."""
+    first, second = (normalized(text).replace(" ", "") for text in (one, other))
+    return first == second if first else one == other
 
 
 @pytest.mark.parametrize("longest", [1, 3, 30])
@@ -63,7 +73,7 @@ def test_the_answers_are_those_of_counting_every_span(
             score, share = wanted["spans"].pop((place.start, place.end))
             assert place.score == pytest.approx(score, abs=1e-5)
             assert place.probability == pytest.approx(share, abs=1e-6)
-            assert passage[place.start : place.end] == answer.text
+            assert says_the_same(passage[place.start : place.end], answer.text)
     left = [score for score, _ in wanted["spans"].values()]
     assert not left or max(left) <= result.answers[-1].best.score + 1e-5
 
@@ -79,7 +89,7 @@ def test_no_two_answers_have_the_same_characters_and_the_best_comes_first(
     assert scores == sorted(scores, reverse=True)
     repeated = next(answer for answer in result.answers if len(answer.places) > 1)
     assert repeated.probability == pytest.approx(sum(p.probability for p in repeated.places))
-    assert len({place.start for place in repeated.places}) == len(repeated.places)
+    assert len({(place.start, place.end) for place in repeated.places}) == len(repeated.places)
     assert repeated.count == len(repeated.places)
 
 
@@ -96,9 +106,29 @@ def test_of_very_many_places_the_best_are_kept_and_all_are_counted(tiny_engine: 
     assert answer.best.start == passage.rindex("cat")
     assert (len(answer.places), answer.count) == (100, 131)
     assert answer.probability == pytest.approx(
-        (130 * math.exp(2) + math.exp(4)) / (130 * math.exp(2) + math.exp(4) + 2 * math.exp(-18)),
+        1 - 1 / (1 + math.exp(22)),  # of the rest, "dog" alone has the odds of e^-18
         rel=1e-6,
     )
+
+
+def test_an_answer_with_and_without_article_and_full_stop_is_one(tiny_engine: Engine) -> None:
+    rule = by_token({"the": 1.0, "cat": 2.0, "dog": 1.0}, {"cat": 3.0, "dog": 1.0}, null=0.0)
+    passage = "the dog saw the cat. The Cat sat"
+    result = qa(planted(tiny_engine, rule), passage, "who", longest=2, answers=20)
+    first = result.answers[0]
+    spans = {passage[each.start : each.end]: each.score for each in first.places}
+    assert first.text == "cat" and first.count == 5
+    assert spans == {"cat": 5.0, "Cat": 5.0, "the cat": 4.0, "The Cat": 4.0, "cat.": -7.0}
+    assert [each.text for each in result.answers].count("the cat") == 0
+    told = [each.score for each in first.places]
+    assert told == sorted(told, reverse=True) and first.best.start == passage.index("cat")
+    every = [(place.score, place.probability) for each in result.answers for place in each.places]
+    odds = sum(math.exp(score) for score, _ in every)
+    assert len(every) == result.candidates
+    left = 1 / (1 + math.exp(-5.0))
+    shared = sum(map(math.exp, spans.values())) / odds
+    assert result.probability == first.probability == pytest.approx(left * shared, rel=1e-6)
+    assert first.best.probability < first.probability
 
 
 def test_the_right_one_of_several_equal_words_is_marked(tiny_engine: Engine) -> None:
@@ -227,8 +257,9 @@ def test_the_no_answer_score_is_null_minus_best_span(
     assert result.no_answer_score == pytest.approx(score)
     assert result.answered(score)
     assert not result.answered(score - 0.01)
-    odds = result.null_probability / result.best.probability
+    odds = result.null_probability / (1 - result.null_probability)
     assert odds == pytest.approx(math.exp(score))
+    assert (result.null_probability > 0.5) == (not result.answered(0.0))
 
 
 def test_all_shares_add_up_to_one(tiny_engine: Engine) -> None:
@@ -364,7 +395,8 @@ def test_nasty_texts_are_answered_with_their_own_characters(
     passage = f"{nasty} the cat {nasty}"
     result = qa(tiny_engine, passage, "cat", answers=20)
     for answer in result.answers:
-        assert all(passage[p.start : p.end] == answer.text for p in answer.places)
+        assert answer.text == passage[answer.best.start : answer.best.end]
+        assert all(says_the_same(passage[p.start : p.end], answer.text) for p in answer.places)
     assert len(set(chosen(result))) == len(result.answers)
 
 

@@ -11,6 +11,7 @@ from app.tasks.qa import qa
 from app.views import qa as view
 from app.views import qa_charts as charts
 from app.views import qa_reading as reading
+from app.views.qa_meaning import meaning
 from tests.readers import by_token, planted
 
 PASSAGE = "The dog saw a dog. The  CAT sat by the river bank."
@@ -36,7 +37,7 @@ def marks(markup: object) -> list[tuple[str, str]]:
 def test_the_passage_keeps_every_character_and_marks_the_right_places(result: QaResult) -> None:
     drawn = view.passage(result, 0.0)
     answer, same, other = marks(drawn)
-    assert answer == ("dog", f"answer · {view.percent(result.best.probability)}")
+    assert answer == ("dog", f"answer · {view.percent(result.probability)}")
     assert same == ("dog", "same words")
     assert result.answers[int(other[1]) - 1].text == other[0]
     without_labels = re.sub(r'<span class="bx-qa-badge">.*?</span>', "", str(drawn))
@@ -74,8 +75,8 @@ def test_the_list_has_every_answer_and_no_answer(result: QaResult) -> None:
     table = view.answers_table(result)
     for answer in result.answers:
         assert answer.text in listed
-        assert view.percent(answer.best.probability) in listed
-    assert "with 1 other place" in listed
+        assert view.percent(answer.probability) in listed
+    assert re.search(r", [\d.]+ % alone; with \d+ other spans? that says? the same", listed)
     assert "no answer" in listed
     assert len(table) == sum(len(answer.places) for answer in result.answers) + 1
     cut = [PASSAGE[a:b] for a, b in zip(table["start"], table["end"], strict=True)][:-1]
@@ -84,7 +85,11 @@ def test_the_list_has_every_answer_and_no_answer(result: QaResult) -> None:
 
 
 def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
-    said = shown(view.meaning(result))
+    said = shown(meaning(result))
+    assert f"how likely the passage answers: {view.percent(1 - result.null_probability)}" in said
+    assert f"the best answer has {view.percent(result.given_answer)} of it" in said
+    product = result.given_answer * (1 - result.null_probability)
+    assert product == pytest.approx(result.probability)
     assert f"{result.candidates:,} spans of at most 30 pieces" in said
     assert view.percent(result.touching) in said
 
@@ -288,9 +293,9 @@ def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
     for rules, told in (
         (Rules(), "(of whole words, within one sentence)"),
         (Rules(whole_words=False), "(within one sentence)"),
-        (Rules(whole_words=False, one_sentence=False), "holds, and"),
+        (Rules(whole_words=False, one_sentence=False), "holds; spans that"),
     ):
-        assert told in shown(view.meaning(qa(engine, PASSAGE, "who", rules=rules)))
+        assert told in shown(meaning(qa(engine, PASSAGE, "who", rules=rules)))
 
 
 def test_the_map_says_nothing_over_cells_that_cannot_be_answers(result: QaResult) -> None:

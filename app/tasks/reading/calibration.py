@@ -8,14 +8,16 @@ from bert_core.model import BertPreTrainedModel
 _LONGEST = 200  # characters of that; a configuration is written by strangers
 
 
-def calibration(engine: Engine, cls: type[BertPreTrainedModel]) -> Calibration:
+def calibration(engine: Engine, cls: type[BertPreTrainedModel], name: str = "") -> Calibration:
     """Return by what the logits of a class are divided before the softmax, and who says so.
 
     Args:
         engine: the model.
         cls: the class whose logits are shown.
+        name: of the temperature, where the class has several (`BertConfig.temperature`).
     """
-    config, name = engine.model(cls).config, cls.__name__
+    config = engine.model(cls).config
+    name = config.temperature_key(name or cls.__name__)
     told = config.extra.get(TEMPERATURES_FITTED_ON)
     fitted_on = told.get(name) if isinstance(told, dict) else None
     return Calibration(
