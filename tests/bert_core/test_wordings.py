@@ -4,13 +4,14 @@ import re
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bert_core.spans import shifted
 from bert_core.wordings import Wordings
 from training.question_evaluation import normalized
 
 
-def pieces(text: str) -> np.ndarray:  # type: ignore[type-arg]
+def pieces(text: str) -> NDArray[np.intp]:
     """Words and single marks, as a basic tokenizer cuts them."""
     return np.array([match.span() for match in re.finditer(r"\w+|[^\w\s]", text)])
 
