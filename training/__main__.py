@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bert_core.errors import BertError
 from bert_core.finetuning import Budget
+from training.blend import Blend
 from training.evaluation import Measured, measure
 from training.export import export
 from training.finish import finish
@@ -72,6 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     stage.add_argument("--work", type=Path, required=True, help="work folder of the training")
     stage.add_argument("--target", type=Path, required=True, help="folder of the bundle")
     stage.add_argument("--data", type=Path, help="measure on this data folder, write the card")
+    stage.add_argument("--blend", help="folder or name of a model whose weights are mixed in")
+    stage.add_argument("--share", type=float, default=0.3, help="of that model; default: 0.3")
     stage.set_defaults(run=_export)
 
     stage = stages.add_parser("evaluate", help="print the model card's table for any model")
@@ -177,7 +180,10 @@ def _say(line: str) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    bundle = export(options.work, options.target, to_be_finished=options.data is not None)
+    blend = None if options.blend is None else Blend(options.blend, options.share)
+    bundle = export(
+        options.work, options.target, blend=blend, to_be_finished=options.data is not None
+    )
     print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
     if options.data is not None:
         finish(options.target, options.data, say=_whisper)

@@ -24,6 +24,7 @@ from bert_core.leanings import BIAS, write_bias
 from bert_core.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
+from training.blend import Blend, blended
 from training.card import READING, write_card
 from training.curve import write_curve
 from training.evaluation import Measured
@@ -60,7 +61,9 @@ class Bundle:
     size: int
 
 
-def export(work: Path, folder: Path, *, to_be_finished: bool = False) -> Bundle:
+def export(
+    work: Path, folder: Path, *, blend: Blend | None = None, to_be_finished: bool = False
+) -> Bundle:
     """Write the bundle of a training, finished or not.
 
     The root holds encoder and heads of pretraining; every trained task head goes into a folder of
@@ -72,6 +75,7 @@ def export(work: Path, folder: Path, *, to_be_finished: bool = False) -> Bundle:
     Args:
         work: the work folder of the training.
         folder: the bundle's folder, made where needed.
+        blend: a model whose weights are mixed in.
         to_be_finished: leave head statistics and verification to `training.finish`.
 
     Raises:
@@ -79,6 +83,8 @@ def export(work: Path, folder: Path, *, to_be_finished: bool = False) -> Bundle:
         CheckpointError: the saved state is damaged.
     """
     parameters = trained_weights(_read(work / STATE))
+    if blend is not None:
+        parameters = blended(parameters, blend)
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     tokenizer = BertTokenizer.from_pretrained(settings["init"])
     config = _config(settings["init"])
