@@ -107,7 +107,8 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
 def _masking(mixture: Mapping[str, Any]) -> str:
     """Say what is hidden, and of which inputs."""
     every = mixture.get("masked_pairs_every")
-    pairs = "a part of the pairs" if every is None else f"the pairs of every {_ordinal(every)} step"
+    some = "a part of the pairs" if every is None else f"the pairs of every {_ordinal(every)} step"
+    pairs = "all pairs" if every == 1 else some
     return (
         f"- Every {_ordinal(mixture['long_every'])} step joins the blocks four by four. Single "
         f"sentences and {pairs} are masked too, sentences by whole words.\n"

@@ -83,6 +83,21 @@ def test_rows_of_multiple_choice_are_named_where_there_were_any() -> None:
     }  # fmt: skip
     assert "multiple choice" not in describe_stage(1, stage(tasks=tasks))
     assert "8 rows of multiple choice" in describe_stage(1, stage(tasks={**tasks, "choices": 8}))
+    gapped = describe_stage(1, stage(tasks={**tasks, "gapped": 14}))
+    assert "14 sentences of textbooks with a gap" in gapped
+
+
+def test_the_optimizer_and_the_masked_pairs_are_named() -> None:
+    told = stage()
+    assert "- AdamW, peak rate" in describe_stage(1, told)
+    phase = told.settings["phases"][-1]
+    phase["trainer"]["optimizer"] = "muon"
+    phase["mixture"]["masked_pairs_every"] = 1
+    text = describe_stage(1, told)
+    assert "- Muon for the matrices of the layers, AdamW for the rest, peak rate" in text
+    assert "all pairs are masked too" in text
+    phase["mixture"]["masked_pairs_every"] = 2
+    assert "the pairs of every 2nd step are masked too" in describe_stage(1, told)
 
 
 def test_time_is_summed_and_an_unknown_clock_is_said() -> None:
