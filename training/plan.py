@@ -2,10 +2,11 @@
 
 Both plans show the same kinds of steps, in other sizes.
 
-- `cpu`: two cores, in the background, for hours. A step has 32 x 128 = 4,096 tokens of running
-  text and took 2.9 seconds on two cores with bfloat16 that did other work too (mean of 1,076
-  steps); 240 minutes are then about 4,900 steps and 20 million tokens. The budget is one of
-  minutes, so that a busy machine ends on time.
+- `cpu`: two cores, in the background, for hours. A step of the first stage has 32 x 128 = 4,096
+  tokens of running text and 80 sentence pairs and took 2.8 seconds on two cores with bfloat16 that
+  did other work too (mean of 895 steps); 240 minutes are then about 5,200 steps and 21 million
+  tokens. A step of the second took 4.2 seconds (mean of 923, with 28 blocks and 88 pairs). The
+  budget is one of minutes, so that a busy machine ends on time.
 - `cuda`: bfloat16, compiled layers, batches built ahead by processes. A step has 2,048 x 128 =
   262,144 tokens of running text (every eighth 512 x 506), so 1,200 steps see 315 million; with
   its pairs and sentences about 360,000 tokens a step. A token costs about 64 million operations
