@@ -42,7 +42,12 @@ def test_encoding_keeps_every_token_sentence_and_document(data: Path, encoder: P
 
 
 def test_evaluation_texts_are_no_training_texts(data: Path) -> None:
-    assert set(text_files(data)) == {"factbook", "novels-public-domain", "simple-wikipedia"}
+    assert set(text_files(data)) == {
+        "factbook",
+        "novels-public-domain",
+        "openstax-psychology",
+        "simple-wikipedia",
+    }
     assert [path.name for path in held_out_files(data)] == [
         "wikitext2-valid-test.txt",
         "eval-documents.txt",
