@@ -1,6 +1,7 @@
 """Rates by layer, held against rates computed by hand; Muon by what defines its steps."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,15 +111,16 @@ def test_the_embeddings_of_a_bare_encoder_are_found_too(cls: type[BertPreTrained
     assert share[id(words)] == pytest.approx(1e-4)
 
 
-def test_a_resumed_training_with_layer_decay_equals_one_in_one_go(tmp_path: Path) -> None:
-    whole = trainer(0.7)
+@pytest.mark.parametrize("make", [lambda: trainer(0.7), muon_trainer], ids=["adamw", "muon"])
+def test_a_resumed_training_with_layer_decay_equals_one_in_one_go(
+    make: Callable[[], Trainer], tmp_path: Path
+) -> None:
+    whole, killed, resumed = make(), make(), make()
     while not whole.done:
         whole.step()
-    killed = trainer(0.7)
     for _ in range(4):
         killed.step()
     killed.save(tmp_path / "state.pt")
-    resumed = trainer(0.7)
     resumed.resume(tmp_path / "state.pt")
     while not resumed.done:
         resumed.step()
@@ -174,22 +176,6 @@ def test_a_step_of_muon_moves_all_directions_alike_and_as_far_as_adamw_would() -
     # One of the eight directions has hardly a gradient: layer normalisation took it away.
     assert float(sizes[0] / sizes[-2]) < 3.0
     assert float(step.square().mean().sqrt()) == pytest.approx(0.2, rel=0.35)
-
-
-def test_a_training_with_muon_is_resumed_to_the_letter(tmp_path: Path) -> None:
-    whole = muon_trainer()
-    while not whole.done:
-        whole.step()
-    killed = muon_trainer()
-    for _ in range(4):
-        killed.step()
-    killed.save(tmp_path / "state.pt")
-    resumed = muon_trainer()
-    resumed.resume(tmp_path / "state.pt")
-    while not resumed.done:
-        resumed.step()
-    ours, theirs = whole.model.state_dict(), resumed.model.state_dict()
-    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_a_state_of_another_optimizer_is_refused(tmp_path: Path) -> None:
