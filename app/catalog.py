@@ -1,8 +1,7 @@
 """What the explorer offers: one row per feature, in the order of the menu.
 
-One slug is one task (`app/tasks/<slug>.py`), one page (`pages/<n>_<slug>.py`), one result
-(`app/results/<slug>.py`) and one row here; where visitors write a text, also one file of examples
-(`assets/examples/<slug>.toml`).
+One slug is one folder (`app/features/<slug>/`: task, result, view and, where visitors write a text,
+examples), one page (`pages/<n>_<slug>.py`) and one row here.
 """
 
 import tomllib
@@ -12,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.settings import ASSETS
 from bert_core.errors import InputError
+
+_FEATURES = Path(__file__).with_name("features")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +191,9 @@ class Example:
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
-    """Read the examples of a page from `assets/examples/<slug>.toml`; () where it takes no text."""
+    """Read the examples of a page; () where it takes no text."""
     row = feature(slug)
-    return read_examples(ASSETS / "examples" / f"{row.slug}.toml") if row.takes_text else ()
+    return read_examples(_FEATURES / row.slug / "examples.toml") if row.takes_text else ()
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:

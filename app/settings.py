@@ -46,9 +46,9 @@ class Settings:
 
     Attributes:
         model: bundled name or folder of the model that is loaded first.
-        device: where models compute; see `app.engine.device`.
+        device: where models compute; see `app.compute.device`.
         threads: processor threads of one forward pass that may have others beside it.
-        runs: forward passes that may run at the same time; see `app.engine.compute`.
+        runs: forward passes that may run at the same time; see `app.compute.processor`.
         folders: folders whose models visitors may choose, in this order.
         models: loaded models kept in memory at once.
         model_bytes: what these may take together; a model larger than this is not loaded.

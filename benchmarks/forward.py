@@ -14,7 +14,7 @@ from torch import Tensor
 
 from benchmarks.measure import Goal, Row, alternate
 from bert_core.config import BertConfig
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
 
 TITLE = "Forward pass"
 NOTES = (
@@ -22,7 +22,7 @@ NOTES = (
     "sizes (MiniLM: L6 D384 H12 F1536; base: L12 D768 H12 F3072). All hidden states are "
     "collected on neither side.",
     "Most of the difference is the kernel: the peer's linear layers multiply with MKL, ours with "
-    "oneDNN (bert_core.functional). With MKL on both sides the ratios at (1, 32) and (1, 128) "
+    "oneDNN (bert_core.model.kernels). With MKL on both sides the ratios at (1, 32) and (1, 128) "
     "were about 0.9 for MiniLM and 1.0 for base on the same machine.",
 )
 _SIZES = {

@@ -23,7 +23,7 @@ from benchmarks.fresh import loading
 from benchmarks.measure import Comparison, Goal, Row, alternate
 from bert_core import BertConfig, BertForPreTraining
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints.archive import open_archive
+from bert_core.checkpoints.sources.archive import open_archive
 
 TITLE = "Loading"
 NOTES = (

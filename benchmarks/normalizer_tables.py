@@ -1,6 +1,6 @@
 """Measure the character tables of the reference tokenizer, code point by code point.
 
-    python -m benchmarks.normalizer_tables bert_core/normalizer_tables.py
+    python -m benchmarks.normalizer_tables bert_core/text/normalizer_tables.py
 
 The reference (the Rust package `tokenizers`) is compiled with character tables of several Unicode
 versions: old ones for categories and decompositions, a new one for lower case. No Python has
@@ -21,7 +21,7 @@ POINTS = [point for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF]
 HEADER = '''"""Which characters the reference removes, pads, strips, splits and lower-cases.
 
 Written by `python -m benchmarks.normalizer_tables`, measured on `tokenizers` {version}; not to be
-edited. Ranges are hexadecimal, both ends belong to them. Read by `bert_core.normalizer`.
+edited. Ranges are hexadecimal, both ends belong to them. Read by `bert_core.text.normalizer`.
 """
 
 '''

@@ -24,7 +24,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, Feature
-from app.engine import open_engine
+from app.models import open_engine
 from app.streamlit_kit.server import warm_up
 from benchmarks.measure import seconds
 

@@ -1,6 +1,6 @@
 """Writes TensorFlow checkpoints without TensorFlow, to have large ones to read.
 
-Source: the same descriptions as for `bert_core.checkpoints.tensorflow_table` and
+Source: the same descriptions as for `bert_core.checkpoints.formats.tensorflow_table` and
 `tensorflow_index`; files written here are opened by TensorFlow.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.crc32c import crc32c, masked
+from bert_core.checkpoints.formats.crc32c import crc32c, masked
 
 _TYPES = {torch.float32: 1, torch.int64: 9, torch.bfloat16: 14, torch.float16: 19}
 _MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")

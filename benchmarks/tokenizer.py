@@ -25,7 +25,7 @@ from benchmarks.measure import Comparison, Goal, Row, alternate
 from benchmarks.report import section
 from benchmarks.texts import SENTENCES, english_lines, mixed_lines
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 
 TITLE = "Tokenizer"
 NOTES = (

@@ -6,9 +6,9 @@ names are those below; errors live in `bert_core.errors`.
 
 from bert_core.checkpoints.tensorflow_loading import load_tf_weights_in_bert
 from bert_core.config import BertConfig
-from bert_core.encoding import Encoding
 from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
-from bert_core.heads import (
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -17,9 +17,9 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel
-from bert_core.outputs import ModelOutputs
-from bert_core.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
+from bert_core.model.outputs import ModelOutputs
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 
 __version__ = "0.1.0"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from bert_core.checkpoints.hub_names import Part
-from bert_core.checkpoints.resolve import resolve
+from bert_core.analysis.head_statistics import HeadStatistics, measure_folder, to_json
+from bert_core.checkpoints.sources.hub_names import Part
+from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError
-from bert_core.head_statistics import HeadStatistics, measure_folder, to_json
 from bert_core.verification import OutputCheck, VerificationReport, verify
 
 _GREEN, _RED, _CANNOT = 0, 1, 2

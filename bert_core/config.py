@@ -244,7 +244,7 @@ class BertConfig:
 
         Question answering has two: "BertForQuestionAnswering" divides the scores of spans,
         "BertForQuestionAnswering.has_answer" (`HAS_ANSWER`) the best span's score minus that of
-        "no answer" (`bert_core.spans`). A config that names only the first means it for both.
+        "no answer" (`reading.spans`). A config that names only the first means it for both.
 
         Args:
             class_name: such as "BertForMaskedLM"; or `HAS_ANSWER`.

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from app.features.tokenizer import view as view
+from app.features.tokenizer.task import replay, tokenizer
 from app.settings import settings
 from app.streamlit_kit import (
     examples_row,
@@ -11,8 +13,6 @@ from app.streamlit_kit import (
     show_table,
 )
 from app.streamlit_kit.controls import switch, two_texts
-from app.tasks.tokenizer import replay, tokenizer
-from app.views import tokenizer as view
 
 SLUG = "tokenizer"
 SHOWN = settings().shown_pieces

@@ -4,6 +4,9 @@ from itertools import cycle
 
 import streamlit as st
 
+from app.features.fill_mask import view as view
+from app.features.fill_mask.controls import pick_word
+from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.streamlit_kit import (
     examples_row,
     page_shell,
@@ -14,10 +17,7 @@ from app.streamlit_kit import (
     text_box,
     undo_button,
 )
-from app.streamlit_kit.words import pick_word
-from app.tasks.fill_mask import fill_mask, mask_at_end, mask_word
-from app.views import fill_mask as view
-from app.views.html import plain
+from app.words.html import plain
 
 SLUG = "fill_mask"
 PICKABLE = 120  # more words than this are no longer a sentence one reads by buttons

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from app.features.next_sentence import view as view
+from app.features.next_sentence.task import next_sentence
 from app.streamlit_kit import (
     Page,
     examples_row,
@@ -12,10 +14,8 @@ from app.streamlit_kit import (
     show_table,
 )
 from app.streamlit_kit.controls import two_texts
-from app.tasks.next_sentence import next_sentence
-from app.views import next_sentence as view
-from app.views.cut import cut_note
-from app.views.html import join
+from app.words.cut import cut_note
+from app.words.html import join
 
 SLUG = "next_sentence"
 

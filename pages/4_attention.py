@@ -4,16 +4,22 @@ from functools import partial
 
 import streamlit as st
 
-from app.results.attention import AttentionResult, HeadView, Selection
+from app.features.attention import view as view
+from app.features.attention import view_pictures as pictures
+from app.features.attention.controls import head_section
+from app.features.attention.result import AttentionResult, HeadView, Selection
+from app.features.attention.task import (
+    attention,
+    attention_grid,
+    group_shares,
+    head_view,
+    strongest_links,
+)
+from app.features.attention.task_habits import compare_head
 from app.streamlit_kit import examples_row, page_shell, send_row, show_html, show_table
 from app.streamlit_kit.components import show_component
 from app.streamlit_kit.controls import choose, level, save_csv, switch, two_parts, two_texts
-from app.streamlit_kit.heads import head_section
-from app.tasks.attention import attention, attention_grid, group_shares, head_view, strongest_links
-from app.tasks.reading.habits import compare_head
-from app.views import attention as view
-from app.views import attention_pictures as pictures
-from app.views.cut import cut_note
+from app.words.cut import cut_note
 
 
 def choose_tokens(result: AttentionResult) -> Selection:

@@ -2,7 +2,11 @@
 
 import streamlit as st
 
-from app.results.qa import QaResult, Rules
+from app.features.qa import view as view
+from app.features.qa import view_charts as charts
+from app.features.qa.result import QaResult, Rules
+from app.features.qa.task import qa, questions
+from app.features.qa.view_meaning import threshold_note
 from app.streamlit_kit import (
     Page,
     examples_row,
@@ -16,10 +20,6 @@ from app.streamlit_kit import (
 )
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
-from app.tasks.qa import qa, questions
-from app.views import qa as view
-from app.views import qa_charts as charts
-from app.views.qa_meaning import threshold_note
 
 
 def draw(page: Page) -> None:

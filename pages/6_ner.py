@@ -2,7 +2,11 @@
 
 import streamlit as st
 
-from app.results.ner import NerResult
+from app.features.ner import view as view
+from app.features.ner import view_pieces as pieces_view
+from app.features.ner.controls import gold_panel
+from app.features.ner.result import NerResult
+from app.features.ner.task import ner, ner_agreement
 from app.streamlit_kit import (
     Page,
     examples_row,
@@ -14,12 +18,8 @@ from app.streamlit_kit import (
     text_box,
 )
 from app.streamlit_kit.controls import choose, choose_some, level, pick_one, save_page
-from app.streamlit_kit.gold import gold_panel
 from app.streamlit_kit.progress import progress
-from app.tasks.ner import ner, ner_agreement
-from app.views import ner as view
-from app.views import ner_pieces as pieces_view
-from app.views.html import join
+from app.words.html import join
 
 SLUG = "ner"
 

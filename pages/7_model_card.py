@@ -2,18 +2,19 @@
 
 import streamlit as st
 
-from app.results.model_card import ModelCardResult
+from app.features.attention.controls import head_map
+from app.features.attention.task_habits import head_habits
+from app.features.model_card import view as view
+from app.features.model_card import view_leanings as leanings
+from app.features.model_card import view_verified as verified
+from app.features.model_card.result import ModelCardResult
+from app.features.model_card.task import model_card, verify_model
+from app.features.model_card.view_curves import curve
+from app.features.model_card.view_text import draw_section, sections
 from app.streamlit_kit import Page, guarded, page_shell, show_chart, show_html
 from app.streamlit_kit.about import model_facts
 from app.streamlit_kit.controls import on_demand, save_csv
-from app.streamlit_kit.heads import head_map
-from app.tasks.model_card import model_card, verify_model
-from app.tasks.reading.habits import head_habits
-from app.views import leanings, verified
-from app.views import model_card as view
-from app.views.card_text import draw_section, sections
-from app.views.curves import curve
-from app.views.html import join, plain
+from app.words.html import join, plain
 
 
 def draw_figures(card: ModelCardResult) -> None:

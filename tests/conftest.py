@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.engine import Engine
+from app.models import Engine
 from bert_core import (
     BertConfig,
     BertForMaskedLM,
@@ -15,8 +15,8 @@ from bert_core import (
     BertForTokenClassification,
     BertModel,
 )
-from bert_core.checkpoints.safetensors_file import write_safetensors
-from bert_core.model import BertPreTrainedModel
+from bert_core.checkpoints.formats.safetensors_file import write_safetensors
+from bert_core.model.bert import BertPreTrainedModel
 from tests.loopback import Loopback
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -29,14 +29,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.catalog import ALTERNATIVES, FEATURES, Example, examples
-from app.engine import Engine, default_offer
+from app.features.attention.task import attention
+from app.features.fill_mask.task import fill_mask
+from app.features.ner.task import ner
+from app.features.next_sentence.task import next_sentence
+from app.features.qa.task import qa, questions
+from app.features.tokenizer.task import tokenizer
+from app.models import Engine, default_offer
 from app.settings import ASSETS
-from app.tasks.attention import attention
-from app.tasks.fill_mask import fill_mask
-from app.tasks.ner import ner
-from app.tasks.next_sentence import next_sentence
-from app.tasks.qa import qa, questions
-from app.tasks.tokenizer import tokenizer
 
 THRESHOLD = 0.0  # what the slider of the question-answering page stands at
 _SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import torch
 
-from app.engine import Engine, Provenance
+from app.models import Engine, Provenance
 from bert_core import BertConfig, BertForQuestionAnswering, BertTokenizer, Encoding
-from bert_core.outputs import ModelOutputs
+from bert_core.model.outputs import ModelOutputs
 from tests.conftest import VOCABULARY
 
 Rule = Callable[[Encoding, int], tuple[float, float]]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from bert_core.figures import Figure
+from bert_core.bundled.figures import Figure
 
 
 @dataclass(frozen=True, slots=True)

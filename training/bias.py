@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.figures import Figure
-from bert_core.heads import BertForPreTraining
-from bert_core.leanings import Bias, Estimate, Leaning
-from bert_core.tokenizer import BertTokenizer
+from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias, Estimate, Leaning
+from bert_core.model.heads import BertForPreTraining
+from bert_core.text.tokenizer import BertTokenizer
 from training.aims import Aim
 from training.scores import Floats, batches
 

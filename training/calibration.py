@@ -18,18 +18,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bert_core.bundled.figures import Figure
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
-from bert_core.figures import Figure
-from bert_core.heads import (
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertPreTrainedModel
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training import calibration_rows as rows
 from training.aims import Aim, calibration
 from training.judgements import Judged

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 
 from bert_core.finetuning import LabelledText, Question
-from bert_core.heads import (
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
@@ -31,7 +31,7 @@ from bert_core.heads import (
 )
 from bert_core.pretraining import RowTokens, pack_blocks, split_sentences
 from bert_core.pretraining import sentence_pairs as draw_pairs
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training import judgements
 from training.corpus import plain_ids, read_documents, text_files
 from training.held_out import held_out

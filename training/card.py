@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias
 from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
-from bert_core.figures import Figure
-from bert_core.leanings import Bias
 from training.bias import OPEN_OCCUPATION, OPEN_WORD
 from training.evaluation import Measured
 from training.recipe_text import describe_stage, paragraph, time_spent

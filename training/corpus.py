@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bert_core.errors import InputError, MissingFileError
 from bert_core.pretraining import split_sentences
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.rows import is_held_out, json_rows
 
 # Only ever evaluated on. Everything outside the folder text/ is not read for pretraining anyway.

@@ -14,20 +14,20 @@ from typing import Any
 
 import torch
 
-from bert_core.checkpoints.resolve import resolve
+from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias
+from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.config import BertConfig
 from bert_core.errors import InputError, MissingFileError
-from bert_core.figures import Figure
-from bert_core.heads import (
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.leanings import Bias
-from bert_core.model import BertPreTrainedModel
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias
 from training.calibration import HEADS, Head, calibration_figures

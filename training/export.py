@@ -11,17 +11,17 @@ from typing import Any
 
 import torch
 
+from bert_core.analysis.head_statistics import write_head_statistics
+from bert_core.analysis.head_statistics.file import NAME as HEAD_STATISTICS
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints.safetensors_file import write_safetensors
+from bert_core.bundled.figures import FIGURES, write_figures
+from bert_core.bundled.leanings import BIAS, write_bias
+from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.figures import FIGURES, write_figures
 from bert_core.finetuning.state import trained_weights
-from bert_core.head_statistics import write_head_statistics
-from bert_core.head_statistics.file import NAME as HEAD_STATISTICS
-from bert_core.heads import BertForPreTraining
-from bert_core.leanings import BIAS, write_bias
-from bert_core.tokenizer import BertTokenizer
+from bert_core.model.heads import BertForPreTraining
+from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 from training.blend import Blend, blended

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 
 from bert_core.finetuning import Trainer
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.corpus import load_corpus
 from training.mixture import Mixture, MixtureSettings
 from training.stage import Lesson, StageSettings, prepare, train

@@ -20,7 +20,7 @@ from bert_core.finetuning import (
     TaggedWords,
     word_batch,
 )
-from bert_core.heads import (
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
@@ -28,9 +28,9 @@ from bert_core.heads import (
     BertForTokenClassification,
 )
 from bert_core.pretraining import MaskingVocabulary, mask_tokens
-from bert_core.tagging import TagScheme
-from bert_core.tokenizer import BertTokenizer
-from bert_core.wordings import Wordings
+from bert_core.reading.tagging import TagScheme
+from bert_core.reading.wordings import Wordings
+from bert_core.text.tokenizer import BertTokenizer
 from training.pretraining_evaluation import WORD_RATE
 from training.question_evaluation import Read, normalized, read_questions
 from training.rows import TAGS

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.finetuning import Loss
-from bert_core.heads import BertForPreTraining
+from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining import (
     MaskingVocabulary,
     PretrainingBatch,

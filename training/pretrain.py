@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from bert_core.finetuning import Trainer
-from bert_core.heads import BertForPreTraining
-from bert_core.tokenizer import BertTokenizer
+from bert_core.model.heads import BertForPreTraining
+from bert_core.text.tokenizer import BertTokenizer
 from training.corpus import load_corpus
 from training.mixture import Mixture, MixtureSettings, part_loss
 from training.stage import Lesson, StageSettings, prepare, train

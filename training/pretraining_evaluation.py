@@ -5,10 +5,10 @@ from pathlib import Path
 
 import torch
 
-from bert_core.figures import Figure
-from bert_core.heads import BertForPreTraining
+from bert_core.bundled.figures import Figure
+from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining import MaskingVocabulary, RowTokens, mask_tokens, pack_blocks
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.aims import FIRST_FIVE, FIRST_GUESS, next_sentence
 from training.aims import GAPS as GAPS_AIM
 from training.corpus import plain_ids, read_documents

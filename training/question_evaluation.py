@@ -1,6 +1,6 @@
 """Measure question answering by the usual SQuAD rules, with and without an answer.
 
-Answers are decoded as the site decodes them: by `bert_core.spans`, of whole words within one
+Answers are decoded as the site decodes them: by `reading.spans`, of whole words within one
 sentence. Text is compared lower-cased, without punctuation and articles: exact match and token F1
 (Rajpurkar et al. 2016); a question without an answer counts as right when none is given
 (Rajpurkar et al. 2018).
@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.encoding import Encoding
-from bert_core.figures import Figure
+from bert_core.bundled.figures import Figure
 from bert_core.finetuning import Question
-from bert_core.heads import BertForQuestionAnswering
-from bert_core.sentences import sentence_starts
-from bert_core.spans import SpanScores, WindowLogits, score_spans
-from bert_core.tokenizer import BertTokenizer
+from bert_core.model.heads import BertForQuestionAnswering
+from bert_core.reading.sentences import sentence_starts
+from bert_core.reading.spans import SpanScores, WindowLogits, score_spans
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BertTokenizer
 from training.aims import ANSWERED, EXACT, OVERLAP, OVERLAP_OR_NONE
 from training.rows import json_rows
 from training.scores import Remembered, batches, mean, resampled

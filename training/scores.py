@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.encoding import Encoding
+from bert_core.bundled.figures import Figure
 from bert_core.errors import InputError
-from bert_core.figures import Figure
 from bert_core.finetuning.batches import padded_inputs
-from bert_core.model import BertPreTrainedModel
-from bert_core.tokenizer import BertTokenizer
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BertTokenizer
 from training.aims import Aim
 
 Floats = NDArray[np.float64]

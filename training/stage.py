@@ -21,7 +21,7 @@ from bert_core.finetuning import (
     Trainer,
     TrainerSettings,
 )
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 from training.curve import write_curve
 from training.padding import Padded
 from training.start import keep_memory, prefers_bfloat16

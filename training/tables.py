@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from bert_core.figures import Figure
-from bert_core.leanings import Bias, Leaning
+from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias, Leaning
 
 _HEADER = "| task | measured on | cases | result | 95 % interval | chance | floor | goal |"
 _MOST = 6  # occupations shown on each side

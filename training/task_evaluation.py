@@ -1,6 +1,6 @@
 """Measure named entities, sentiment and multiple choice; questions have a module of their own.
 
-Entities are read from labels as the site reads them, by `bert_core.tagging` from the first piece of
+Entities are read from labels as the site reads them, by `reading.tagging` from the first piece of
 each word. They count as conlleval counts them: whole spans, kind and both ends right (Tjong Kim
 Sang and De Meulder 2003).
 """
@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from bert_core.bundled.figures import Figure
 from bert_core.config import BertConfig
-from bert_core.figures import Figure
 from bert_core.finetuning import Choices, TaggedWords, choice_batch, word_batch
-from bert_core.heads import (
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.tagging import Stretch, TagScheme
-from bert_core.tokenizer import BertTokenizer
+from bert_core.reading.tagging import Stretch, TagScheme
+from bert_core.text.tokenizer import BertTokenizer
 from training.aims import multiple_choice, names, sentiment
 from training.rows import TAGS, choices, sentiments, tagged_words
 from training.scores import Floats, Remembered, batches, by_length, counted, mean, resampled

@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from bert_core.config import BertConfig
 from bert_core.finetuning import Loss
-from bert_core.heads import (
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertPreTrainedModel
 from training.mixture import Part, part_loss
 from training.rows import SENTIMENTS, TAGS
 

@@ -22,7 +22,7 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.cloze import gapped_sentences
 from training.held_out import held_out
 from training.mixture import Mixture, Part

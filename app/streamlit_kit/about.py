@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app.engine import Engine, HeadFacts, ModelFacts, Provenance
-from app.engine.fit import HEAD_NAMES
+from app.models import Engine, HeadFacts, ModelFacts, Provenance
+from app.models.fit import HEAD_NAMES
 from app.streamlit_kit.show import show_html
-from app.views.frame import footer
-from app.views.model import Holding, holdings, plan_facts, size_line
+from app.words.frame import footer
+from app.words.model import Holding, holdings, plan_facts, size_line
 
 _KINDS = {
     "BertForMaskedLM": "Hidden words",

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.streamlit_kit.state import text_box
-from app.views.html import plain
+from app.words.html import plain
 
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.catalog import Example, examples
-from app.engine import Engine
+from app.models import Engine
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import TEXT_KEYS, put
-from app.views.examples import OPEN, RIGHT, TRY, WRONG, mark_line
-from app.views.html import plain
+from app.words.examples import OPEN, RIGHT, TRY, WRONG, mark_line
+from app.words.html import plain
 
 
 def examples_row(slug: str, engine: Engine) -> None:

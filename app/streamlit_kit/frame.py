@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.catalog import Feature, feature
-from app.engine import Engine, Offer
+from app.models import Engine, Offer
 from app.settings import ASSETS
 from app.streamlit_kit.about import model_footer
 from app.streamlit_kit.guard import guarded
@@ -15,7 +15,7 @@ from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter
-from app.views.frame import caution, lead
+from app.words.frame import caution, lead
 
 SITE = "BERT Explorer"
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from app.views.html import plain
+from app.words.html import plain
 from bert_core.errors import BertError, InputError
 
 _LOG = logging.getLogger("app")

@@ -1,7 +1,7 @@
 """Models of the Hugging Face Hub: asked for in a dialog, downloaded while the page stays usable.
 
 The dialog asks the Hub only when its button is pressed, and downloads only when a second one is.
-The download belongs to the process (`app.engine.downloads`); every page shows how far it is.
+The download belongs to the process (`app.models.downloads`); every page shows how far it is.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from ipaddress import ip_address
 
 import streamlit as st
 
-from app.engine.copies import note
-from app.engine.downloads import DOWNLOADS, State, Status, Ticket
-from app.engine.hub import (
+from app.models.copies import note
+from app.models.downloads import DOWNLOADS, State, Status, Ticket
+from app.models.hub import (
     DownloadPlan,
     HubId,
     copy_here,
@@ -22,8 +22,8 @@ from app.engine.hub import (
 )
 from app.settings import HubUse, settings
 from app.streamlit_kit.show import show_html
-from app.views.html import plain
-from app.views.model import plan_facts
+from app.words.html import plain
+from app.words.model import plan_facts
 from bert_core.errors import BertError, InputError
 
 _NAME = "_hub_id"

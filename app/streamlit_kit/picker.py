@@ -5,10 +5,10 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from app.engine import Engine, Offer, default_offer, is_open, offers, open_engine
-from app.engine.facts import ModelFacts, offered_facts
-from app.engine.fit import Misfit, Severity, first_fitting, misfits
-from app.engine.hub import HubId, copy_here, parse_hub_id
+from app.models import Engine, Offer, default_offer, is_open, offers, open_engine
+from app.models.facts import ModelFacts, offered_facts
+from app.models.fit import Misfit, Severity, first_fitting, misfits
+from app.models.hub import HubId, copy_here, parse_hub_id
 from app.settings import HubUse, settings
 from app.streamlit_kit.hub_dialog import (
     arrived,
@@ -18,8 +18,8 @@ from app.streamlit_kit.hub_dialog import (
     may_download,
 )
 from app.streamlit_kit.show import show_html
-from app.views.html import plain
-from app.views.model import misfit_note
+from app.words.html import plain
+from app.words.model import misfit_note
 from bert_core.errors import BertError, InputError
 
 MODEL = "model"

@@ -11,9 +11,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from app.engine import open_engine
-from app.engine.hub import fetch_at_start, may_be_hub_id
-from app.engine.shelf import is_there
+from app.models import open_engine
+from app.models.hub import fetch_at_start, may_be_hub_id
+from app.models.shelf import is_there
 from app.settings import settings
 from bert_core.errors import BertError
 

@@ -5,14 +5,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app.settings import ASSETS
-from app.views.html import Html, stylesheet
+from app.words.html import Html, stylesheet
 
 # Only the button that saves the picture: panning and zooming by accident lose a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
 def show_html(markup: Html) -> None:
-    """Show markup of `app.views.html`, if there is any; nothing else may be shown as markup."""
+    """Show markup of `app.words.html`, if there is any; nothing else may be shown as markup."""
     if markup.markup:
         st.html(markup.markup)
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
-from app.views.html import plain
+from app.words.html import plain
 from bert_core.errors import InputError
 
 TEXT_KEYS = ("text", "text_pair", "question")

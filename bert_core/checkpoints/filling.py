@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bert_core.checkpoints.file_tensors import map_run
+from bert_core.checkpoints.formats.file_tensors import map_run
+from bert_core.checkpoints.formats.weights import StoredTensor
 from bert_core.checkpoints.matching import Match
-from bert_core.checkpoints.weights import StoredTensor
 
 if TYPE_CHECKING:
-    from bert_core.model import BertPreTrainedModel
+    from bert_core.model.bert import BertPreTrainedModel
 
 _QUERY = ".attention.self.query."
 _LINE = 64  # bytes; tensors begin where a line of the processor's cache does
@@ -28,7 +28,7 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
         plan: which stored tensor fills which parameter.
         dtype: the number type to fill with.
     """
-    from bert_core.model import init_weights  # that module imports this package
+    from bert_core.model.bert import init_weights  # that module imports this package
 
     modules = dict(model.named_modules())
     # In one order in every process, so that a seed gives the same fresh values everywhere.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bert_core.checkpoints.weights import StoredTensor
+from bert_core.checkpoints.formats.weights import StoredTensor
 from bert_core.errors import CheckpointError
 
 # Buffers that older versions of transformers saved; their contents are known (0, 1, 2, ...).

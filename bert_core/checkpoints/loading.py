@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_core.checkpoints.filling import fill
-from bert_core.checkpoints.hub_names import Part
+from bert_core.checkpoints.formats.pickle_file import from_state_dict
+from bert_core.checkpoints.formats.weights import has_weights, open_weights
 from bert_core.checkpoints.keys import Found, Repeat, by_bare_name
 from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
-from bert_core.checkpoints.pickle_file import from_state_dict
 from bert_core.checkpoints.report import LoadReport
-from bert_core.checkpoints.resolve import resolve
 from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
-from bert_core.checkpoints.weights import has_weights, open_weights
-from bert_core.skeleton import without_memory
+from bert_core.checkpoints.skeleton import without_memory
+from bert_core.checkpoints.sources.hub_names import Part
+from bert_core.checkpoints.sources.resolve import resolve
 
 if TYPE_CHECKING:
-    from bert_core.model import BertPreTrainedModel
+    from bert_core.model.bert import BertPreTrainedModel
 
 M = TypeVar("M", bound="BertPreTrainedModel")
 

@@ -11,7 +11,7 @@ from bert_core.checkpoints.keys import Found, Repeat, bare_name, has_encoder, la
 from bert_core.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
-    from bert_core.model import BertPreTrainedModel
+    from bert_core.model.bert import BertPreTrainedModel
 
 # Fresh values for a head are a few MB. A config that asks for more fresh values than this, and
 # for more than the file fills, lies about its sizes.

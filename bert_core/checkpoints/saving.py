@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bert_core.checkpoints.safetensors_file import write_safetensors
-from bert_core.checkpoints.weights import SAFETENSORS
+from bert_core.checkpoints.formats.safetensors_file import write_safetensors
+from bert_core.checkpoints.formats.weights import SAFETENSORS
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
 
 if TYPE_CHECKING:
-    from bert_core.model import BertPreTrainedModel
+    from bert_core.model.bert import BertPreTrainedModel
 
 
 def save_model(model: "BertPreTrainedModel", folder: Path) -> None:

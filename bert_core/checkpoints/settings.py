@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from bert_core.checkpoints.weights import StoredTensor, list_names
+from bert_core.checkpoints.formats.weights import StoredTensor, list_names
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
 from bert_core.small_files import shown

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 
 from bert_core.checkpoints.filling import fill
+from bert_core.checkpoints.formats.weights import has_weights, open_weights
 from bert_core.checkpoints.keys import Found, Repeat, bare_name, by_bare_name
 from bert_core.checkpoints.loading import head_folder
 from bert_core.checkpoints.matching import Match, check_memory, check_repeats, match
 from bert_core.checkpoints.ownership import without_foreign_head
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import read_config
-from bert_core.checkpoints.weights import has_weights, open_weights
+from bert_core.checkpoints.skeleton import without_memory
 from bert_core.config import BertConfig
-from bert_core.skeleton import without_memory
 
 if TYPE_CHECKING:
-    from bert_core.model import BertPreTrainedModel
+    from bert_core.model.bert import BertPreTrainedModel
 
 M = TypeVar("M", bound="BertPreTrainedModel")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
 from bert_core.checkpoints.keys import Found, by_bare_name, has_encoder
 from bert_core.checkpoints.loading import head_folder
 from bert_core.checkpoints.matching import check_layers, check_memory, match
@@ -13,12 +14,11 @@ from bert_core.checkpoints.ownership import classifier_class, without_foreign_he
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import read_config
 from bert_core.checkpoints.sharing import with_counted_labels
-from bert_core.checkpoints.weights import has_weights, open_weights, weight_files
+from bert_core.checkpoints.skeleton import without_memory
 from bert_core.config import BertConfig
-from bert_core.skeleton import without_memory
 
 if TYPE_CHECKING:
-    from bert_core.model import BertPreTrainedModel
+    from bert_core.model.bert import BertPreTrainedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 from typing import TypeVar
 
+from bert_core.checkpoints.formats.tensorflow_folder import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import by_bare_name
 from bert_core.checkpoints.matching import check_layers, match
 from bert_core.checkpoints.report import LoadReport
-from bert_core.checkpoints.tensorflow_folder import need_checkpoint, open_checkpoint
 from bert_core.errors import InputError
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 

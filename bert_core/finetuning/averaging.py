@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 
 
 class WeightAverage:

@@ -12,11 +12,11 @@ import numpy
 import torch
 from torch import Tensor
 
-from bert_core.encoding import Encoding
 from bert_core.errors import InputError
 from bert_core.finetuning.rows import Choices, LabelledText, TaggedWords
-from bert_core.heads.losses import IGNORED
-from bert_core.tokenizer import BertTokenizer
+from bert_core.model.heads.losses import IGNORED
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BertTokenizer
 
 UNLABELLED = IGNORED[1]
 

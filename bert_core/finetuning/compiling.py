@@ -6,7 +6,7 @@ names and places; a model that was compiled is saved and shared like any other.
 """
 
 from bert_core.errors import InputError
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 
 
 def compile_layers(model: BertPreTrainedModel, *, workers: int = 1) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import nn
 
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 
 _EMBEDDINGS = re.compile(r"(bert\.)?embeddings\.")
 _LAYER = re.compile(r"(?:bert\.)?encoder\.layer\.(\d+)\.")

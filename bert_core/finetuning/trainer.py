@@ -24,7 +24,7 @@ from bert_core.finetuning.optimizer import Method, make_optimizer
 from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 
 Device = Literal["cpu", "cuda", "mps"]
 

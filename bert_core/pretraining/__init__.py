@@ -21,7 +21,7 @@ from bert_core.pretraining.rows import (
     truncate_pair,
 )
 from bert_core.pretraining.vocabulary import build_vocabulary, write_vocabulary
-from bert_core.sentences import split_sentences
+from bert_core.reading.sentences import split_sentences
 
 __all__ = [
     "MaskedTokens",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bert_core.heads import BertForPreTraining
+from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining.corruption import IGNORED
 
 

@@ -92,7 +92,7 @@ def _count_words(
     texts: Iterable[str], split: Callable[[str], Iterable[str]] | None
 ) -> dict[str, int]:
     if split is None:
-        from bert_core.tokenizer import BasicTokenizer
+        from bert_core.text.tokenizer import BasicTokenizer
 
         split = BasicTokenizer(do_lower_case=True).tokenize
     counts: Counter[str] = Counter()

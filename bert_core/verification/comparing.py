@@ -22,7 +22,7 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.loading import head_folder
 from bert_core.checkpoints.survey import ClassSurvey, survey
 from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification.computing import CLASSES, Loaded, compute, loader
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
 from bert_core.verification.stored import (

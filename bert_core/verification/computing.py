@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from bert_core.checkpoints.sharing import load_sharing
-from bert_core.heads import (
+from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -17,7 +18,6 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel, BertPreTrainedModel
 from bert_core.verification.texts import Item, Row
 
 Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]

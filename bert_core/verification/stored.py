@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.small_files import open_regular, parse_json, read_small
 from bert_core.verification.computing import CLASSES, OUTPUTS

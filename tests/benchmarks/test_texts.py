@@ -8,7 +8,7 @@ from tokenizers import BertWordPieceTokenizer
 
 from benchmarks import tokenizer as benchmark
 from benchmarks.texts import SENTENCES, english_lines, mixed_lines
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 
 WORDS = [f"{first}{second}" for first in "bcdfghjklm" for second in ("at", "in", "ore", "ust")] * 10
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(WORDS), "##at", "##in", "."]

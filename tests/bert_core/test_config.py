@@ -7,8 +7,8 @@ import transformers
 
 from bert_core.config import HAS_ANSWER, BertConfig
 from bert_core.errors import BertError, ConfigError, MissingFileError
-from bert_core.heads import BertForMaskedLM
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import BertForMaskedLM
 
 
 def test_the_defaults_are_those_of_bert_base():

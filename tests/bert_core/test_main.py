@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bert_core.__main__ import main
-from bert_core.head_statistics import MEASURES
+from bert_core.analysis.head_statistics import MEASURES
 from bert_core.verification import write_verification
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.engine import open_engine
-from app.tasks.attention import attention
+from app.features.attention.task import attention
+from app.models import open_engine
 
 pytestmark = pytest.mark.e2e
 

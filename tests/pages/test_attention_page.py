@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
-from app.engine import Engine
+from app.models import Engine
 from app.streamlit_kit import components
 from bert_core import BertModel
-from bert_core.head_statistics import head_statistics, to_json
+from bert_core.analysis.head_statistics import head_statistics, to_json
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "4_attention.py"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.catalog import examples
-from app.engine import Engine
-from app.tasks.fill_mask import fill_mask
+from app.features.fill_mask.task import fill_mask
+from app.models import Engine
 from bert_core.bundled import bundled_names
 
 PAGE = "pages/2_fill_mask.py"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.catalog import examples
-from app.engine import Engine
-from app.tasks.qa import qa
-from app.views import qa as view
+from app.features.qa import view as view
+from app.features.qa.task import qa
+from app.models import Engine
 
 PAGE = "pages/5_qa.py"
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank."

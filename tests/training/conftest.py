@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bert_core.config import BertConfig
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
 from bert_core.pretraining import build_vocabulary, write_vocabulary
 
 SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]

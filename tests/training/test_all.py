@@ -14,7 +14,7 @@ import torch
 
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget
-from bert_core.heads import BertForPreTraining, BertForQuestionAnswering
+from bert_core.model.heads import BertForPreTraining, BertForQuestionAnswering
 from tests.training.whole import settings
 from training import recipe
 from training.__main__ import main

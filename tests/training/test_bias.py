@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from bert_core import BertForPreTraining, BertTokenizer
+from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.config import BertConfig
-from bert_core.leanings import Bias, Estimate, Leaning
 from training.bias import (
     OCCUPATIONS,
     OPEN_OCCUPATION,

@@ -14,14 +14,14 @@ import torch
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.finetuning import Question, TaggedWords
-from bert_core.heads import (
+from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from tests.conftest import save_head
 from training import calibration_rows, judgements
 from training.calibration import (

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from bert_core import BertTokenizer
+from bert_core.bundled.figures import read_figures
+from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
-from bert_core.figures import read_figures
 from bert_core.finetuning import Budget
-from bert_core.leanings import Bias, Estimate, Leaning, read_bias
 from training.aims import calibration
 from training.card import write_card
 from training.evaluation import Measured

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bert_core.errors import MissingFileError
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.corpus import (
     encode_text,
     held_out_files,

@@ -9,7 +9,7 @@ import torch
 from bert_core import BertForMaskedLM, BertForPreTraining, BertForSequenceClassification
 from bert_core.config import BertConfig
 from bert_core.errors import InputError, MissingFileError
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.evaluation import measure
 from training.gaps import GAPS
 from training.pretraining_evaluation import (

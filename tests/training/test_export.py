@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from bert_core.analysis.head_statistics import read_head_statistics, stale_because
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget
-from bert_core.head_statistics import read_head_statistics, stale_because
-from bert_core.heads import BertForPreTraining
+from bert_core.model.heads import BertForPreTraining
 from bert_core.verification import verify
 from training.__main__ import main
 from training.blend import Blend, blended

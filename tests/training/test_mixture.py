@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bert_core.errors import InputError
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 from training.corpus import EVERYDAY, EncodedText, load_corpus
 from training.mixture import Mixture, MixtureSettings, Part
 from training.rows import is_held_out, json_rows

@@ -13,8 +13,8 @@ import torch
 
 from bert_core.errors import MissingFileError
 from bert_core.finetuning import Budget
-from bert_core.heads import BertForMaskedLM, BertForPreTraining
-from bert_core.tokenizer import BertTokenizer
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.text.tokenizer import BertTokenizer
 from training import curve
 from training.__main__ import main
 from training.curve import read_log, write_curve

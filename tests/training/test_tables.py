@@ -1,7 +1,7 @@
 """The tables of the model card."""
 
-from bert_core.figures import Figure
-from bert_core.leanings import Bias, Estimate, Leaning
+from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from training.tables import bias_table, figure_table, meanings, reached
 
 FIGURES = (

@@ -17,7 +17,7 @@ from bert_core import (
 )
 from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Budget, Question
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 from training.__main__ import main
 from training.export import export
 from training.joint import JointSettings, train_tasks

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bert_core.config import BertConfig
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
 
 Weights = Mapping[str, Tensor]
 

@@ -24,8 +24,8 @@ from typing import Any
 import torch
 
 from bert_core import BertModel, BertTokenizer
-from bert_core.checkpoints.pickle_file import PickleFile
-from bert_core.checkpoints.safetensors_file import SafetensorsFile
+from bert_core.checkpoints.formats.pickle_file import PickleFile
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.errors import BertError
 
 ROOM = 256 * 2**20  # bytes beyond what Python and PyTorch have taken

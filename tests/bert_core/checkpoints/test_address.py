@@ -14,10 +14,10 @@ import zipfile
 import pytest
 
 from bert_core import BertForPreTraining, BertTokenizer
-from bert_core.checkpoints import address as address_module
-from bert_core.checkpoints import http_fetch, transfer
-from bert_core.checkpoints.cache import key_of
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sources import address as address_module
+from bert_core.checkpoints.sources import http_fetch, transfer
+from bert_core.checkpoints.sources.cache import key_of
+from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError, InputError
 from tests.loopback import Fault
 
@@ -217,7 +217,7 @@ def leave_part(cache, address, data, etag):
 
 SCRIPT = """
 import sys
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sources.resolve import resolve
 print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
 """
 
@@ -435,7 +435,7 @@ def test_room_is_looked_for_before_anything_is_fetched(loopback, address, cache,
 
 
 LIMITED = """
-from bert_core.checkpoints import cache
+from bert_core.checkpoints.sources import cache
 cache._MARGIN = -10**12  # as if the disk filled up after room had been found
 """
 

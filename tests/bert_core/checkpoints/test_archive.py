@@ -16,11 +16,11 @@ from contextlib import nullcontext, suppress
 import pytest
 
 from bert_core import BertForPreTraining, BertTokenizer
-from bert_core.checkpoints import archive as archive_module
-from bert_core.checkpoints import archive_members
-from bert_core.checkpoints.archive import open_archive
-from bert_core.checkpoints.archive_members import target_of
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sources import archive as archive_module
+from bert_core.checkpoints.sources import archive_members
+from bert_core.checkpoints.sources.archive import open_archive
+from bert_core.checkpoints.sources.archive_members import target_of
+from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
 
 FILES = {"config.json": b"{}", "vocab.txt": b"[UNK]\n", "weights.bin": os.urandom(5_000)}
@@ -212,7 +212,7 @@ def test_the_cache_is_where_the_environment_says(tmp_path, monkeypatch):
     ],
 )
 def test_every_system_has_its_place_for_caches(platform, variables, expected, monkeypatch):
-    from bert_core.checkpoints.cache import cache_folder
+    from bert_core.checkpoints.sources.cache import cache_folder
 
     for name in ("BERT_CORE_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
@@ -245,9 +245,9 @@ def test_room_is_looked_for_before_a_file_is_written(tmp_path, cache, monkeypatc
 SCRIPT = """
 import sys
 from pathlib import Path
-from bert_core.checkpoints import cache
+from bert_core.checkpoints.sources import cache
 cache._MARGIN = -10**12  # as if the disk filled up after room had been found
-from bert_core.checkpoints.archive import open_archive
+from bert_core.checkpoints.sources.archive import open_archive
 open_archive(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
@@ -430,7 +430,7 @@ def test_bombs_are_refused_before_they_are_written(tmp_path, cache, pack, ending
     options = {"compression": zipfile.ZIP_DEFLATED} if pack is pack_zip else {}
     path = pack(tmp_path / f"model{ending}", zeros, **options)
     assert path.stat().st_size < 100_000
-    monkeypatch.setattr("bert_core.checkpoints.archive.write_all", small_only(100_000))
+    monkeypatch.setattr("bert_core.checkpoints.sources.archive.write_all", small_only(100_000))
     with pytest.raises(CheckpointError, match="would unpack to"):
         open_archive(path, cache)
     assert_nothing_kept(tmp_path, cache)
@@ -445,7 +445,7 @@ def small_only(limit):
 
 
 def test_a_bomb_of_headers_is_refused(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.tar_stream._MAX_HEADERS", 50)
+    monkeypatch.setattr("bert_core.checkpoints.sources.tar_stream._MAX_HEADERS", 50)
     files = {**FILES, **{f"__MACOSX/{number}": b"" for number in range(100)}}
     path = pack_tar(tmp_path / "model.tar.gz", files)
     with pytest.raises(CheckpointError, match="more than 50 members"):

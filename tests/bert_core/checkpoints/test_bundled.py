@@ -5,8 +5,8 @@ import torch
 import transformers
 
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.heads import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
 
 NAMES = bundled_names()
 

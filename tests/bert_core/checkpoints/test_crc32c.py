@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bert_core.checkpoints import crc32c as module
-from bert_core.checkpoints.crc32c import POLYNOMIAL, crc32c, masked
+from bert_core.checkpoints.formats import crc32c as module
+from bert_core.checkpoints.formats.crc32c import POLYNOMIAL, crc32c, masked
 
 
 def bytes_of(raw):

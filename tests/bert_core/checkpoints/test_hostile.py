@@ -12,9 +12,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from bert_core.checkpoints.safetensors_file import SafetensorsFile
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.errors import BertError, CheckpointError, ConfigError, MissingFileError
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
 
 ENTRY = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}
 

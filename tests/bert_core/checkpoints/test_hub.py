@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from bert_core import BertForPreTraining, BertModel, BertTokenizer
-from bert_core.checkpoints import hub_plan, transfer
-from bert_core.checkpoints.hub import download, plan_download
-from bert_core.checkpoints.hub_client import quiet_client
-from bert_core.checkpoints.hub_names import SHORT_NAMES, Part, checked_revision, hub_id
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sources import hub_plan, transfer
+from bert_core.checkpoints.sources.hub import download, plan_download
+from bert_core.checkpoints.sources.hub_client import quiet_client
+from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, checked_revision, hub_id
+from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import (
     CheckpointError,
     ConfigError,
@@ -317,7 +317,7 @@ def test_a_slow_server_is_not_waited_for_for_ever(model, loopback, cache, monkey
 
 
 def test_contents_that_stop_coming_are_given_up(model, loopback, cache, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.hub._PATIENCE", 0.5)
+    monkeypatch.setattr("bert_core.checkpoints.sources.hub._PATIENCE", 0.5)
     monkeypatch.setattr(transfer, "_FAREWELL", 0.1)
     loopback.faults[cdn(weights_of(model))] = Fault(wait=3.0)
     with pytest.raises(DownloadError, match="nothing arrived"):
@@ -472,7 +472,7 @@ def test_an_exception_in_progress_ends_the_download(model, loopback, cache, monk
 
 SCRIPT = """
 import sys
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sources.resolve import resolve
 print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
 """
 

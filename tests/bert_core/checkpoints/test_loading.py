@@ -9,7 +9,8 @@ import transformers
 
 from bert_core.bundled import bundled_names
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
-from bert_core.heads import (
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -18,7 +19,6 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel
 
 HEADS = [
     BertForPreTraining,
@@ -431,7 +431,7 @@ def test_a_number_type_that_cannot_be_is_refused(tiny, write_folder, choice):
 
 
 def test_large_tensors_are_converted_piece_by_piece(make_config, write_folder, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.file_tensors._CHUNK", 35)
+    monkeypatch.setattr("bert_core.checkpoints.formats.file_tensors._CHUNK", 35)
     torch.manual_seed(0)
     model = BertModel(make_config()).half()
     found = BertModel.from_pretrained(write_folder(model.config, model.state_dict()))

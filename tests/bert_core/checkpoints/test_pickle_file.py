@@ -10,7 +10,7 @@ from collections import OrderedDict
 import pytest
 import torch
 
-from bert_core.checkpoints.pickle_file import PickleFile
+from bert_core.checkpoints.formats.pickle_file import PickleFile
 from bert_core.errors import CheckpointError
 
 DTYPES = [
@@ -91,7 +91,7 @@ def test_a_state_dict_keeps_its_order_and_loses_its_version_notes(tmp_path, zipp
 
 
 def test_a_conversion_while_reading_is_that_of_pytorch(tmp_path, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.file_tensors._CHUNK", 11)
+    monkeypatch.setattr("bert_core.checkpoints.formats.file_tensors._CHUNK", 11)
     torch.save({"a": torch.arange(60.0).reshape(5, 12).half().t()}, tmp_path / "a.bin")
     target = torch.empty(12, 5)
     with PickleFile(tmp_path / "a.bin") as file:

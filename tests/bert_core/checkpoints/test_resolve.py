@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints import resolve as resolve_module
-from bert_core.checkpoints.resolve import resolve
+from bert_core.checkpoints.sources import resolve as resolve_module
+from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
 

@@ -7,15 +7,15 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from bert_core.checkpoints.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.errors import CheckpointError
-from bert_core.heads import (
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel
 
 
 def test_a_saved_model_comes_back_the_same(make_config, tmp_path):

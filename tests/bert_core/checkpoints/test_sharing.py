@@ -9,7 +9,8 @@ from bert_core.checkpoints.ownership import classifier_class
 from bert_core.checkpoints.sharing import load_sharing
 from bert_core.checkpoints.survey import survey
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
-from bert_core.heads import (
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -18,7 +19,6 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel
 
 CLASSES = [
     BertForPreTraining,

@@ -14,13 +14,14 @@ from safetensors.torch import save_file
 import bert_core
 from benchmarks.tensorflow_files import original_name, write_bundle, write_checkpoint
 from bert_core import load_tf_weights_in_bert
+from bert_core.checkpoints.formats.tensorflow_bundle import TensorBundle
+from bert_core.checkpoints.formats.tensorflow_names import published_name
+from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
 from bert_core.checkpoints.survey import survey
-from bert_core.checkpoints.tensorflow_bundle import TensorBundle
-from bert_core.checkpoints.tensorflow_names import published_name
-from bert_core.checkpoints.weights import has_weights, open_weights, weight_files
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
-from bert_core.heads import (
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -29,7 +30,6 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel
 
 WRITTEN = Path(__file__).parent / "tensorflow"
 ROOT = Path(__file__).parents[3]

@@ -20,14 +20,14 @@ from benchmarks.tensorflow_files import (
     write_bundle,
 )
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints import tensorflow_table
-from bert_core.checkpoints.byte_reader import ByteReader, fields
-from bert_core.checkpoints.tensorflow_bundle import TensorBundle
-from bert_core.checkpoints.tensorflow_index import read_index
-from bert_core.checkpoints.tensorflow_table import read_table
+from bert_core.checkpoints.formats import tensorflow_table
+from bert_core.checkpoints.formats.byte_reader import ByteReader, fields
+from bert_core.checkpoints.formats.tensorflow_bundle import TensorBundle
+from bert_core.checkpoints.formats.tensorflow_index import read_index
+from bert_core.checkpoints.formats.tensorflow_table import read_table
 from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.heads import BertForPreTraining
-from bert_core.model import BertModel
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import BertForPreTraining
 
 WRITTEN = Path(__file__).parent / "tensorflow"
 HEADER = number(1, 1) + message(3, number(1, 1))

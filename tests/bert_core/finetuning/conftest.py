@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bert_core.config import BertConfig
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WORDS = """the a cat dog river bank old small mill stands by green boat red kite flies over town

@@ -9,7 +9,7 @@ from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.finetuning.state import load_state, trained_weights
-from bert_core.heads import BertForMaskedLM
+from bert_core.model.heads import BertForMaskedLM
 
 Weights = dict[str, torch.Tensor]
 

@@ -17,7 +17,7 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 
 Word = Callable[[], str]
 

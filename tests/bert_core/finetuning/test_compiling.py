@@ -12,7 +12,7 @@ from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.finetuning.compiling import compile_layers
-from bert_core.heads import BertForTokenClassification
+from bert_core.model.heads import BertForTokenClassification
 
 # PyTorch's compiler warns of PyTorch's own code.
 pytestmark = [

@@ -25,7 +25,8 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
-from bert_core.heads import (
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -34,9 +35,8 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertPreTrainedModel
 from bert_core.pretraining import mask_tokens, sentence_pairs
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 
 COUNT = 16
 Config = Callable[..., BertConfig]

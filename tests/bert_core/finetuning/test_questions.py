@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from bert_core.encoding import Encoding
 from bert_core.errors import InputError
 from bert_core.finetuning import Batch, Question, question_batch
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BertTokenizer
 
 PASSAGE = "the old mill stands by the green river and the red boat is near the mill"
 

@@ -12,7 +12,8 @@ import torch
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget, Loss, Trainer, TrainerSettings
-from bert_core.heads import (
+from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -21,7 +22,6 @@ from bert_core.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model import BertModel, BertPreTrainedModel
 
 ROWS, LENGTH = 4, 7
 Batch = dict[str, torch.Tensor]

@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from bert_core.config import BertConfig
-from bert_core.heads import BertForPreTraining
+from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining import PretrainingBatch, gather_positions, joint_loss
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bert_core.errors import InputError
 from bert_core.pretraining import build_vocabulary, write_vocabulary
-from bert_core.tokenizer import BertTokenizer
+from bert_core.text.tokenizer import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TEXT = ["low lower lowest low low", "new newer newest newest", "wide wider widest wide"] * 3

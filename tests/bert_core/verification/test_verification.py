@@ -21,9 +21,9 @@ from bert_core import (
     BertTokenizer,
 )
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints.safetensors_file import SafetensorsFile
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.model import BertPreTrainedModel
+from bert_core.model.bert import BertPreTrainedModel
 from bert_core.verification import VerificationReport, verify, write_verification
 from tests.conftest import save_head, save_tiny
 

@@ -1,0 +1,56 @@
+"""Where models compute: the processor or a GPU, and the way back of what they computed."""
+
+import re
+from dataclasses import fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from app.settings import settings
+from bert_core.errors import ConfigError
+from bert_core.model.outputs import ModelOutputs
+
+_NAMES = re.compile(r"cpu|mps|cuda(:\d{1,3})?")
+
+
+def chosen_device() -> torch.device:
+    """Return the device that the operator chose with BERT_EXPLORER_DEVICE.
+
+    Raises:
+        ConfigError: that is no device, or one that is not here.
+    """
+    name = settings().device
+    if name == "auto":
+        name = "cuda" if _has("cuda") else "mps" if _has("mps") else "cpu"
+    if not _NAMES.fullmatch(name):
+        raise ConfigError(
+            f"BERT_EXPLORER_DEVICE is {name[:40]!r}; expected cpu, cuda, cuda:0 (with the number "
+            "of the GPU), mps or auto."
+        )
+    if not _has(name):
+        raise ConfigError(
+            f"BERT_EXPLORER_DEVICE is {name!r}; this installation of PyTorch sees no such device. "
+            "Choose cpu or auto, or install a PyTorch that supports it."
+        )
+    return torch.device(name)
+
+
+def _has(name: str) -> bool:
+    """Tell whether PyTorch can compute there."""
+    if name.startswith("cuda"):
+        number = int(name.partition(":")[2] or 0)
+        return torch.cuda.is_available() and number < torch.cuda.device_count()
+    return name != "mps" or torch.backends.mps.is_available()
+
+
+def on_processor(outputs: ModelOutputs) -> ModelOutputs:
+    """Return outputs whose tensors are on the processor; what is there is not copied."""
+    found = {each.name: getattr(outputs, each.name) for each in fields(outputs)}
+    return replace(outputs, **{name: _moved(value) for name, value in found.items()})
+
+
+def _moved(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(part.cpu() for part in value)
+    return value.cpu() if isinstance(value, Tensor) else value

@@ -1,0 +1,1 @@
+"""Attention: every head, as a heat map or as lines."""

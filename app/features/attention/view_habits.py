@@ -1,0 +1,146 @@
+"""Where heads usually look: a map of all of them, and one beside the visitor's own text."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from app.features.attention.result_habits import HeadComparison, HeadHabits, Place
+from app.features.attention.view_pictures import encoded, palette_bytes
+from app.words.html import Html, join, tag
+from app.words.record_table import record_table
+
+AS_TABLE = "Every head in numbers"
+COLUMNS = ("looks at", "usually", "in this text")
+
+
+def place_names(habits: HeadHabits) -> dict[str, str]:
+    """List what the map may show: key -> name."""
+    return {place.key: place.name for place in habits.places}
+
+
+def _of(habits: HeadHabits, key: str) -> tuple[Place, np.ndarray]:
+    at = [place.key for place in habits.places].index(key)
+    return habits.places[at], habits.means[at]
+
+
+def amount(place: Place, value: float | None) -> str:
+    """Print a share of attention or a number of bits.
+
+    >>> amount(Place("a", "itself", ""), 0.4167), amount(Place("b", "", "", False), 2.34)
+    ('42 %', '2.3 bits')
+    """
+    if value is None or np.isnan(value):
+        return "–"
+    return f"{value:.0%}".replace("%", " %") if place.is_share else f"{value:.1f} bits"
+
+
+def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[str, object]:
+    """Prepare the map of all heads for the component that draws a grid of them.
+
+    Args:
+        habits: the numbers.
+        key: which of them.
+        chosen: layer and head that are marked.
+    """
+    place, means = _of(habits, key)
+    top = _top(habits, place, means)
+    pixels = np.rint(255 * np.nan_to_num(means) / top).astype(np.uint8)
+    every = [(i, j) for i in range(habits.layers) for j in range(habits.heads)]
+    return {
+        "layers": habits.layers,
+        "heads": habits.heads,
+        "rows": 1,
+        "columns": 1,
+        "pictures": encoded(pixels),
+        "peaks": [1.0] * means.size,
+        "common": False,
+        "palette": palette_bytes("viridis"),
+        "chosen": {"layer": chosen[0], "head": chosen[1]},
+        "notes": [f"{place.name}: {amount(place, float(means[at]))}" for at in every],
+        "label": describe_map(habits, key),
+        "top": amount(place, top),
+    }
+
+
+def _top(habits: HeadHabits, place: Place, means: np.ndarray) -> float:
+    """Return the number that has the lightest colour: a round share, or the widest spread."""
+    if not place.is_share:
+        return max(habits.widest, float(np.nanmax(means, initial=0.0)))
+    return min(1.0, max(0.1, float(np.ceil(10 * np.nanmax(means, initial=0.0)) / 10)))
+
+
+def describe_map(habits: HeadHabits, key: str) -> str:
+    """Say in one sentence what the map shows."""
+    place, means = _of(habits, key)
+    if np.isnan(means).all():
+        return f"{place.name}: no head has a number."
+    high = np.unravel_index(int(np.nanargmax(means)), means.shape)
+    low = np.unravel_index(int(np.nanargmin(means)), means.shape)
+    return (
+        f"{place.name}, {habits.layers} layers (rows) of {habits.heads} heads (columns): most in "
+        f"layer {high[0]}, head {high[1]} ({amount(place, float(means[high]))}), least in layer "
+        f"{low[0]}, head {low[1]} ({amount(place, float(means[low]))}), mean "
+        f"{amount(place, float(np.nanmean(means)))}."
+    )
+
+
+def map_table(habits: HeadHabits) -> pd.DataFrame:
+    """Put every number of every head into a table; shares from 0 to 1."""
+    layer, head = np.divmod(np.arange(habits.layers * habits.heads), habits.heads)
+    columns: Mapping[str, np.ndarray] = {
+        place.name if place.is_share else f"{place.name} (bits)": means.reshape(-1).round(4)
+        for place, means in zip(habits.places, habits.means, strict=True)
+    }
+    return pd.DataFrame({"layer": layer, "head": head, **columns})
+
+
+def map_csv(habits: HeadHabits) -> bytes:
+    """Write every number of every head as CSV."""
+    return map_table(habits).to_csv(index=False).encode("utf-8-sig")
+
+
+def source(habits: HeadHabits) -> Html:
+    """Say what the numbers were measured on, and what they do not say."""
+    stale = f" They do not belong to this model: {habits.stale}" if habits.stale else ""
+    return tag(
+        "p",
+        f"Means over {habits.texts:,} texts with {habits.tokens:,} tokens that come with the "
+        "program, each token counting once as the one that looks. Places overlap, so the shares of "
+        f"a head do not add up to 1; if every token looked at all alike, the spread would be "
+        f"{habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}",
+        class_="bx-line",
+    )  # fmt: skip
+
+
+def place_note(habits: HeadHabits, key: str) -> Html:
+    """Say what the numbers of the map mean."""
+    return tag("p", _of(habits, key)[0].meaning, class_="bx-line")
+
+
+def nothing_known(model: str) -> Html:
+    """Say that nobody has measured where the heads of a model usually look."""
+    return tag(
+        "p",
+        f"Where the heads of {model} usually look was not measured: no head-statistics.json lies "
+        "beside its weights. The bundled model has one.",
+        class_="bx-line",
+    )
+
+
+def comparison(found: HeadComparison) -> Html:
+    """Draw what a head usually does beside what it does in the visitor's text."""
+    rows = [
+        (
+            join(tag("strong", place.name), tag("br"), tag("small", place.meaning)),
+            amount(place, usual),
+            amount(place, here),
+        )
+        for place, usual, here in found.rows
+    ]
+    return record_table("Usually, and in this text", COLUMNS, rows, compact=True)
+
+
+def title(found: HeadComparison) -> str:
+    """Title the comparison."""
+    return "What these heads usually do" if found.head is None else "What this head usually does"

@@ -1,0 +1,1 @@
+"""Fill-mask: what the model would write at each [MASK]."""

@@ -1,0 +1,53 @@
+"""Words of a text that can be picked, by mouse, finger or keyboard."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app.words.html import plain
+
+
+def pick_word(
+    label: str, words: Sequence[str], *, key: str, on_pick: Callable[[int], None]
+) -> None:
+    """Draw every word as a button of its own; a pick calls back with the word's number.
+
+    Picks leave no trace in the widget: what they change is the text.
+
+    Args:
+        label: what picking does.
+        words: the words, in order; the same word may come twice.
+        key: name of the widget on its page.
+        on_pick: called with the number of the word, counted from 0.
+    """
+
+    names = _distinct([plain(word) for word in words])
+
+    def picked() -> None:
+        number = st.session_state.get(key)
+        st.session_state[key] = None
+        if isinstance(number, int) and 0 <= number < len(words):
+            on_pick(number)
+
+    st.pills(
+        label,
+        options=range(len(words)),
+        format_func=lambda number: names[number],
+        selection_mode="single",
+        key=key,
+        on_change=picked,
+    )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Tell equal names apart without showing it: the browser reports a pick by its name.
+
+    The second "the" ends in one word joiner, the third in two; the character has no width.
+    """
+    seen: Counter[str] = Counter()
+    distinct = []
+    for name in names:
+        distinct.append(name + "\u2060" * seen[name])
+        seen[name] += 1
+    return distinct

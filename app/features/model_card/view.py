@@ -1,0 +1,279 @@
+"""The model card in words, tables and pictures: figures beside what was to be reached."""
+
+import textwrap
+from collections.abc import Sequence
+from itertools import accumulate
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.features.model_card.result import Measured, ModelCardResult, Reached
+from app.words.html import Html, chart_lines, chart_text, join, tag, visible
+from app.words.record_table import record_table, signed
+
+AS_TABLE = "The same as a table"
+COLUMNS = ("asked", "result", "95 % interval", "cases", "floor", "goal", "reached")
+
+_SIGNS = {Reached.GOAL: True, Reached.FLOOR: True, Reached.NOTHING: False, Reached.NO_AIM: None}
+_WORDS = {
+    Reached.GOAL: "goal reached",
+    Reached.FLOOR: "floor reached, goal not",
+    Reached.NOTHING: "floor not reached",
+    Reached.NO_AIM: "nothing was set",
+}
+# Okabe-Ito, and a shape of its own for each.
+_DOTS = {
+    Reached.GOAL: ("star", "#009E73", 14),
+    Reached.FLOOR: ("circle", "#0072B2", 11),
+    Reached.NOTHING: ("x", "#D55E00", 11),
+    Reached.NO_AIM: ("circle-open", "#888888", 11),
+}
+_LINE = 48  # letters of the words above a dot that a phone has room for
+_WORD_LINE = 19  # pixels of a line of these words
+_DOT_LINE = 30  # pixels of what stands below them, with its dot in the middle
+
+
+def percent(share: float | None) -> str:
+    """Print a share to a tenth of a percent, as it was compared; number and sign stay together.
+
+    >>> percent(0.4167).split(), percent(None)
+    (['41.7', '%'], '–')
+    """
+    return "–" if share is None else f"{share:.1%}".replace("%", "\u00a0%")
+
+
+def interval(figure: Measured) -> str:
+    """Print the 95 % interval of a figure."""
+    return f"{100 * figure.low:.1f}–{percent(figure.high)}"
+
+
+def words_of(figure: Measured) -> str:
+    """Say what a figure has reached."""
+    no_goal = figure.goal is None and figure.reached is Reached.FLOOR
+    no_floor = figure.floor is None and figure.reached is Reached.NOTHING
+    return (
+        "floor reached" if no_goal else "goal not reached" if no_floor else _WORDS[figure.reached]
+    )
+
+
+def _aim(figure: Measured, aim: float | None) -> str:
+    """Print a floor or a goal; "at most" where less is better."""
+    if aim is None:
+        return "–"
+    before = "at most " if figure.lower_is_better else ""
+    behind = " (chance)" if aim == figure.chance else ""
+    return f"{before}{percent(aim)}{behind}"
+
+
+def no_figures(result: ModelCardResult) -> Html:
+    """Say so where nothing was measured."""
+    if result.figures:
+        return join()
+    return tag(
+        "p",
+        "No figures lie beside these weights: how well this model does is not known here. What its "
+        "makers say of it may stand in the card below.",
+    )
+
+
+def figures_table(figures: Sequence[Measured]) -> Html:
+    """Draw the figures beside floor and goal."""
+    rows = [
+        (
+            join(
+                tag("strong", visible(each.task)),
+                tag("br"),
+                tag("small", visible(each.measured_on)),
+            ),
+            tag("strong", percent(each.share)),
+            interval(each),
+            f"{each.cases:,}",
+            _aim(each, each.floor),
+            _aim(each, each.goal),
+            signed(_SIGNS[each.reached], words_of(each)),
+        )
+        for each in figures
+    ]
+    return record_table("What was measured, beside floor and goal", COLUMNS, rows, compact=True)
+
+
+def figures_note(result: ModelCardResult) -> Html:
+    """Say where the figures come from, how to read them, and what is left out."""
+    more = f" {result.left_out:,} more figures are not shown." if result.left_out else ""
+    guess = " Chance is the share of a blind guess." if _has_chance(result.figures) else ""
+    errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
+    return tag(
+        "p",
+        "Source: figures.json, which lies beside the weights. Every result is a share of its "
+        "cases. The floor was to be reached at least, the goal was hoped for. Of a hundred such "
+        "intervals about 95 hold the share that endlessly many cases of the kind would give."
+        f"{guess}{errors}{more}",
+        class_="bx-line",
+    )
+
+
+def _has_chance(figures: Sequence[Measured]) -> bool:
+    return any(each.chance is not None for each in figures)
+
+
+def _has_errors(figures: Sequence[Measured]) -> bool:
+    return any(each.lower_is_better for each in figures)
+
+
+def meanings(figures: Sequence[Measured]) -> Html:
+    """List what each share is a share of."""
+    items = [
+        tag("li", tag("strong", f"{visible(each.task)}: "), visible(each.meaning))
+        for each in {each.task: each for each in figures}.values()
+        if each.meaning
+    ]
+    if not items:
+        return join()
+    return tag(
+        "details",
+        tag("summary", "What each result is a share of"),
+        tag("ul", *items),
+        class_="bx-card-meanings",
+    )
+
+
+def describe(figures: Sequence[Measured]) -> str:
+    """Say in one sentence what the chart of the figures shows."""
+    count = {kind: sum(each.reached is kind for each in figures) for kind in Reached}
+    said = ", ".join(
+        f"{number} {'has' if number == 1 else 'have'} {words}"
+        for number, words in (
+            (count[Reached.GOAL], "reached the goal"),
+            (count[Reached.FLOOR], "reached the floor only"),
+            (count[Reached.NOTHING], "not reached what was set"),
+            (count[Reached.NO_AIM], "nothing to reach"),
+        )
+        if number
+    )
+    return f"{len(figures)} figures as dots with their 95 % intervals: {said}."
+
+
+def frame(figures: Sequence[Measured]) -> pd.DataFrame:
+    """Put the figures into a table of plain numbers, shares from 0 to 1."""
+    return pd.DataFrame(
+        {
+            "task": [visible(each.task) for each in figures],
+            "measured on": [visible(each.measured_on) for each in figures],
+            "share": [each.share for each in figures],
+            "95 % from": [each.low for each in figures],
+            "95 % to": [each.high for each in figures],
+            "cases": [each.cases for each in figures],
+            "floor": [each.floor for each in figures],
+            "goal": [each.goal for each in figures],
+            "chance": [each.chance for each in figures],
+            "less is better": [each.lower_is_better for each in figures],
+            "reached": [words_of(each) for each in figures],
+            "meaning": [visible(each.meaning) for each in figures],
+        }
+    ).round(4)
+
+
+def csv(figures: Sequence[Measured]) -> bytes:
+    """Write the figures as CSV."""
+    return frame(figures).to_csv(index=False).encode("utf-8-sig")
+
+
+def figures_chart(figures: Sequence[Measured]) -> go.Figure:
+    """Draw every figure as a dot on its interval, with the marks of floor and goal."""
+    fig = go.Figure()
+    names = [f"{each.task}, {each.measured_on}: {percent(each.share)}" for each in figures]
+    labels = [textwrap.wrap(name, _LINE) for name in names]  # a phone is not wider
+    tops = [0, *accumulate(_WORD_LINE * len(lines) + _DOT_LINE for lines in labels)]
+    dots = [top - _DOT_LINE // 2 for top in tops[1:]]
+    for kind, (symbol, colour, size) in _DOTS.items():
+        rows = [at for at, each in enumerate(figures) if each.reached is kind]
+        shown = [figures[at] for at in rows]
+        if not shown:
+            continue
+        fig.add_scatter(
+            x=[each.share for each in shown],
+            y=[dots[at] for at in rows],
+            mode="markers",
+            name=_WORDS[kind],
+            marker={"symbol": symbol, "color": colour, "size": size, "line": {"color": colour}},
+            error_x={
+                "array": [each.high - each.share for each in shown],
+                "arrayminus": [each.share - each.low for each in shown],
+                "color": colour,
+                "thickness": 2,
+            },
+            hovertext=[_hover(each) for each in shown],
+            hoverinfo="text",
+        )
+    _add_marks(fig, figures, dots, "floor", "line-ns-open")
+    _add_marks(fig, figures, dots, "goal", "diamond-tall-open")
+    for top, lines in zip(tops, labels, strict=False):  # the last top ends the last figure
+        fig.add_annotation(
+            x=0, xref="paper", y=top, text=chart_lines(lines), showarrow=False,
+            xanchor="left", yanchor="top", align="left", font={"size": 14},
+        )  # fmt: skip
+    _lay_out(fig, tops[-1])
+    return fig
+
+
+def _hover(figure: Measured) -> str:
+    return chart_text(f"{percent(figure.share)} ({interval(figure)}), {words_of(figure)}")
+
+
+def _add_marks(
+    fig: go.Figure, figures: Sequence[Measured], dots: Sequence[int], aim: str, symbol: str
+) -> None:
+    """Mark what was to be reached."""
+    values = [(getattr(each, aim), dot) for each, dot in zip(figures, dots, strict=True)]
+    found = [(value, dot) for value, dot in values if value is not None]
+    if found:
+        fig.add_scatter(
+            x=[value for value, _ in found],
+            y=[dot for _, dot in found],
+            mode="markers",
+            name=aim,
+            marker={"symbol": symbol, "color": "#888888", "size": 13, "line": {"width": 2}},
+            hovertext=[f"{aim} {percent(value)}" for value, _ in found],
+            hoverinfo="text",
+        )
+
+
+def _lay_out(fig: go.Figure, pixels: int) -> None:
+    fig.update_yaxes(
+        visible=False, range=[pixels, 0], fixedrange=True, showgrid=False, zeroline=False
+    )
+    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True, dtick=0.2)
+    fig.update_layout(
+        height=pixels + 100,
+        margin={"l": 8, "r": 8, "t": 8, "b": 32},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        hovermode="closest",
+    )
+
+
+def trouble(result: ModelCardResult) -> Html:
+    """Say what lies beside the weights and could not be read."""
+    if not result.problems:
+        return join()
+    items = [tag("li", visible(each)) for each in result.problems]
+    says = tag("p", tag("strong", "Not everything beside the weights could be read."))
+    return tag("div", says, tag("ul", *items), class_="bx-note bx-caution", role="alert")
+
+
+def card_note(result: ModelCardResult) -> Html:
+    """Say where the card comes from, or that there is none."""
+    if not result.text.strip():
+        return tag(
+            "p",
+            "No card lies beside these weights (a file README.md): what the model was made from, "
+            "under which licence, and where its limits are, is not known here.",
+        )
+    shown = ""
+    if not result.whole:
+        shown = f" It has {result.text_bytes:,} bytes, of which only the beginning is shown."
+    return tag(
+        "p",
+        "What follows is the file README.md that lies beside the weights, as its makers wrote it. "
+        f"Pictures and addresses in it are shown as words: nothing is fetched.{shown}",
+        class_="bx-line",
+    )

@@ -1,0 +1,1 @@
+"""Named entities: names in a text, each with its score."""

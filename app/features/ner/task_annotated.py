@@ -1,0 +1,176 @@
+"""Annotated text as people exchange it, one word and its tag a line, and how to compare it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.features.ner.result_agreement import Agreement, Counts, Difference, Named, Verdict
+from bert_core.errors import InputError
+from bert_core.reading.tagging import TagScheme
+
+_TAG = re.compile(r"O|[BIMELSU][-_]\S+")
+_DOCUMENT = "-DOCSTART-"  # how the files of CoNLL-2003 begin a document
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """Sentences of words with a tag each.
+
+    Attributes:
+        text: the words with blanks between them, a line a sentence.
+        words: W places in the text: first character, and the one after the last.
+        tags: W tags.
+        starts: the first word of every sentence.
+    """
+
+    text: str
+    words: tuple[tuple[int, int], ...]
+    tags: tuple[str, ...]
+    starts: tuple[int, ...]
+
+    @property
+    def sentences(self) -> list[range]:
+        """The words of every sentence."""
+        stops = (*self.starts[1:], len(self.words))
+        return [range(*each) for each in zip(self.starts, stops, strict=True)]
+
+
+def read_annotated(lines: str) -> Annotated:
+    """Read words and their tags, the first and the last column of each line.
+
+    Columns are parted by TAB, or by blanks in lines without one; a blank line ends a sentence.
+
+    Raises:
+        InputError: no word at all, a line with one column, or something that is no tag.
+    """
+    text: list[str] = []
+    words: list[tuple[int, int]] = []
+    tags: list[str] = []
+    starts: list[int] = []
+    place, opens = 0, True
+    for number, line in enumerate(lines.splitlines(), start=1):
+        columns = line.split("\t") if "\t" in line.strip() else line.split()
+        if not line.strip() or columns[0].strip() == _DOCUMENT:
+            opens = True
+            continue
+        word, tag = columns[0].strip(), columns[-1].strip()
+        _check(number, word, tag, len(columns))
+        if opens:
+            starts.append(len(words))
+        gap = "" if not words else "\n" if opens else " "
+        place += len(gap)
+        text += [gap, word]
+        words.append((place, place + len(word)))
+        tags.append(tag)
+        place, opens = place + len(word), False
+    if not words:
+        raise InputError("There is no annotated word. Write one word, a TAB and its tag a line.")
+    return Annotated("".join(text), tuple(words), tuple(tags), tuple(starts))
+
+
+def _check(number: int, word: str, tag: str, columns: int) -> None:
+    if columns < 2 or not word:
+        raise InputError(
+            f"Line {number} has one column only; expected a word, a TAB and its tag, such as O or "
+            "B-PER. A sentence ends with a blank line."
+        )
+    if not _TAG.fullmatch(tag):
+        raise InputError(
+            f"Line {number} ends with {tag[:40]!r}; expected a tag: O outside of names, or one "
+            "like B-PER for the beginning of a name and I-PER for the rest of it."
+        )
+
+
+def entities(
+    annotated: Annotated, tags: Sequence[str], names: Sequence[str]
+) -> list[tuple[int, Named]]:
+    """Join tags to entities, none of which goes beyond its sentence.
+
+    Args:
+        annotated: the words.
+        tags: W of them.
+        names: every tag there may be; together they tell what a prefix means.
+
+    Returns:
+        The number of the sentence, from 1, and the entity.
+    """
+    scheme = TagScheme(names)
+    numbers = {name: number for number, name in enumerate(names)}
+    found = []
+    for number, sentence in enumerate(annotated.sentences, start=1):
+        labels = [numbers[tags[word]] for word in sentence]
+        for s in scheme.stretches(labels):
+            first, last = sentence[s.start], sentence[s.stop - 1]
+            place = annotated.words[first][0], annotated.words[last][1]
+            found.append((number, Named(s.kind, *place)))
+    return found
+
+
+def _every(tags: Sequence[str]) -> list[str]:
+    """Return the tags and, for each kind, B- and I-: a single S- alone would not be understood."""
+    kinds = {tag[2:] for tag in tags if tag != "O"}
+    return sorted({*tags, *(f"{prefix}-{kind}" for prefix in "BI" for kind in kinds)})
+
+
+def compare(
+    annotated: Annotated, tags: Sequence[str], names: Sequence[str], kinds: Sequence[str]
+) -> Agreement:
+    """Compare annotations with a model's tags of the same words, entity by entity.
+
+    An entity is right if its first word, its last word and its kind are (as in the evaluation of
+    Tjong Kim Sang 2002).
+
+    Args:
+        annotated: words with the tags of a person.
+        tags: W tags of the model.
+        names: every label of the model.
+        kinds: what these are labels for.
+    """
+    gold = entities(annotated, annotated.tags, _every(annotated.tags))
+    found = entities(annotated, tags, names)
+    right = {named for _, named in gold} & {named for _, named in found}
+    used = sorted({named.kind for _, named in (*gold, *found)})
+    counts = [
+        Counts(
+            kind,
+            sum(named.kind == kind for _, named in gold),
+            sum(named.kind == kind for _, named in found),
+            sum(named.kind == kind for named in right),
+        )
+        for kind in used
+    ]
+    return Agreement(
+        text=annotated.text,
+        words=len(annotated.words),
+        sentences=len(annotated.starts),
+        total=Counts("", len(gold), len(found), len(right)),
+        kinds=tuple(counts),
+        differences=tuple(
+            _differences(
+                [each for each in gold if each[1] not in right],
+                [each for each in found if each[1] not in right],
+            )
+        ),
+        unknown=tuple(sorted({named.kind for _, named in gold} - set(kinds))),
+    )
+
+
+def _differences(
+    gold: Sequence[tuple[int, Named]], found: Sequence[tuple[int, Named]]
+) -> list[Difference]:
+    """Pair what overlaps, the first with the first; tell of the rest one by one."""
+    left = list(found)
+    told = []
+    for sentence, named in gold:
+        partner = next(
+            (each for each in left if each[1].start < named.end and named.start < each[1].end), None
+        )
+        if partner is None:
+            told.append(Difference("missed", sentence, named, None))
+            continue
+        left.remove(partner)
+        same = (partner[1].start, partner[1].end) == (named.start, named.end)
+        verdict: Verdict = "other kind" if same else "other ends"
+        told.append(Difference(verdict, sentence, named, partner[1]))
+    told += [Difference("invented", sentence, None, named) for sentence, named in left]
+    return sorted(told, key=lambda each: each.start)

@@ -1,0 +1,139 @@
+"""The entity tagger against annotations: the figures, what they count, and every difference."""
+
+import pandas as pd
+
+from app.features.ner.result_agreement import Agreement, Counts, Named
+from app.words.html import Html, join, tag, visible
+
+TITLE = "Check it against your own annotations"
+ASK = "Annotated words, one a line: word, TAB, tag"
+HINT = "Ada\tB-PER\nLovelace\tI-PER\nlived\tO\nin\tO\nLondon\tB-LOC"
+"""What the empty box suggests."""
+
+_FEW = 3  # differences named in words; the table lists all
+
+
+def how() -> Html:
+    """Say what to paste, and what will be compared."""
+    return tag(
+        "p",
+        "Paste words whose names you have marked yourself: a word, a TAB and its tag on each line, "
+        "a blank line after each sentence (CoNLL files fit as they are). The model reads the "
+        "words, each takes the label of its first piece, and the names of both are compared. The "
+        "settings above do not matter here.",
+        class_="bx-line",
+    )
+
+
+def outcome(agreement: Agreement) -> Html:
+    """Say how well both agree, with the counts behind every figure."""
+    total = agreement.total
+    words = _count(agreement.words, "word")
+    head = f"{words} in {_count(agreement.sentences, 'sentence')}. "
+    if not total.annotated and not total.found:
+        return tag(
+            "p", head, "Neither the annotations nor the model mark any name here.",
+            class_="bx-note", role="status",
+        )  # fmt: skip
+    return join(
+        tag(
+            "p",
+            tag("strong", f"F1 {share(total.f1)}. "),
+            head,
+            f"Precision {share(total.precision)}: of {_count(total.found, 'name')} that the model "
+            f"marked, {total.right:,} {_are(total.right)} right. Recall {share(total.recall)}: of "
+            f"{_count(total.annotated, 'annotated name')} it found {total.right:,}.",
+            class_="bx-note",
+            role="status",
+        ),
+        tag(
+            "p",
+            "A name is right if its first word, its last word and its kind are. F1 is the harmonic "
+            "mean of precision and recall"
+            + (
+                "; with so few names a single one moves it by several points."
+                if 0 < total.annotated < 50
+                else "."
+            ),
+            class_="bx-line",
+        ),
+        _unknown(agreement),
+    )
+
+
+def _unknown(agreement: Agreement) -> Html:
+    """Name the kinds that the model cannot find, because it has no label for them."""
+    if not agreement.unknown:
+        return join()
+    named = [tag("code", visible(kind)) for kind in agreement.unknown]
+    return tag(
+        "p",
+        tag("strong", "The model has no label for "),
+        join(*named, by=", "),
+        ", so it misses all of these; perhaps it calls them something else.",
+        class_="bx-note bx-caution",
+    )
+
+
+def kinds_table(agreement: Agreement) -> pd.DataFrame:
+    """List the counts and figures of every kind, and of all together."""
+    rows = [_kind_row(each.kind, each) for each in agreement.kinds]
+    rows.append(_kind_row("all kinds", agreement.total))
+    columns = ["kind", "annotated", "found", "right", "precision", "recall", "F1"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _kind_row(name: str, counts: Counts) -> tuple[str | int, ...]:
+    figures = (share(each) for each in (counts.precision, counts.recall, counts.f1))
+    return visible(name), counts.annotated, counts.found, counts.right, *figures
+
+
+def differences_table(agreement: Agreement) -> pd.DataFrame:
+    """List every difference: what is annotated, what the model says, and where."""
+    rows = [
+        (
+            each.verdict,
+            _text(agreement, each.annotated),
+            visible(each.annotated.kind) if each.annotated else "–",
+            _text(agreement, each.found),
+            visible(each.found.kind) if each.found else "–",
+            each.sentence,
+        )
+        for each in agreement.differences
+    ]
+    columns = ["difference", "annotated", "its kind", "model", "model's kind", "sentence"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def describe(agreement: Agreement) -> str:
+    """Say in one sentence where both differ."""
+    count = len(agreement.differences)
+    if not count:
+        return "No difference between the annotations and the model."
+    named = [
+        f"{each.verdict}: “{_text(agreement, each.annotated or each.found)}”"
+        for each in agreement.differences[:_FEW]
+    ]
+    rest = f" and {count - _FEW:,} more" if count > _FEW else ""
+    return f"{_count(count, 'difference')}: {', '.join(named)}{rest}."
+
+
+def share(value: float | None) -> str:
+    """Print a share of 1 in per cent; a dash where there is nothing to share.
+
+    >>> share(0.625), share(None)
+    ('62.5 %', '–')
+    """
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _text(agreement: Agreement, named: Named | None) -> str:
+    return visible(agreement.text[named.start : named.end]) if named else "–"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

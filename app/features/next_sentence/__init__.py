@@ -1,0 +1,1 @@
+"""Next sentence: whether one sentence may follow another."""

@@ -1,0 +1,62 @@
+"""The result of the next-sentence page."""
+
+from dataclasses import dataclass
+
+from app.results import Calibration, Cut
+
+IS_NEXT = 0
+"""Index of "the second sentence follows the first" in logits and probabilities."""
+
+IS_RANDOM = 1
+"""Index of "the second sentence was picked at random"."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputToken:
+    """One token of the input, as the model receives it.
+
+    Attributes:
+        token: the vocabulary entry.
+        input_id: its number in the vocabulary.
+        segment: its token type, 0 or 1.
+        side: 0 for the first sentence, 1 for the second, None for an added special token.
+    """
+
+    token: str
+    input_id: int
+    segment: int
+    side: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextSentenceResult:
+    """What the next-sentence head answers for one ordered pair.
+
+    Attributes:
+        logits: raw scores, index `IS_NEXT` first, then `IS_RANDOM`.
+        probabilities: their softmax at the temperature, in the same order.
+        tokens: the input, in order.
+        cut: what had to be left out of it.
+        calibration: how logits became probabilities.
+    """
+
+    logits: tuple[float, float]
+    probabilities: tuple[float, float]
+    tokens: tuple[InputToken, ...]
+    cut: Cut
+    calibration: Calibration
+
+    @property
+    def follows(self) -> bool:
+        """Whether "follows" is the likelier answer."""
+        return self.logits[IS_NEXT] >= self.logits[IS_RANDOM]
+
+    @property
+    def confidence(self) -> float:
+        """Probability of the likelier answer, 0.5 to 1."""
+        return max(self.probabilities)
+
+    @property
+    def margin(self) -> float:
+        """Logit of "follows" minus that of "random"; by the temperature, the log-odds."""
+        return self.logits[IS_NEXT] - self.logits[IS_RANDOM]

@@ -1,0 +1,59 @@
+"""Ask the next-sentence head whether one sentence may follow another."""
+
+import torch
+
+from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.models import Engine
+from app.models.calibration import calibration
+from app.results import Cut
+from bert_core import BertForNextSentencePrediction
+from bert_core.errors import InputError
+
+
+def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult:
+    """Score the pair in the order given; the answer for the swapped pair is another one.
+
+    Label 0 means "the second sentence follows the first", label 1 "it was picked at random",
+    as in the pre-training of Devlin et al. (2019), section 3.1.
+
+    Args:
+        engine: the loaded model.
+        first: the first sentence; it must hold at least one piece.
+        second: the second sentence; the same.
+
+    Raises:
+        InputError: one of the sentences holds nothing that the model reads.
+    """
+    whole = engine.tokenizer.encode(first, second)
+    for side, name in ((0, "first"), (1, "second")):
+        if side not in whole.sequence_ids:
+            raise InputError(
+                f"The {name} sentence holds no piece that the model reads; both sentences need "
+                "at least one. Write a word or pick an example."
+            )
+    encoding = whole
+    if len(whole.input_ids) > engine.max_length:
+        encoding = engine.tokenizer.encode(first, second, max_length=engine.max_length)
+    outputs = engine.run(BertForNextSentencePrediction, encoding)
+    assert outputs.logits is not None  # this class always has them
+    logits = outputs.logits[0].double()  # (2,)
+    scale = calibration(engine, BertForNextSentencePrediction)
+    probabilities = torch.softmax(logits / scale.temperature, dim=-1)
+    return NextSentenceResult(
+        logits=(float(logits[IS_NEXT]), float(logits[IS_RANDOM])),
+        probabilities=(float(probabilities[IS_NEXT]), float(probabilities[IS_RANDOM])),
+        tokens=tuple(
+            InputToken(token=token, input_id=input_id, segment=segment, side=side)
+            for token, input_id, segment, side in zip(
+                encoding.tokens,
+                encoding.input_ids,
+                encoding.token_type_ids,
+                encoding.sequence_ids,
+                strict=True,
+            )
+        ),
+        cut=Cut.between(
+            whole.tokens, whole.sequence_ids, encoding.sequence_ids, limit=engine.max_length
+        ),
+        calibration=scale,
+    )

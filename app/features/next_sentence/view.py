@@ -1,0 +1,183 @@
+"""The next-sentence page: verdict, bars, labels, warning, the input, and what was cut."""
+
+import pandas as pd
+
+from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.settings import settings
+from app.words.calibration import calibrated
+from app.words.format import percent, signed
+from app.words.html import Html, join, tag, visible
+
+HINTS = ("She opened the window.", "Cold air came in.")
+"""What the empty boxes suggest."""
+
+MEANINGS = {
+    IS_NEXT: "the second sentence follows the first",
+    IS_RANDOM: "the second sentence was picked at random",
+}
+"""What the two labels mean, in the order of every published checkpoint."""
+
+UNDECIDED = 0.6
+"""Below this the likelier answer is not called a yes or a no."""
+
+OVERSURE = 0.95
+"""From here on the page warns that the number is a poor measure of being right."""
+
+
+def verdict(result: NextSentenceResult) -> Html:
+    """Draw the answer in words, with a sign so that no colour has to tell it."""
+    meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
+    said = f"the model believes that {meaning}."
+    sign, word, kind = ("✓", "Yes", "bx-yes") if result.follows else ("✗", "No", "bx-no")
+    if result.confidence < UNDECIDED:
+        sign, word, kind = "≈", "Undecided", "bx-unsure"
+        said = f"the model leans only a little to the answer that {meaning}."
+    return tag(
+        "div",
+        tag("span", sign, class_="bx-nsp-sign", aria_hidden="true"),
+        tag(
+            "p",
+            tag("strong", f"{word}: "),
+            said,
+            tag("br"),
+            tag(
+                "span",
+                f"Probability {percent(result.confidence)} · difference of the logits "
+                f"{signed(result.margin, 2)}",
+                class_="bx-line",
+            ),
+        ),
+        class_=f"bx-nsp-verdict {kind}",
+        role="status",
+    )
+
+
+def score_bars(result: NextSentenceResult) -> Html:
+    """Draw both probabilities as bars with their logits; the text in it is the alternative."""
+    rows = [
+        tag(
+            "li",
+            tag(
+                "span",
+                tag("code", f"label {label}"),
+                tag("span", f" {MEANINGS[label]}"),
+                class_="bx-nsp-name",
+            ),
+            tag(
+                "span",
+                tag("span", class_="bx-nsp-fill", style=f"width:{result.probabilities[label]:.2%}"),
+                class_="bx-nsp-track",
+                aria_hidden="true",
+            ),
+            tag("strong", percent(result.probabilities[label]), class_="bx-nsp-share"),
+            tag("span", f"logit {signed(result.logits[label], 3)}", class_="bx-nsp-logit"),
+        )
+        for label in (IS_NEXT, IS_RANDOM)
+    ]
+    return tag("ul", *rows, class_="bx-nsp-bars")
+
+
+def score_table(result: NextSentenceResult) -> pd.DataFrame:
+    """Put both scores into a table."""
+    labels = (IS_NEXT, IS_RANDOM)
+    return pd.DataFrame(
+        {
+            "label": list(labels),
+            "meaning": [MEANINGS[label] for label in labels],
+            "probability": [result.probabilities[label] for label in labels],
+            "logit": [result.logits[label] for label in labels],
+        }
+    )
+
+
+def describe_scores(result: NextSentenceResult) -> str:
+    """Say in one sentence what the bars show."""
+    return (
+        f"Probability {percent(result.probabilities[IS_NEXT])} that the second sentence follows "
+        f"the first, {percent(result.probabilities[IS_RANDOM])} that it was picked at random."
+    )
+
+
+def label_key(result: NextSentenceResult) -> Html:
+    """Explain the two labels, easily taken for their opposites, and what the numbers are worth."""
+    return tag(
+        "p",
+        tag("strong", "Mind the order of the labels. "),
+        "In training, half of the pairs were true neighbours: ",
+        tag("code", "label 0"),
+        ". In the other half the second sentence came from elsewhere: ",
+        tag("code", "label 1"),
+        ". So 0 is the yes. A probability is the softmax of the two logits. ",
+        calibrated(result.calibration, "pairs"),
+        class_="bx-note",
+    )
+
+
+def oversure(result: NextSentenceResult) -> Html:
+    """Warn where the number is higher than the model's judgement deserves; else nothing."""
+    if result.confidence < OVERSURE:
+        return join()
+    share = percent(result.confidence)
+    said = f"{share} does not mean that such answers are right that often."
+    if result.calibration.named:
+        said = (
+            f"{share} holds on average, over pairs like those the temperature was fitted on; of "
+            "pairs from one text fewer are right."
+        )
+    return tag(
+        "p",
+        tag("strong", "Very sure is not very right. "),
+        f"{said} In training, most wrong pairs gave themselves away by a change of topic, so that "
+        "is what this head is surest about. Swap the sentences, or try “Reversed” and "
+        "“Contradiction”, and see how little it cares about order and logic.",
+        class_="bx-note bx-caution",
+    )
+
+
+def model_input(result: NextSentenceResult) -> Html:
+    """Draw the one row of tokens that the model reads, with the segment id of each."""
+    limit = settings().shown_pieces
+    shown = [_input_token(token) for token in result.tokens[:limit]]
+    rest = len(result.tokens) - limit
+    if rest > 0:
+        shown.append(tag("li", f"… and {rest:,} more", class_="bx-nsp-more"))
+    return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model sees it")
+
+
+def _input_token(token: InputToken) -> Html:
+    kind = "bx-special" if token.side is None else ""
+    return tag(
+        "li",
+        tag("bdi", visible(token.token), class_="bx-nsp-token"),
+        tag("span", str(token.segment), class_="bx-nsp-segment"),
+        class_=f"bx-seg{min(token.segment, 1)} {kind}".strip(),
+        title=f"id {token.input_id}, segment {token.segment}",
+    )
+
+
+def input_table(result: NextSentenceResult) -> pd.DataFrame:
+    """Put the input into a table: position, token, id, segment, where it came from."""
+    origin = {0: "first sentence", 1: "second sentence", None: "added"}
+    return pd.DataFrame(
+        {
+            "position": range(len(result.tokens)),
+            "token": [visible(token.token) for token in result.tokens],
+            "id": [token.input_id for token in result.tokens],
+            "segment": [token.segment for token in result.tokens],
+            "from": [origin[token.side] for token in result.tokens],
+        }
+    )
+
+
+def input_note(result: NextSentenceResult) -> Html:
+    """Say what the row of tokens is, and how long."""
+    return tag(
+        "p",
+        f"{len(result.tokens):,} of at most {result.cut.limit:,} tokens. ",
+        tag("code", "[CLS]"),
+        " opens the input, and the answer is read off its vector alone; ",
+        tag("code", "[SEP]"),
+        " closes each sentence. The small number under a token is its segment: 0 for the first "
+        "sentence, 1 for the second.",
+        class_="bx-line",
+    )

@@ -1,0 +1,1 @@
+"""Question answering: where in a passage the answer is."""

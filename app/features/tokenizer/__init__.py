@@ -1,0 +1,1 @@
+"""Tokenizer: the pieces that a text is cut into."""

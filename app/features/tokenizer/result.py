@@ -1,0 +1,202 @@
+"""What the tokenizer inspector found: pieces, what would be cut, and how each word was cut."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.results import Cut
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One token of the input as the model receives it.
+
+    Attributes:
+        position: its place in the input, counted from 0.
+        token: its spelling in the vocabulary; "##" marks a piece that continues a word.
+        id: its number in the vocabulary.
+        start: first character in its own text.
+        end: character after the last one; an added token has start = end = 0.
+        source: the characters it was made from, as typed; "" for an added token.
+        word: number of its word in its own text, or None for an added token.
+        segment: token type, 0 or 1.
+        added: True for the [CLS] and [SEP] that the tokenizer puts around the text.
+        unknown: True where a word became [UNK].
+        cut: True where the model's length would not leave room for it.
+    """
+
+    position: int
+    token: str
+    id: int
+    start: int
+    end: int
+    source: str
+    word: int | None
+    segment: int
+    added: bool
+    unknown: bool
+    cut: bool
+
+    @property
+    def continues(self) -> bool:
+        """Whether the piece continues the word of the piece before it."""
+        return self.token.startswith("##") and not self.unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One look into the vocabulary: the spelling that was looked up, and whether it is there."""
+
+    piece: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WordStory:
+    """How one word became pieces.
+
+    Attributes:
+        text: as typed.
+        start: its first character in the text.
+        normalized: after cleaning, lower-casing and stripping of accents.
+        attempts: every look into the vocabulary, in order.
+        pieces: what came out.
+        ids: their numbers.
+        reason: why it is unknown, one sentence; "" for a known word.
+        special: whether it is a special token written in the text.
+    """
+
+    text: str
+    start: int
+    normalized: str
+    attempts: tuple[Attempt, ...]
+    pieces: tuple[str, ...]
+    ids: tuple[int, ...]
+    reason: str
+    special: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A text on its way to pieces, step by step.
+
+    Attributes:
+        typed: the stretch of text that was replayed, from its beginning.
+        cleaned: controls dropped, every blank a plain one, Chinese characters set apart.
+        stripped: then without accents (the same again where the casing keeps them).
+        lowered: then lower-cased (the same again where the casing keeps capitals).
+        words: the words in order.
+        whole: whether the stretch is the whole text.
+    """
+
+    typed: str
+    cleaned: str
+    stripped: str
+    lowered: str
+    words: tuple[WordStory, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Every token of the input, column by column: a long text has tens of thousands.
+
+    Attributes:
+        tokens: spellings in the vocabulary.
+        ids: numbers in the vocabulary.
+        spans: first character and the one after the last, in the token's own text.
+        words: number of the word in its own text, None for an added token.
+        segments: token types, 0 or 1.
+        sides: 0 for the text, 1 for its pair, None for an added token.
+    """
+
+    tokens: Sequence[str]
+    ids: Sequence[int]
+    spans: Sequence[tuple[int, int]]
+    words: Sequence[int | None]
+    segments: Sequence[int]
+    sides: Sequence[int | None]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerResult:
+    """A text, or two, as the model would read it.
+
+    Attributes:
+        texts: the text, and its pair where there is one, as typed.
+        columns: every token in order, added ones included.
+        unknown_token: what stands for a word that the vocabulary cannot spell.
+        max_length: tokens the model reads at most.
+        cut: what would be lost of each text because the model reads no more.
+        lower_case: the casing used.
+        model_lower_case: the casing this vocabulary was made for.
+        decoded: the beginning of each text, put together again from the ids alone.
+        decoded_whole: whether that beginning is all of every text.
+        losses: what those ids no longer say, in words; () where the text comes back unchanged.
+    """
+
+    texts: tuple[str, ...]
+    columns: Columns
+    unknown_token: str
+    max_length: int
+    cut: Cut
+    lower_case: bool
+    model_lower_case: bool
+    decoded: tuple[str, ...]
+    decoded_whole: bool
+    losses: tuple[str, ...]
+
+    def pieces(self, limit: int | None = None) -> list[Piece]:
+        """Return the first tokens of the input, added ones included."""
+        return [self.piece(position) for position in range(len(self.columns))[:limit]]
+
+    def pieces_of(self, side: int, limit: int | None = None) -> list[Piece]:
+        """Return the first pieces of one text, without added tokens."""
+        first = self._first(side)
+        return [self.piece(first + n) for n in range(self.cut.lengths[side])[:limit]]
+
+    def first_lost(self, side: int) -> Piece | None:
+        """Return the first piece of a text for which the model has no room, if there is one."""
+        kept = self.cut.kept[side]
+        return None if kept == self.cut.lengths[side] else self.piece(self._first(side) + kept)
+
+    def piece(self, position: int) -> Piece:
+        """Return all that is known about the token at one position."""
+        columns = self.columns
+        side, (start, end) = columns.sides[position], columns.spans[position]
+        own = side is not None
+        return Piece(
+            position=position,
+            token=columns.tokens[position],
+            id=columns.ids[position],
+            start=start,
+            end=end,
+            source=self.texts[side][start:end] if side is not None else "",
+            word=columns.words[position],
+            segment=columns.segments[position],
+            added=not own,
+            unknown=own and columns.tokens[position] == self.unknown_token,
+            cut=side is not None and position - self._first(side) >= self.cut.kept[side],
+        )
+
+    def _first(self, side: int) -> int:
+        """Return the position of the first piece of a text: [CLS] and [SEP] stand before."""
+        return 1 if side == 0 else self.cut.lengths[0] + 2
+
+    @property
+    def words(self) -> int:
+        """How many words the texts have, punctuation marks counted as words."""
+        last = [self._first(side) + self.cut.lengths[side] - 1 for side in range(len(self.texts))]
+        return sum(
+            (self.columns.words[position] or 0) + 1 for position in last if self._own(position)
+        )
+
+    def _own(self, position: int) -> bool:
+        return self.columns.sides[position] is not None
+
+    @property
+    def unknown(self) -> int:
+        """How many words became unknown."""
+        return list(self.columns.tokens).count(self.unknown_token)

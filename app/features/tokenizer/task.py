@@ -1,0 +1,139 @@
+"""Tokenizer inspector: a text as the model reads it, and the story of every word.
+
+`tokenizer` is the task, quick for any length; `replay` shows the steps for the beginning of a
+text, with every look into the vocabulary.
+"""
+
+import unicodedata
+from itertools import islice
+
+from app.features.tokenizer.result import Attempt, Columns, Replay, TokenizerResult, WordStory
+from app.models import Engine
+from app.results import Cut
+from bert_core.errors import InputError
+from bert_core.text.trace import WordTrace
+
+_DECODED = 1_000  # pieces put back together; what is lost shows long before
+
+
+def tokenizer(
+    engine: Engine, text: str, text_pair: str | None = None, *, lower_case: bool | None = None
+) -> TokenizerResult:
+    """Cut a text, or a pair, into the pieces that the model reads.
+
+    Args:
+        engine: the model whose vocabulary and length count.
+        text: any text.
+        text_pair: a second text, or None.
+        lower_case: the casing to use; None means the model's own.
+
+    Raises:
+        InputError: there is no text at all.
+    """
+    if not text.strip() and not (text_pair or "").strip():
+        raise InputError("The text is empty. Type something to see it cut into pieces.")
+    casing = engine.provenance.lower_case if lower_case is None else lower_case
+    cutter = engine.tokenizer_for(lower_case=casing)
+    whole = cutter.encode(text, text_pair)
+    fitting = cutter.encode(text, text_pair, max_length=engine.max_length)
+    cut = Cut.between(
+        whole.tokens, whole.sequence_ids, fitting.sequence_ids, limit=engine.max_length
+    )
+    texts = (text,) if text_pair is None else (text, text_pair)
+    columns = Columns(
+        tokens=whole.tokens,
+        ids=whole.input_ids,
+        spans=whole.offsets,
+        words=whole.word_ids,
+        segments=whole.token_type_ids,
+        sides=whole.sequence_ids,
+    )
+    begun = [_begin(columns, texts[side], side) for side in range(len(texts))]
+    decoded = tuple(cutter.decode(ids, skip_special_tokens=False) for ids, _ in begun)
+    typed = tuple(typed for _, typed in begun)
+    return TokenizerResult(
+        texts=texts,
+        columns=columns,
+        unknown_token=cutter.unk_token,
+        max_length=engine.max_length,
+        cut=cut,
+        lower_case=casing,
+        model_lower_case=engine.provenance.lower_case,
+        decoded=decoded,
+        decoded_whole=typed == texts,
+        losses=_losses(" ".join(typed), " ".join(decoded)),
+    )
+
+
+def replay(
+    engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
+) -> Replay:
+    """Replay how the beginning of a text is cleaned, cut and looked up.
+
+    Args:
+        engine: the model whose vocabulary counts.
+        text: any text.
+        lower_case: the casing to use; None means the model's own.
+        limit: characters replayed; a longer text ends at the last blank before.
+    """
+    casing = engine.provenance.lower_case if lower_case is None else lower_case
+    stretch = text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
+    trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
+    return Replay(
+        typed=trace.text,
+        cleaned=trace.cleaned,
+        stripped=trace.stripped,
+        lowered=trace.normalized,
+        words=tuple(_story(word) for word in trace.words),
+        whole=len(stretch) == len(text),
+    )
+
+
+def _story(word: WordTrace) -> WordStory:
+    """Keep of a traced word what a page shows."""
+    return WordStory(
+        text=word.text,
+        start=word.start,
+        normalized=word.normalized,
+        attempts=tuple(Attempt(attempt.piece, attempt.found) for attempt in word.attempts),
+        pieces=word.pieces,
+        ids=word.ids,
+        reason=word.unknown_reason or "",
+        special=word.special,
+    )
+
+
+def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:
+    """Return the first ids of one text, and the beginning of the text that they stand for."""
+    rows = zip(columns.ids, columns.spans, columns.sides, strict=True)
+    own = list(islice(((id_, end) for id_, (_, end), of in rows if of == side), _DECODED + 1))
+    ids = [id_ for id_, _ in own[:_DECODED]]
+    return ids, text if len(own) <= _DECODED else text[: own[_DECODED - 1][1]]
+
+
+def _losses(text: str, decoded: str) -> tuple[str, ...]:
+    """Say in words what cannot be read back from the ids."""
+    found = []
+    unknown = decoded.split().count("[UNK]") - text.split().count("[UNK]")
+    if unknown > 0:
+        found.append(f"{unknown} {'word' if unknown == 1 else 'words'} that became [UNK]")
+    if _capitals(text) > _capitals(decoded):
+        found.append("capital letters")
+    if _marks(text) > _marks(decoded):
+        found.append("accents and other marks")
+    if any(unicodedata.category(c) in {"Cc", "Cf"} and c not in "\t\n\r" for c in text):
+        found.append("invisible characters")
+    squeezed = " ".join(text.split())
+    if text != squeezed or (not found and squeezed != decoded):
+        found.append("the exact spacing")
+    return tuple(found)
+
+
+def _capitals(text: str) -> int:
+    """Count the capital letters of a text, those of special tokens aside."""
+    return sum(c.isupper() for word in text.split() if not word.startswith("[") for c in word)
+
+
+def _marks(text: str) -> int:
+    """Count the marks that stand on or under letters."""
+    return sum(unicodedata.category(c) == "Mn" for c in unicodedata.normalize("NFD", text))

@@ -1,0 +1,152 @@
+"""Copies of models of the Hugging Face Hub, in the layout that the Hub's own cache has.
+
+    models--<owner>--<name>/snapshots/<commit>/   the files of one version
+    models--<owner>--<name>/refs/<revision>       which commit a branch or a tag is
+
+Source: the layout of the cache as the Hub documents it for other programs.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from app.settings import settings
+from bert_core.checkpoints.sources.cache import cache_folder
+from bert_core.checkpoints.sources.hub_files import is_complete
+from bert_core.checkpoints.sources.hub_names import MAIN, Part, checked_revision
+from bert_core.errors import InputError
+
+_STORAGE = re.compile(r"models--(?:(?P<owner>[\w.-]+?)--)?(?P<name>[\w.-]+)")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One version of a model of the Hub that is here.
+
+    Attributes:
+        model: `owner/name`, or `name` alone for the first models of the Hub.
+        revision: the branch, tag or commit that it was asked for as.
+        folder: where its files are; named after the commit.
+    """
+
+    model: str
+    revision: str
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What visitors see: the id, and the revision where it is not the main branch."""
+        return self.model if self.revision == MAIN else f"{self.model}@{self.revision}"
+
+    @property
+    def commit(self) -> str:
+        """The version, 40 hexadecimal digits."""
+        return self.folder.name
+
+
+def downloads_folder() -> Path:
+    """Return the folder that visitors' downloads are kept in; it need not exist yet.
+
+    It is not the cache that all programs share: what somebody fetched with their own token is
+    theirs alone, and a visitor who knows its name must not get at it.
+    """
+    named = settings().downloads
+    return Path(named).expanduser().absolute() if named else cache_folder(None) / "hub"
+
+
+def model_of(folder: Path) -> str | None:
+    """Return the id of the model whose snapshot a folder is; None where it is none."""
+    found = _STORAGE.fullmatch(folder.parent.parent.name)
+    if found is None or folder.parent.name != "snapshots":
+        return None
+    return f"{found['owner']}/{found['name']}" if found["owner"] else found["name"]
+
+
+def main_copy(storage: Path) -> Path | None:
+    """Return the version that `main` stands for of a model in the Hub's layout, if it is here."""
+    if not _STORAGE.fullmatch(storage.name):
+        return None
+    return _snapshot(storage, storage / "refs" / MAIN)
+
+
+def copies(root: Path) -> Iterator[Copy]:
+    """Return all complete versions in a folder, the main branch of each model first."""
+    for storage in sorted(root.glob("models--*")):
+        refs = storage / "refs"
+        names = [each.relative_to(refs).as_posix() for each in refs.rglob("*") if each.is_file()]
+        for name in sorted(names, key=lambda name: (name != MAIN, name)):
+            folder = _snapshot(storage, refs / name)
+            model = model_of(folder) if folder else None
+            if folder and model and _is_revision(name) and is_complete(folder, Part.MODEL):
+                yield Copy(model, name, folder)
+
+
+def note(folder: Path, revision: str) -> None:
+    """Write down what a version was asked for as, now that all of it is here.
+
+    Args:
+        folder: of the version, in the Hub's layout.
+        revision: branch, tag or commit.
+    """
+    place = folder.parent.parent / "refs" / revision
+    place.parent.mkdir(parents=True, exist_ok=True)
+    fresh = place.with_name(f".{place.name}.{token_hex(4)}")
+    try:
+        fresh.write_text(folder.name, encoding="ascii")
+        os.replace(fresh, place)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def forget(folder: Path) -> None:
+    """Remove a version that did not become complete, but nothing that another one needs.
+
+    Args:
+        folder: of the version, in the Hub's layout.
+    """
+    storage = folder.parent.parent
+    if any(_snapshot(storage, ref) == folder for ref in storage.glob("refs/**/*")):
+        return  # it was complete once, and whoever uses it goes on
+    others = [path for path in storage.glob("snapshots/*/**/*") if folder not in path.parents]
+    needed = {path.resolve() for path in others}
+    for path in sorted(folder.rglob("*"), reverse=True):
+        blob = path.resolve()
+        if path.is_dir():
+            path.rmdir()
+            continue
+        path.unlink(missing_ok=True)
+        if blob not in needed and storage.resolve() in blob.parents:
+            blob.unlink(missing_ok=True)
+    for path in storage.glob("blobs/*.incomplete"):
+        path.unlink(missing_ok=True)
+    for place in (folder, folder.parent, storage / "blobs", storage / "refs", storage):
+        with suppress(OSError):  # something is in it
+            place.rmdir()
+
+
+def bytes_in(root: Path) -> int:
+    """Return the bytes of all files of models in a folder, links left out."""
+    files = [path for path in root.glob("models--*/**/*") if not path.is_symlink()]
+    return sum(path.stat().st_size for path in files if path.is_file())
+
+
+def _is_revision(name: str) -> bool:
+    try:
+        return checked_revision(name) == name
+    except InputError:
+        return False
+
+
+def _snapshot(storage: Path, ref: Path) -> Path | None:
+    """Return the folder that a branch or a tag stands for; None where it is not a model's."""
+    try:
+        commit = ref.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    folder = storage / "snapshots" / commit
+    return folder if _COMMIT.fullmatch(commit) and folder.is_dir() else None

@@ -1,0 +1,260 @@
+"""One loaded model, its tokenizer, and the doors through which every task computes."""
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+import bert_core
+from app.compute.device import chosen_device, on_processor
+from app.compute.processor import PROCESSOR
+from app.compute.recent import RECENT
+from app.models.facts import ModelFacts, read_facts
+from app.models.papers import Papers, StatisticsOnFile, read_papers, read_statistics
+from app.models.provenance import Provenance, describe, fingerprint
+from app.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
+from app.models.verifying import Verification, Verifier
+from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
+from bert_core.analysis.attentions import attention_maps
+from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.sharing import load_sharing
+from bert_core.errors import BertError, InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.outputs import ModelOutputs
+from bert_core.verification import verify
+
+M = TypeVar("M", bound=BertPreTrainedModel)
+_HELD = 3  # long texts whose memory is fetched before the first visitor comes, besides one
+
+
+class Engine:
+    """A model every session shares: read-only after loading, safe in any number of threads.
+
+    Every class asked for is built on the same encoder, so that the attention a visitor sees
+    belongs to the answer that the visitor got; `facts` names the heads whose files bring an
+    encoder of their own.
+
+    Args:
+        name: a bundled name or a folder.
+        offer: what visitors know the model as, where that is not the name of its folder.
+
+    Raises:
+        BertError: the model cannot be found or read; see `bert_core.errors`.
+    """
+
+    def __init__(self, name: str, offer: Offer | None = None) -> None:
+        self._lock = threading.Lock()
+        self._offer = offer or offer_of(name)
+        with called_by_name(self._offer):
+            self._load(local_folder(name))
+
+    def _load(self, folder: Path) -> None:
+        """Read weights, vocabulary and what there is to know about them."""
+        self._folder = folder
+        self._device = chosen_device()
+        self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
+        self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
+            BertForPreTraining: self._base
+        }
+        self._tokenizers: dict[bool, BertTokenizer] = {}
+        self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
+        self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
+        self.facts: ModelFacts = read_facts(folder)
+        self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
+        self._verifier = Verifier(lambda: verify(folder), lambda: fingerprint(folder))
+        self.provenance: Provenance = describe(
+            self._offer,
+            folder,
+            self._base.config,
+            self.tokenizer,
+            parameters=sum(p.numel() for p in self._base.parameters()),
+            device=self._device,
+        )
+
+    @property
+    def max_length(self) -> int:
+        """The longest input in tokens, added specials included."""
+        return self.provenance.max_length
+
+    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer:
+        """Return a tokenizer on this model's vocabulary with the casing that was asked for."""
+        with self._lock:
+            if lower_case not in self._tokenizers:
+                self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
+                    str(self._folder), do_lower_case=lower_case
+                )
+            return self._tokenizers[lower_case]
+
+    def model(self, cls: type[M]) -> M:
+        """Return this model as one of the eight classes, built once and kept.
+
+        Raises:
+            CheckpointError: the files of this class contradict its configuration.
+        """
+        found = self._models.get(cls)
+        if found is None:  # who asks for a class that is there need not wait for another
+            with self._lock, called_by_name(self._offer):
+                found = self._models.get(cls) or load_sharing(cls, self._base, self._folder)
+                self._models[cls] = found
+        assert isinstance(found, cls)
+        return found
+
+    def missing(self, class_name: str) -> tuple[str, ...]:
+        """Name the parameters of a class that no file supplied; () means all are trained.
+
+        Raises:
+            InputError: `bert_core` has no model class of this name.
+        """
+        cls = getattr(bert_core, class_name, None)
+        if not (isinstance(cls, type) and issubclass(cls, BertPreTrainedModel)):
+            raise InputError(f"There is no model class named {class_name!r}.")
+        return _report(self.model(cls)).missing
+
+    def papers(self) -> Papers:
+        """Return what lies beside the weights, as it stands there now."""
+        found = read_papers(self._folder)
+        problems = tuple(without_paths(self._offer, each) for each in found.problems)
+        return replace(found, problems=problems)
+
+    def verify(self) -> Verification:
+        """Read the files again and compare them with what is stored beside them.
+
+        Raises:
+            BertError: there is nothing to compare with, or it cannot be read.
+        """
+        with called_by_name(self._offer):
+            found = self._verifier.run()
+        failure = without_paths(self._offer, found.report.failure)
+        return replace(found, report=replace(found.report, failure=failure))
+
+    def head_statistics(self) -> StatisticsOnFile | None:
+        """Return where every head usually looks, read once; None where nobody has measured it.
+
+        Raises:
+            CheckpointError: what lies beside the weights is damaged.
+        """
+        with self._lock, called_by_name(self._offer):
+            if self._statistics is None:
+                size = (self.provenance.layers, self.provenance.heads)
+                self._statistics = (read_statistics(self._folder, size),)
+            return self._statistics[0]
+
+    def check_length(self, encoding: Encoding) -> None:
+        """Refuse an input that is longer than the model reads.
+
+        Raises:
+            InputError: with both numbers and what to do.
+        """
+        found = len(encoding.input_ids)
+        if found > self.max_length:
+            raise InputError(
+                f"The text has {found:,} tokens; {self.provenance.name} reads at most "
+                f"{self.max_length:,}. Shorten it."
+            )
+
+    def warm_up(self) -> None:
+        """Compute something once, so that the first visitor does not wait for what is lazy.
+
+        Long texts, held together as the results of visitors will be, so that their memory is
+        fetched now: fresh memory makes a pass four times slower (measured: 300 ms instead of 75).
+        `bert_core.model.memory` uses it again.
+        """
+        length = min(self.max_length, 512)
+        encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)
+        held = [self.attentions(encoding)]
+        size = sum(layer.numel() * layer.element_size() for layer in held[0])
+        held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]
+        self.scores_at(encoding, [1])
+        with suppress(BertError):  # the pages say what is wrong with it
+            self.head_statistics()
+
+    def run(
+        self,
+        cls: type[BertPreTrainedModel],
+        encodings: Encoding | Sequence[Encoding],
+        *,
+        attentions: bool = False,
+        hidden_states: bool = False,
+    ) -> ModelOutputs:
+        """Run one class on one or several inputs, padded to the longest.
+
+        Returns:
+            Tensors of `ModelOutputs` with B = number of encodings, detached, on the CPU.
+
+        Raises:
+            InputError: an input is longer than the model reads.
+        """
+        batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
+        input_ids, token_type_ids, attention_mask = self._collate(batch)
+        model = self.model(cls)
+        return PROCESSOR.run(
+            lambda: on_processor(
+                model.run(
+                    input_ids,
+                    token_type_ids=token_type_ids,
+                    attention_mask=attention_mask,
+                    attentions=attentions,
+                    hidden_states=hidden_states,
+                )
+            ),
+            tokens=input_ids.numel(),
+        )
+
+    def attentions(self, encoding: Encoding) -> tuple[Tensor, ...]:
+        """Return the attention of every head for one input: L times (H, T, T), on the CPU.
+
+        Raises:
+            InputError: the input is longer than the model reads.
+        """
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertModel)
+        return PROCESSOR.run(
+            lambda: tuple(
+                layer[0].cpu()
+                for layer in attention_maps(model, input_ids, token_type_ids, attention_mask)
+            ),
+            tokens=input_ids.numel(),
+        )
+
+    def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
+        """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertForMaskedLM)
+        return PROCESSOR.run(
+            lambda: model.scores_at(
+                input_ids,
+                torch.tensor([list(positions)], dtype=torch.long),
+                token_type_ids=token_type_ids,
+                attention_mask=attention_mask,
+            )[0].cpu(),
+            tokens=input_ids.numel(),
+        )
+
+    def _collate(self, batch: Sequence[Encoding]) -> tuple[Tensor, Tensor, Tensor]:
+        """Pad encodings to one rectangle where the model is: ids, types and mask, each (B, T)."""
+        if not batch:
+            raise InputError("Nothing to compute: the list of inputs is empty.")
+        for encoding in batch:
+            self.check_length(encoding)
+        width = max(len(encoding.input_ids) for encoding in batch)
+        pad = self.tokenizer.vocab.get("[PAD]", 0)
+
+        def rectangle(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+            padded = [[*row, *[fill] * (width - len(row))] for row in rows]
+            return torch.tensor(padded).to(self._device)
+
+        return (
+            rectangle([encoding.input_ids for encoding in batch], pad),
+            rectangle([encoding.token_type_ids for encoding in batch], 0),
+            rectangle([encoding.attention_mask for encoding in batch], 0),
+        )
+
+
+def _report(model: BertPreTrainedModel) -> LoadReport:
+    """Return what loading a model found; a model never loaded misses nothing."""
+    return model.load_report or LoadReport((), (), (), "")

@@ -1,0 +1,149 @@
+"""What a model brings for each page, read from its files without loading it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from app.models.shelf import Offer, called_by_name, local_folder
+from bert_core import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertTokenizer,
+)
+from bert_core.checkpoints.survey import ClassSurvey, survey
+
+_CLASSES = (
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForQuestionAnswering,
+    BertForTokenClassification,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+)
+_LABELLED = ("BertForTokenClassification", "BertForSequenceClassification")
+_NAMELESS = re.compile(r"LABEL_\d+")
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_NUMBER_BYTES = 4  # float32, whatever the file holds
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFacts:
+    """What a model brings for one class.
+
+    Attributes:
+        missing: parameters that no file fills; () means all are trained.
+        mismatched: those whose tensor has another shape than the configuration says; the class
+            cannot be built then.
+        labels: what its outputs are called; () where the model does not name them.
+        outputs: how many labels there are.
+        own_encoder: it does not read with the encoder that the other pages show.
+    """
+
+    missing: tuple[str, ...]
+    mismatched: tuple[str, ...]
+    labels: tuple[str, ...]
+    outputs: int
+    own_encoder: bool
+
+    @property
+    def trained(self) -> bool:
+        """Whether every parameter was learned."""
+        return not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a model brings, and what it lacks.
+
+    Attributes:
+        heads: class name -> what there is for it.
+        classifier_of: the class a `classifier` in its main file belongs to; "" where nothing
+            tells; None where there is none.
+        left_over: tensors that none of the classes has a place for.
+        specials: which of BERT's five special tokens the vocabulary holds.
+        entries: entries of the vocabulary file.
+        rows: entries that the weights have room for.
+        segments: how many texts of an input can be told apart.
+        positions: longest input in tokens.
+        memory_bytes: what it takes in memory when every page has used it; an estimate.
+        file_bytes: size of its weight files.
+    """
+
+    heads: Mapping[str, HeadFacts]
+    classifier_of: str | None
+    left_over: tuple[str, ...]
+    specials: frozenset[str]
+    entries: int
+    rows: int
+    segments: int
+    positions: int
+    memory_bytes: int
+    file_bytes: int
+
+
+def read_facts(folder: Path) -> ModelFacts:
+    """Read what a folder's model brings; read again only after its files changed.
+
+    Raises:
+        BertError: there is no model in the folder, or its files are damaged.
+    """
+    return _read(folder, _stamp(folder))
+
+
+def offered_facts(offer: Offer) -> ModelFacts:
+    """Read what a model on offer brings.
+
+    Raises:
+        BertError: as `read_facts`, with the model's name for its folder.
+    """
+    with called_by_name(offer):
+        return read_facts(local_folder(offer.source))
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what changes when a file of a model changes."""
+    files = [path for part in (folder, *folder.glob("heads/*")) for path in part.glob("*.*")]
+    found = [(path, path.stat()) for path in sorted(files) if path.is_file()]
+    return tuple((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in found)
+
+
+@lru_cache(maxsize=64)
+def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
+    found = survey(folder, _CLASSES)
+    vocabulary = BertTokenizer.from_pretrained(str(folder)).vocab
+    unused = [set(each.report.unexpected) for each in found.classes.values()]
+    owner = found.classifier_of or ""
+    base = found.classes["BertForPreTraining"].parameters
+    own = sum(each.parameters for each in found.classes.values() if each.own_encoder)
+    return ModelFacts(
+        heads={name: _head(name, each) for name, each in found.classes.items()},
+        classifier_of=owner if found.has_classifier else None,
+        left_over=tuple(sorted(set.intersection(*unused))),
+        specials=frozenset(vocabulary) & frozenset(_SPECIAL),
+        entries=len(vocabulary),
+        rows=found.config.vocab_size,
+        segments=found.config.type_vocab_size,
+        positions=found.config.max_position_embeddings,
+        memory_bytes=_NUMBER_BYTES * (base + own),
+        file_bytes=found.file_bytes,
+    )
+
+
+def _head(name: str, found: ClassSurvey) -> HeadFacts:
+    labels = tuple(found.config.id2label.values()) if name in _LABELLED else ()
+    named = not all(_NAMELESS.fullmatch(label) for label in labels)
+    return HeadFacts(
+        missing=found.report.missing,
+        mismatched=found.report.mismatched,
+        labels=labels if named else (),
+        outputs=found.config.num_labels if name in _LABELLED else 0,
+        own_encoder=bool(found.own_encoder),
+    )

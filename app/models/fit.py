@@ -1,0 +1,156 @@
+"""Whether a model can answer a page: the rules, in one place."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from app.models.facts import HeadFacts, ModelFacts
+
+HEAD_NAMES = {
+    "BertForMaskedLM": "masked-word head",
+    "BertForNextSentencePrediction": "next-sentence head",
+    "BertForQuestionAnswering": "question-answering head",
+    "BertForTokenClassification": "head for labelling words",
+    "BertForSequenceClassification": "head for classifying texts",
+    "BertForMultipleChoice": "multiple-choice head",
+}
+_PAIRS = ("BertForNextSentencePrediction", "BertForQuestionAnswering")
+_SHORTEST = 16  # tokens; less does not hold a sentence
+_SAME_NAMES = (
+    "Its classifier {belongs}; the weights of both kinds carry the same names and are not "
+    "taken for one another."
+)
+
+
+class Severity(Enum):
+    """How much a page can do in spite of a misfit."""
+
+    REMARK = "it answers; something is to be known first"
+    NOISE = "it would answer by chance"
+    UNUSABLE = "it cannot answer at all"
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """One reason why a model does not suit a page.
+
+    Attributes:
+        severity: what the page can still do.
+        says: the reason, one or two sentences.
+        names: parameters it is about; may be ().
+    """
+
+    severity: Severity
+    says: str
+    names: tuple[str, ...] = ()
+
+
+def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
+    """Say what speaks against using a model on a page, the gravest first.
+
+    Args:
+        facts: what the model brings.
+        needs: the classes whose heads the page uses, as the catalog names them.
+    """
+    needs = tuple(needs)
+    found = _of_vocabulary(facts, needs) + _of_sizes(facts, needs)
+    for name in needs:
+        found += _of_head(name, facts)
+    order = (Severity.UNUSABLE, Severity.NOISE, Severity.REMARK)
+    return tuple(sorted(found, key=lambda misfit: order.index(misfit.severity)))
+
+
+def first_fitting(
+    candidates: Iterable[str], read: Callable[[str], ModelFacts | None], needs: Iterable[str]
+) -> str | None:
+    """Return the first candidate that nothing speaks against; None where there is none.
+
+    Args:
+        candidates: names of models, the preferred first.
+        read: returns what a candidate brings, or None where it cannot be read.
+        needs: as in `misfits`.
+    """
+    needs = tuple(needs)
+    for name in candidates:
+        facts = read(name)
+        if facts is not None and not misfits(facts, needs):
+            return name
+    return None
+
+
+def _of_vocabulary(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
+    """Check the special tokens, and that vocabulary and weights belong together."""
+    wanted = ["[CLS]", "[SEP]", *(["[MASK]"] if "BertForMaskedLM" in needs else [])]
+    lacking = [token for token in wanted if token not in facts.specials]
+    found = []
+    if lacking:
+        verb = "it is" if len(lacking) == 1 else "they are"
+        tokens = " and ".join(lacking)
+        found.append(
+            Misfit(
+                Severity.UNUSABLE, f"Its vocabulary has no {tokens}; {verb} needed on this page."
+            )
+        )
+    if facts.entries > facts.rows:
+        found.append(
+            Misfit(
+                Severity.UNUSABLE,
+                f"Its vocabulary file has {facts.entries:,} entries, its weights have room for "
+                f"{facts.rows:,}: the two do not belong together.",
+            )
+        )
+    return found
+
+
+def _of_sizes(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
+    """Check the length of an input, and that two texts can be told apart where there are two."""
+    found = []
+    if facts.positions < _SHORTEST:
+        found.append(
+            Misfit(
+                Severity.UNUSABLE,
+                f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more.",
+            )
+        )
+    if facts.segments < 2 and any(name in _PAIRS for name in needs):
+        found.append(
+            Misfit(
+                Severity.UNUSABLE,
+                "It cannot tell two texts of one input apart (it has one token type only), and "
+                "this page gives it two.",
+            )
+        )
+    return found
+
+
+def _of_head(name: str, facts: ModelFacts) -> list[Misfit]:
+    """Check one head: built at all, trained, its labels named."""
+    head, called = facts.heads.get(name), HEAD_NAMES.get(name, name)
+    if head is None:
+        return [Misfit(Severity.UNUSABLE, f"There is no model class named {name}.")]
+    if head.mismatched:
+        says = (
+            f"The shapes of its {called} contradict its own configuration, so it cannot be loaded."
+        )
+        return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
+    if head.missing:
+        return [Misfit(Severity.NOISE, _untrained(name, called, head, facts), head.missing)]
+    if name == "BertForTokenClassification" and not head.labels:
+        says = (
+            f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
+            f"LABEL_{head.outputs - 1}."
+        )
+        return [Misfit(Severity.REMARK, says)]
+    return []
+
+
+def _untrained(name: str, called: str, head: HeadFacts, facts: ModelFacts) -> str:
+    """Put it into words that weights are missing."""
+    if not any(part.startswith(("cls.", "classifier.", "qa_outputs.")) for part in head.missing):
+        return f"This checkpoint has a {called}, but not everything that it reads from."
+    says = f"This checkpoint has no trained {called}."
+    if "classifier.weight" not in head.missing or facts.classifier_of is None:
+        return says
+    owner = HEAD_NAMES.get(facts.classifier_of, "")
+    belongs = f"is a {owner}" if owner else "does not say what it classifies"
+    return f"{says} {_SAME_NAMES.format(belongs=belongs)}"

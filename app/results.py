@@ -1,0 +1,78 @@
+"""Records that several results share: what was cut, and what a percentage rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The pieces that longest-first truncation took away, and how much was left.
+
+    Attributes:
+        limit: the longest input in tokens, added specials included.
+        found: tokens of the uncut input, added specials included.
+        lengths: pieces of the first and of the second text before cutting.
+        kept: pieces of the first and of the second text that the model read.
+        lost: the pieces taken from the end of the first and of the second text.
+    """
+
+    limit: int
+    found: int
+    lengths: tuple[int, int]
+    kept: tuple[int, int]
+    lost: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def anything(self) -> bool:
+        """Whether any piece was taken away."""
+        return self.kept != self.lengths
+
+    @classmethod
+    def between(
+        cls,
+        tokens: Sequence[str],
+        sequence_ids: Sequence[int | None],
+        kept_ids: Sequence[int | None],
+        *,
+        limit: int,
+    ) -> "Cut":
+        """Compare the whole input with what was kept of it; pieces leave from the end only.
+
+        Args:
+            tokens: every token of the uncut input.
+            sequence_ids: for each of them 0 or 1, None for added specials.
+            kept_ids: the sequence ids of the input after cutting.
+            limit: the longest input in tokens.
+
+        >>> cut = Cut.between(["[CLS]", "a", "b", "[SEP]"], [None, 0, 0, None],
+        ...                   [None, 0, None], limit=3)
+        >>> cut.kept, cut.lost
+        ((1, 0), (('b',), ()))
+        """
+        sides = [
+            tuple(token for token, side in zip(tokens, sequence_ids, strict=True) if side == which)
+            for which in (0, 1)
+        ]
+        kept = [sum(side == which for side in kept_ids) for which in (0, 1)]
+        return cls(
+            limit=limit,
+            found=len(tokens),
+            lengths=(len(sides[0]), len(sides[1])),
+            kept=(kept[0], kept[1]),
+            lost=(sides[0][kept[0] :], sides[1][kept[1] :]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How logits became probabilities: softmax(logits / temperature).
+
+    Attributes:
+        temperature: T; 1 leaves the logits as they are.
+        named: whether the model's configuration names it; if not, nobody fitted one.
+        fitted_on: which data, as the configuration says; "" where it does not.
+    """
+
+    temperature: float = 1.0
+    named: bool = False
+    fitted_on: str = ""

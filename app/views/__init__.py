@@ -1,5 +1,0 @@
-"""Views: a result in, a plotly figure or escaped markup out.
-
-Markup comes from `app.views.html` alone, which escapes everything it is given. Views know
-results, never engines or front ends.
-"""

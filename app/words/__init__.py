@@ -1,0 +1,5 @@
+"""Views: a result in, a plotly figure or escaped markup out.
+
+Markup comes from `app.words.html` alone, which escapes everything it is given. Views know
+results, never engines or front ends.
+"""

@@ -1,0 +1,45 @@
+"""The attention of every head and nothing else, for whoever only looks at attention."""
+
+from torch import Tensor
+
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.inputs import check_inputs
+from bert_core.model.layers import Request, attention_bias
+
+
+def attention_maps(
+    model: BertPreTrainedModel,
+    input_ids: Tensor,
+    token_type_ids: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """Return what `model.run(...).attentions` returns, without what comes after the last of them.
+
+    The last layer's output projection and feed-forward block change no attention; leaving them
+    out saves an eighth of all linear layers of a model with six layers.
+
+    Args:
+        model: any of the eight classes.
+        input_ids: (B, T).
+        token_type_ids: (B, T), default zeros.
+        attention_mask: (B, T), default ones.
+
+    Returns:
+        L tensors (B, H, T, T), rows sum to 1 (Vaswani et al. 2017, equation 1).
+
+    Raises:
+        InputError: see `BertModel.run`.
+    """
+    encoder = model.encoder_model
+    place = model.device
+    check_inputs(model.config, input_ids, token_type_ids, attention_mask, device=place)
+    hidden = encoder.embeddings(input_ids, token_type_ids)
+    bias = attention_bias(attention_mask, hidden.dtype)
+    want = Request(attentions=True)
+    maps: list[Tensor] = []
+    *before, last = encoder.encoder.blocks()
+    for layer in before:
+        hidden, found = layer(hidden, bias, None, want)
+        maps.append(found)
+    maps.append(last.attention.self(hidden, bias, None, want)[1])
+    return tuple(maps)

@@ -1,0 +1,179 @@
+"""Which files of a folder hold the weights, and a common view of them.
+
+Looked for in this order: `model.safetensors`, `model.safetensors.index.json` with its shards,
+`pytorch_model.bin`, a TensorFlow checkpoint (`*.ckpt*.index` with its data files).
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from bert_core.checkpoints.formats.pickle_file import PickleFile
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
+from bert_core.checkpoints.formats.tensorflow_bundle import bundle_files
+from bert_core.checkpoints.formats.tensorflow_folder import (
+    find_checkpoint,
+    need_checkpoint,
+    open_checkpoint,
+)
+from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.small_files import parse_json, read_small, shown
+
+SAFETENSORS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLE = "pytorch_model.bin"
+_MAX_INDEX_BYTES = 4 * 1024 * 1024
+_MAX_SHARDS = 1_000
+
+
+class StoredTensor(Protocol):
+    """A tensor of a checkpoint, before it is read."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number type in the file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape in the file."""
+
+    def copy_to(self, target: Tensor) -> None:
+        """Fill `target`, of the same shape, converting to its dtype and device."""
+
+
+@contextmanager
+def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str, StoredTensor]]:
+    """Open the weights of a folder: name -> tensor, readable until the context ends.
+
+    Args:
+        folder: where to look.
+        from_tf: look for a TensorFlow checkpoint only.
+
+    Raises:
+        MissingFileError: the folder has no weights.
+        CheckpointError: the weights are damaged or hostile.
+    """
+    with ExitStack() as stack:
+        if from_tf:
+            yield stack.enter_context(open_checkpoint(need_checkpoint(folder)))
+        elif _is_file(folder / SAFETENSORS):
+            yield stack.enter_context(_open(folder / SAFETENSORS)).tensors
+        elif _is_file(folder / INDEX):
+            yield _open_shards(folder, stack)
+        elif _is_file(folder / PICKLE):
+            yield stack.enter_context(PickleFile(folder / PICKLE)).tensors
+        elif (prefix := find_checkpoint(folder)) is not None:
+            yield stack.enter_context(open_checkpoint(prefix))
+        else:
+            raise MissingFileError(_no_weights(folder))
+
+
+def has_weights(folder: Path) -> bool:
+    """Tell whether `open_weights` would find a file."""
+    names = (SAFETENSORS, INDEX, PICKLE)
+    return any(_is_file(folder / name) for name in names) or find_checkpoint(folder) is not None
+
+
+def weight_files(folder: Path) -> tuple[Path, ...]:
+    """Return the files that `open_weights` would read; () where there are none."""
+    if _is_file(folder / SAFETENSORS):
+        return (folder / SAFETENSORS,)
+    if _is_file(folder / INDEX):
+        shards = sorted(set(_read_index(folder / INDEX).values()))
+        return (folder / INDEX, *(folder / name for name in shards))
+    if _is_file(folder / PICKLE):
+        return (folder / PICKLE,)
+    prefix = find_checkpoint(folder)
+    return () if prefix is None else bundle_files(prefix)
+
+
+def list_names(folder: Path) -> str:
+    """Return the names in a folder, for an error message."""
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError as error:
+        return f"nothing that can be read ({error.strerror})"
+    shown = ", ".join(names[:12]) or "nothing"
+    return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
+
+
+def _open(path: Path) -> SafetensorsFile:
+    try:
+        return SafetensorsFile(path)
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}.") from None
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a regular file is there; anything else of that name is refused."""
+    if os.path.isfile(path):
+        return True
+    if os.path.exists(path):
+        raise CheckpointError(f"{path.name} is not a regular file; expected weights.")
+    return False
+
+
+def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
+    """Open every shard an index names; each tensor must be where the index says."""
+    places = _read_index(folder / INDEX)
+    shards: dict[str, SafetensorsFile] = {}
+    found: dict[str, StoredTensor] = {}
+    for name, shard in places.items():
+        if shard not in shards:
+            if not _is_file(folder / shard):
+                raise MissingFileError(
+                    f"{INDEX} names the shard {shard}, which is not in the folder. Found: "
+                    f"{list_names(folder)}."
+                )
+            shards[shard] = stack.enter_context(_open(folder / shard))
+        tensor = shards[shard].tensors.get(name)
+        if tensor is None:
+            raise CheckpointError(
+                f"{INDEX} says that {name} lies in {shard}; it does not. The files do not "
+                "belong together, get them again."
+            )
+        found[name] = tensor
+    return found
+
+
+def _read_index(path: Path) -> dict[str, str]:
+    """Return tensor name -> shard's file name, all of them plain names."""
+    index = parse_json(read_small(path, _MAX_INDEX_BYTES), path.name, unique=True)
+    try:
+        places = index["weight_map"]
+        pairs = list(places.items())
+    except (KeyError, TypeError, AttributeError):
+        raise CheckpointError(
+            f'{path.name} is not an index: expected {{"weight_map": {{tensor: file}}}}.'
+        ) from None
+    for name, shard in pairs:
+        if not isinstance(shard, str) or not _is_plain_name(shard):
+            raise CheckpointError(
+                f"{path.name} puts {name[:80]} into {shown(shard)}; expected the plain name of a "
+                ".safetensors file in the same folder. Nothing outside it is opened."
+            )
+    if not 0 < len(set(places.values())) <= _MAX_SHARDS:
+        raise CheckpointError(f"{path.name} names {len(set(places.values())):,} shards.")
+    return dict(pairs)
+
+
+def _is_plain_name(name: str) -> bool:
+    """Tell whether a name stays in its folder on every system.
+
+    >>> [_is_plain_name(name) for name in ("a-1.safetensors", "../a.safetensors", "C:a", "a.bin")]
+    [True, False, False, False]
+    """
+    return name.endswith(".safetensors") and not any(sign in name for sign in "/\\:\0")
+
+
+def _no_weights(folder: Path) -> str:
+    return (
+        f"The folder {folder} has no weights. Expected {SAFETENSORS}, {INDEX} with its shards, "
+        f"{PICKLE}, or a TensorFlow checkpoint such as bert_model.ckpt.index with "
+        f"bert_model.ckpt.data-00000-of-00001. Found: {list_names(folder)}."
+    )

@@ -1,0 +1,1 @@
+"""From a name to a local folder: folders, archives, addresses and the Hugging Face Hub."""

@@ -1,0 +1,199 @@
+"""What an archive may hold: plain files, with harmless names, of bounded number and size."""
+
+import io
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from bert_core.checkpoints.sources.cache import size_text
+from bert_core.checkpoints.sources.tar_stream import read_tar_gz
+from bert_core.errors import CheckpointError
+
+MAX_FILES = 1_000
+MAX_BYTES = 8 * 2**30  # BERT's largest release, with its optimizer's state, has 4 GB
+MAX_RATIO = 100  # of unpacked to packed; trained weights shrink by a tenth
+_SMALL = 64 * 2**20  # below this the ratio does not matter
+_MAX_DEPTH = 6
+_MAX_READ = 2 * 2**20
+_CHUNK = 2**20
+_GZIP, _ZIP = b"\x1f\x8b", b"PK"
+_WINDOWS = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+class Member(Protocol):
+    """A plain file of an archive; `chunks` has to be read before the next member is asked for."""
+
+    @property
+    def name(self) -> str:
+        """As the archive gives it."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    @property
+    def chunks(self) -> Iterator[bytes] | Iterator[memoryview]:
+        """The contents, piece by piece."""
+
+
+@dataclass(slots=True)
+class Limits:
+    """Counts members, and refuses what would unpack to more than any model is.
+
+    Attributes:
+        archive_bytes: size of the archive itself.
+    """
+
+    archive_bytes: int
+    files: int = field(default=0, init=False)
+    bytes: int = field(default=0, init=False)
+
+    @property
+    def most(self) -> int:
+        """Bytes that the archive may unpack to."""
+        return min(MAX_BYTES, max(_SMALL, MAX_RATIO * self.archive_bytes))
+
+    def count(self, member: Member) -> None:
+        """Count one more member, before it is read.
+
+        Raises:
+            CheckpointError: it is one too many, or too large.
+        """
+        self.files += 1
+        self.bytes += member.size
+        if self.files > MAX_FILES:
+            raise CheckpointError(f"it holds more than {MAX_FILES:,} files.")
+        if self.bytes > self.most:
+            raise CheckpointError(
+                f"its {size_text(self.archive_bytes)} would unpack to {size_text(self.bytes)} or "
+                f"more; {size_text(self.most)} is the most that weights of its size can need."
+            )
+
+
+def archive_members(path: Path) -> Iterator[Member]:
+    """Read an archive's plain files in their order; the first bytes tell the format.
+
+    Raises:
+        CheckpointError: it is no archive, is cut or damaged, or holds anything but files and
+            folders.
+    """
+    with path.open("rb", buffering=0) as file:
+        start = file.read(16)
+        file.seek(0)
+        if start.startswith(_GZIP):
+            yield from read_tar_gz(file, Limits(path.stat().st_size).most)
+        elif start.startswith(_ZIP):
+            yield from _read_zip(path)
+        else:
+            found = "nothing" if not start else repr(start)
+            raise CheckpointError(f"a .tar.gz or .zip archive is expected; it begins with {found}.")
+
+
+def target_of(name: str) -> Path | None:
+    """Return where below its folder a member belongs; None for a folder or a Mac's leftovers.
+
+    Raises:
+        CheckpointError: the name leads out of the folder, or cannot be a file's everywhere.
+
+    >>> target_of("./model/config.json").as_posix()
+    'model/config.json'
+    """
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    refusal = None
+    if name.startswith("/") or re.match(r"[A-Za-z]:", name):
+        refusal = "is an absolute name"
+    elif ".." in parts or "\\" in name:
+        refusal = "leads out of its folder"
+    elif len(parts) > _MAX_DEPTH or len(name) > 1_000 or any(len(part) > 200 for part in parts):
+        refusal = "is too long or too deep"
+    elif not name.isprintable() or re.search(r'[:*?"<>|]', name):
+        refusal = "has characters that no file name should have"
+    elif any(_WINDOWS.fullmatch(part) or part.endswith((" ", ".")) for part in parts):
+        refusal = "cannot be a file's name on every system"
+    if refusal:
+        raise CheckpointError(f"its member {name[:100]!r} {refusal}.")
+    leftover = "__MACOSX" in parts or any(p.startswith("._") or p == ".DS_Store" for p in parts)
+    if not parts or leftover or name.endswith("/"):
+        return None
+    return Path(PurePosixPath(*parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _ZipMember:
+    name: str
+    size: int
+    chunks: Iterator[bytes]
+
+
+class _Guarded(io.FileIO):
+    """A file that gives out no more at once than a table of contents can honestly need."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:  # all that is left
+            here = self.tell()
+            size = self.seek(0, io.SEEK_END) - here
+            self.seek(here)
+        if size > _MAX_READ:
+            raise CheckpointError("its table of contents is far too long.")
+        return super().read(size) or b""
+
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, NotImplementedError)
+
+
+def _read_zip(path: Path) -> Iterator[_ZipMember]:
+    """Read a zip archive; everything its table of contents says is looked at before any file."""
+    with _Guarded(path) as file:
+        try:
+            # A damaged place in the table makes zipfile seek before the beginning: an OSError.
+            archive = zipfile.ZipFile(file)
+        except (*_DAMAGE, OSError) as error:
+            raise CheckpointError(f"it is cut or damaged ({error}).") from None
+        with archive:
+            infos = archive.infolist()
+            if len(infos) > MAX_FILES:
+                raise CheckpointError(f"it holds more than {MAX_FILES:,} files.")
+            for info in infos:
+                _check_kind(info)
+            for info in infos:
+                if not info.is_dir():
+                    yield _ZipMember(info.filename, info.file_size, _contents(archive, info))
+
+
+def _check_kind(info: zipfile.ZipInfo) -> None:
+    """Refuse what is no plain file or folder, or is packed in a way nobody uses for models."""
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        found = "a link" if kind == stat.S_IFLNK else "a device file, pipe or the like"
+        raise CheckpointError(
+            f"it holds {found}, {info.filename[:100]!r}. Only plain files and folders are "
+            "unpacked; pack the files themselves."
+        )
+    if info.flag_bits & 1:
+        raise CheckpointError(f"its member {info.filename[:100]!r} is encrypted.")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise CheckpointError(
+            f"its member {info.filename[:100]!r} is packed by method {info.compress_type}; only "
+            "stored and deflated ones are read."
+        )
+    if "\0" in info.orig_filename:
+        raise CheckpointError(f"its member {info.filename[:100]!r} has a name with a NUL in it.")
+
+
+def _contents(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Return a member piece by piece; its checksum is verified at the end."""
+    left = info.file_size
+    try:
+        with archive.open(info) as member:
+            while chunk := member.read(_CHUNK):
+                left -= len(chunk)
+                yield chunk
+    except (*_DAMAGE, OSError) as error:
+        raise CheckpointError(f"its member {info.filename!r} is damaged ({error}).") from None
+    if left:
+        raise CheckpointError(f"its member {info.filename!r} is cut: {left:,} bytes are missing.")

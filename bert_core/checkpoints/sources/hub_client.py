@@ -1,0 +1,142 @@
+"""The Hub's client, imported when it is needed, and its errors said in sentences."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bert_core.checkpoints.sources.cache import disk_error
+from bert_core.checkpoints.sources.transfer import Stopped
+from bert_core.errors import BertError, DownloadError
+
+_ON = ("1", "on", "yes", "true")
+_SWITCHES = ("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET")
+_lock = threading.Lock()
+_before: list[Any] = []
+_users = 0
+
+
+def offline() -> bool:
+    """Tell whether the environment forbids asking the Hub."""
+    from huggingface_hub import constants
+
+    asked = os.environ.get("HF_HUB_OFFLINE", "").lower() in _ON
+    return asked or bool(constants.HF_HUB_OFFLINE)
+
+
+def endpoint() -> str | None:
+    """Return the Hub to ask; None for the usual one."""
+    return os.environ.get("HF_ENDPOINT") or None
+
+
+@contextmanager
+def quiet_client() -> Iterator[None]:
+    """Let the client send nothing about this machine, and fetch files over plain HTTP.
+
+    Its other way to fetch them (Xet) runs on after it was called off. What was set before holds
+    again when the last of several threads is done.
+    """
+    from huggingface_hub import constants
+
+    global _users
+    with _lock:
+        if not _users:
+            _before[:] = [getattr(constants, name) for name in _SWITCHES]
+        _users += 1
+        for name in _SWITCHES:
+            setattr(constants, name, True)
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                for name, value in zip(_SWITCHES, _before, strict=True):
+                    setattr(constants, name, value)
+
+
+def explained(
+    error: Exception, name: str, revision: str, folder: Any, *, anonymous: bool = False
+) -> Exception:
+    """Turn what the client raised into one of our errors.
+
+    Args:
+        error: anything.
+        name: the repository.
+        revision: of it.
+        folder: the cache.
+        anonymous: it was asked without a token on purpose, so none would help.
+    """
+    from huggingface_hub import errors
+
+    if isinstance(error, BertError | Stopped):
+        return error
+    if anonymous and isinstance(error, errors.GatedRepoError):
+        return DownloadError(
+            f"{name} is given only to people who agreed to its terms; nothing is fetched here in "
+            "anybody's name."
+        )
+    if isinstance(error, errors.GatedRepoError):
+        return DownloadError(
+            f"{name} is given only to people who agreed to its terms on its page on the Hub. Do "
+            "so, log in (`hf auth login`) or set HF_TOKEN, and try again."
+        )
+    if isinstance(error, errors.RevisionNotFoundError):
+        return DownloadError(f"{name} is on the Hub, but has no revision {revision!r}.")
+    if isinstance(error, errors.EntryNotFoundError) and isinstance(error, errors.HfHubHTTPError):
+        return DownloadError(f"{name} lists a file that the Hub does not have. Try again later.")
+    if isinstance(error, errors.RepositoryNotFoundError):
+        log_in = "for a private one log in (`hf auth login`) or set HF_TOKEN."
+        log_in = "what is private is not fetched here." if anonymous else log_in
+        return DownloadError(
+            f"There is no {name!r} on the Hub, or it is private. Check the name; {log_in}"
+        )
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status is not None:
+        return DownloadError(f"{name}: {_answer(status)}")
+    lost = isinstance(error, ConnectionError | TimeoutError)
+    if isinstance(error, OSError) and error.errno is not None and not lost:
+        return disk_error(error, folder, name)
+    return DownloadError(f"{name}: {_silence(error)}")
+
+
+def unreachable(error: Exception) -> bool:
+    """Tell whether there was no answer, or none that says anything about the repository."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status is None or status == 429 or status >= 500
+
+
+def _answer(status: int) -> str:
+    if status in (401, 403):
+        return (
+            f"the Hub does not give it to you ({status}). Is the token in HF_TOKEN still valid, "
+            "and allowed to read this repository?"
+        )
+    if status == 429:
+        return "the Hub has had too many requests from here (429). Try again in some minutes."
+    return f"the Hub answers with an error ({status}). Try again later."
+
+
+def _silence(error: BaseException) -> str:
+    """Say why there was no answer; the client's network library has many words for it."""
+    names: set[str] = set()
+    link: BaseException | None = error
+    while link is not None and len(names) < 20:
+        names.update(cls.__name__ for cls in type(link).__mro__)
+        link = link.__cause__ or link.__context__
+    if "OfflineModeIsEnabled" in names:
+        return "the environment forbids asking the Hub (HF_HUB_OFFLINE)."
+    if "TimeoutException" in names or "TimeoutError" in names:
+        return "the Hub does not answer in time. Try again later."
+    if "ProxyError" in names:
+        return "the proxy does not pass the request on."
+    if names & {"RemoteProtocolError", "ReadError"}:
+        return "the line to the Hub broke. Try again."
+    if names & {"NetworkError", "ConnectError", "ConnectionError"}:
+        return "the Hub cannot be reached. Is there a network? Copies on this machine still load."
+    if "ValueError" in names or "FileMetadataError" in names:
+        return "what answers is not the Hub, or not well. Is there a login page in between?"
+    if type(error) is OSError:
+        return "a file that arrived is not as long as the Hub says. Try again."
+    return f"the download failed ({type(error).__name__})."

@@ -1,0 +1,120 @@
+"""From what a caller types to a local folder.
+
+Sources are asked in this order: a folder; an archive; an http(s) address of an archive; the name
+of a bundled model; an id on the Hugging Face Hub. Only the last and the address use a network,
+and only where the text cannot be anything else.
+"""
+
+import os
+import threading
+from pathlib import Path
+
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.sources.cache import cache_folder
+from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, is_hub_id
+from bert_core.checkpoints.sources.transfer import Progress
+from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
+from bert_core.small_files import shown
+
+ARCHIVE_ENDINGS = (".tar.gz", ".tgz", ".zip")
+
+
+def resolve(
+    name_or_path: str | os.PathLike[str],
+    *,
+    cache_dir: str | os.PathLike[str] | None = None,
+    revision: str | None = None,
+    part: Part = Part.MODEL,
+    progress: Progress | None = None,
+    cancel: threading.Event | None = None,
+) -> Path:
+    """Return the local folder that a checkpoint's name or path stands for, fetching it if needed.
+
+    Args:
+        name_or_path: a folder, an archive (`.tar.gz`, `.tgz`, `.zip`), an http(s) address of one,
+            a bundled model, or an id on the Hub. A folder wins over a name.
+        cache_dir: where archives are unpacked and downloads kept, see `cache` and `hub_plan`;
+            folders and bundled models need none.
+        revision: branch, tag or commit on the Hub; other sources have one version only.
+        part: what is wanted; only the Hub can give less than all.
+        progress: called with the bytes that have arrived and those expected; None draws a bar
+            where a terminal is.
+        cancel: calls a download off when set.
+
+    Raises:
+        InputError: the argument is not a text or a path, is empty, or an address of another kind.
+        MissingFileError: nothing of that name exists.
+        CheckpointError: it exists, but is damaged, hostile, or no model.
+        DownloadError: a server did not deliver, or there is no room for what it would.
+    """
+    text = _text_of(name_or_path)
+    path = Path(os.path.expanduser(text))
+    if os.path.isdir(path):  # unlike Path's own, no error where a name is too long for the system
+        return path
+    if os.path.exists(path):
+        return _archive(path, cache_dir, cancel)
+    if "://" in text:
+        from bert_core.checkpoints.sources.address import fetch_archive
+
+        return fetch_archive(text, cache_folder(cache_dir), progress=progress, cancel=cancel)
+    if text in bundled_names():
+        return bundled_folder(text)
+    if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
+        return _from_hub(text, cache_dir, revision, part, progress, cancel)
+    raise MissingFileError(_nothing(text))
+
+
+def _text_of(name_or_path: object) -> str:
+    try:
+        text = os.fspath(name_or_path)  # type: ignore[call-overload]
+    except TypeError:
+        text = None
+    if not isinstance(text, str) or not text.strip() or "\0" in text:
+        raise InputError(
+            f"Expected the name of a model or the path of its folder; got {shown(name_or_path)}."
+        )
+    return text
+
+
+def _archive(
+    path: Path, cache_dir: str | os.PathLike[str] | None, cancel: threading.Event | None
+) -> Path:
+    """Unpack an archive; refuse any other file."""
+    from bert_core.checkpoints.sources.archive import open_archive
+
+    if path.is_file() and path.name.lower().endswith(ARCHIVE_ENDINGS):
+        return open_archive(path, cache_folder(cache_dir), cancel)
+    raise CheckpointError(
+        f"{path} is not a folder, and no archive ({', '.join(ARCHIVE_ENDINGS)}) either. Give the "
+        "folder it lies in."
+    )
+
+
+def _from_hub(
+    name: str,
+    cache_dir: str | os.PathLike[str] | None,
+    revision: str | None,
+    part: Part,
+    progress: Progress | None,
+    cancel: threading.Event | None,
+) -> Path:
+    from bert_core.checkpoints.sources.hub import download, plan_download
+
+    try:
+        plan = plan_download(name, revision, cache_dir=cache_dir, part=part)
+        return download(plan, progress=progress, cancel=cancel)
+    except DownloadError as error:
+        if type(error) is not DownloadError or name in SHORT_NAMES:
+            raise
+        raise DownloadError(f"There is no folder {name!r} here. On the Hub: {error}") from error
+
+
+def _nothing(text: str) -> str:
+    """Say that nothing has this name, and what could be given instead."""
+    bundled = ", ".join(bundled_names()) or "none in this installation"
+    return (
+        f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
+        f"weights and vocab.txt; an archive of one ({', '.join(ARCHIVE_ENDINGS)}) or its http(s) "
+        f"address; a bundled model ({bundled}); or an id on the Hugging Face Hub, owner/name or a "
+        f"short name such as {SHORT_NAMES[0]}."
+    )

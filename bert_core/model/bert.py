@@ -1,0 +1,398 @@
+"""`BertModel` and the base class every model shares: loading, saving, pruning, sharing.
+
+Order of reading: `layers` (the forward pass), `check_inputs`, `BertPreTrainedModel`, `BertModel`;
+then `heads`.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.skeleton import without_memory
+from bert_core.config import BertConfig
+from bert_core.errors import ConfigError, InputError
+from bert_core.model.inputs import check_inputs
+from bert_core.model.layers import (
+    BertEmbeddings,
+    BertEncoder,
+    BertPooler,
+    Encoded,
+    Request,
+    attention_bias,
+)
+from bert_core.model.outputs import ModelOutputs
+
+
+class BertPreTrainedModel(nn.Module):
+    """What all eight classes share.
+
+    Args:
+        config: sizes of the model.
+        output_attentions: `forward` returns the attentions first.
+        keep_multihead_output: `forward` keeps every head's output for
+            `get_multihead_outputs`; not for models that serve several threads.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        super().__init__()
+        if not isinstance(config, BertConfig):
+            raise ConfigError(
+                f"{type(self).__name__} is built from a BertConfig, not from a "
+                f"{type(config).__name__}. To load weights use {type(self).__name__}"
+                ".from_pretrained(name_or_path)."
+            )
+        self.config = config
+        self.output_attentions = output_attentions
+        self.keep_multihead_output = keep_multihead_output
+        self.load_report: LoadReport | None = None
+
+    # -- loading and saving -------------------------------------------------------------------
+
+    @classmethod
+    def from_pretrained(cls, name_or_path: str | Path, *inputs: Any, **kwargs: Any) -> Self:
+        """Load weights from what `checkpoints.resolve` finds; see `checkpoints.loading`."""
+        from bert_core.checkpoints.loading import load_pretrained
+
+        return load_pretrained(cls, name_or_path, *inputs, **kwargs)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write `config.json` and `model.safetensors`; `transformers` opens the result."""
+        from bert_core.checkpoints.saving import save_model
+
+        save_model(self, Path(folder))
+
+    @classmethod
+    def from_model(cls, other: "BertPreTrainedModel", *inputs: Any, **kwargs: Any) -> Self:
+        """Build this class around the parameters of another model.
+
+        Parameters that agree in name and shape are shared, not copied: what trains one trains
+        the other. Parameters the other lacks are fresh, and `load_report.missing` names them.
+        """
+        with without_memory():
+            model = cls(other.config, *inputs, **kwargs)
+        device, dtype = other.device, other.dtype
+        theirs = {_bare(name): value for name, value in _all_parameters(other)}
+        known = set() if other.load_report is None else set(other.load_report.missing)
+        missing = []
+        for name, parameter in list(_all_parameters(model)):
+            shared = theirs.get(_bare(name))
+            if shared is None or shared.shape != parameter.shape:
+                shared = nn.Parameter(torch.zeros(parameter.shape, dtype=dtype, device=device))
+                missing.append(name)
+            elif name in known or _bare(name) in {_bare(old) for old in known}:
+                missing.append(name)
+            _set_parameter(model, name, shared)
+        model.tie_weights()
+        for name, module in model.named_modules():
+            if f"{name}.weight" in missing and f"{name}.weight" not in known:
+                init_weights(module, model.config.initializer_range)
+        tied = set(model.tied_keys())
+        source = "" if other.load_report is None else other.load_report.source
+        model.load_report = LoadReport(
+            missing=tuple(name for name in missing if name not in tied),
+            unexpected=(),
+            mismatched=(),
+            source=source,
+        )
+        return model.train(other.training)
+
+    # -- parameters ---------------------------------------------------------------------------
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return next(self.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number type of the parameters."""
+        return next(self.parameters()).dtype
+
+    @property
+    def encoder_model(self) -> "BertModel":
+        """The BertModel inside (itself, for a BertModel)."""
+        model = self if isinstance(self, BertModel) else self.bert
+        assert isinstance(model, BertModel)
+        return model
+
+    def tied_keys(self) -> tuple[str, ...]:
+        """Names of state-dict entries that repeat another parameter."""
+        return ()
+
+    def tie_weights(self) -> None:
+        """Point tied parameters at their originals again."""
+
+    def init_weights(self) -> None:
+        """Give every parameter BERT's fresh values: normal(0, initializer_range), zeros, ones."""
+        for module in self.modules():
+            init_weights(module, self.config.initializer_range)
+        self.tie_weights()
+
+    def _finish(self) -> None:
+        """End of every constructor: fresh weights for all that is not itself a finished model."""
+        for child in () if self.device.type == "meta" else self.children():
+            if not isinstance(child, BertPreTrainedModel):
+                for module in child.modules():
+                    init_weights(module, self.config.initializer_range)
+        self.tie_weights()
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.tie_weights()
+        if not self.training:
+            self.eval()  # moved or converted weights lie apart again
+        return self
+
+    # -- heads --------------------------------------------------------------------------------
+
+    def prune_heads(self, heads_to_prune: Mapping[int, Iterable[int]]) -> None:
+        """Remove attention heads for good; the config remembers which.
+
+        Args:
+            heads_to_prune: layer -> heads, both in the numbering of the unpruned model; negative
+                numbers count from the end. Heads already gone are no error.
+
+        Raises:
+            InputError: a layer or head that the model never had.
+        """
+        config = self.config
+        wanted = {
+            _count_from_end(layer, config.num_hidden_layers, "layer"): {
+                _count_from_end(head, config.num_attention_heads, "head") for head in heads
+            }
+            for layer, heads in heads_to_prune.items()
+        }
+        # A copy: other models may have been built from the same one. Without temperatures: those
+        # belong to the weights with all their heads.
+        config = config.without_temperatures()
+        record = config.extra.setdefault("pruned_heads", {})
+        for layer, heads in sorted(wanted.items()):
+            self.encoder_model.encoder.block(layer).attention.prune(heads)
+            if gone := set(record.get(str(layer), ())) | heads:
+                record[str(layer)] = sorted(gone)
+        for module in self.modules():
+            if isinstance(module, BertPreTrainedModel):
+                module.config = config
+
+    def get_multihead_outputs(self) -> list[Tensor | None]:
+        """Return each layer's per-head outputs (B, H, T, K) of the last forward pass.
+
+        They are kept after the head mask, with gradients, where the model was built with
+        `keep_multihead_output=True`; otherwise the entries are None.
+        """
+        return [
+            layer.attention.self.multihead_output for layer in self.encoder_model.encoder.blocks()
+        ]
+
+    # -- forward ------------------------------------------------------------------------------
+
+    def _encode(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None,
+        attention_mask: Tensor | None,
+        head_mask: Tensor | None,
+        want: Request | None = None,
+    ) -> Encoded:
+        """Check the inputs and run the encoder with what this model was asked to keep."""
+        place = self.encoder_model.embeddings.word_embeddings.weight.device
+        check_inputs(self.config, input_ids, token_type_ids, attention_mask, device=place)
+        if want is None:
+            want = Request(self.output_attentions, False, self.keep_multihead_output)
+        return self.encoder_model.encode(input_ids, token_type_ids, attention_mask, head_mask, want)
+
+    def _answer(self, encoded: Encoded, *results: Any) -> Any:
+        """Return the classic tuple: attentions first where asked for, a lone result bare."""
+        if self.output_attentions:
+            return (list(encoded.attentions or ()), *results)
+        return results if len(results) > 1 else results[0]
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        """Return what this class scores, by the field names of ModelOutputs."""
+        return {}
+
+    def run(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+        attentions: bool = True,
+        hidden_states: bool = True,
+        logits: bool = True,
+    ) -> ModelOutputs:
+        """Run the model and return everything by name.
+
+        Args:
+            input_ids: (B, T).
+            token_type_ids: (B, T), default zeros.
+            attention_mask: (B, T), default ones.
+            head_mask: (H,) or (L, H), 1 keeps a head.
+            attentions: whether to return the L attention tensors.
+            hidden_states: whether to return the L + 1 hidden states.
+            logits: whether to run the head (at T = 512 the masked-word scores take 62 MB).
+        """
+        want = Request(attentions, hidden_states, self.keep_multihead_output)
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask, want)
+        return ModelOutputs(
+            last_hidden_state=encoded.last,
+            hidden_states=encoded.hidden_states,
+            attentions=encoded.attentions,
+            pooler_output=encoded.pooled,
+            **(self._logits(encoded) if logits else {}),
+        )
+
+
+class BertModel(BertPreTrainedModel):
+    """The encoder: embeddings, L layers, and a pooler over [CLS].
+
+    Args:
+        config: sizes of the model.
+        add_pooling_layer: False for the tasks whose checkpoints have no pooler.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+        *,
+        add_pooling_layer: bool = True,
+    ) -> None:
+        super().__init__(
+            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
+        )
+        self.embeddings = BertEmbeddings(config)
+        self.encoder = BertEncoder(config)
+        self.pooler = BertPooler(config) if add_pooling_layer else None
+        self._finish()
+        if pruned := _recorded_pruning(config):
+            self.prune_heads(pruned)
+
+    def encode(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None,
+        attention_mask: Tensor | None,
+        head_mask: Tensor | None,
+        want: Request,
+    ) -> Encoded:
+        """Run embeddings, layers and pooler on inputs that are already checked."""
+        embedded = self.embeddings(input_ids, token_type_ids)
+        bias = attention_bias(attention_mask, embedded.dtype)
+        factors = self._expand_head_mask(head_mask, embedded)
+        encoded: Encoded = self.encoder(embedded, bias, factors, want)
+        if self.pooler is None:
+            return encoded
+        pooled = self.pooler(encoded.last)
+        return Encoded(encoded.last, pooled, encoded.hidden_states, encoded.attentions)
+
+    def _expand_head_mask(self, head_mask: Tensor | None, like: Tensor) -> Tensor | None:
+        """Bring a head mask (H,) or (L, H) to (L, H)."""
+        if head_mask is None:
+            return None
+        config = self.config
+        shape = (config.num_hidden_layers, config.num_attention_heads)
+        if tuple(head_mask.shape) not in (shape, shape[1:]):
+            raise InputError(
+                f"head_mask has the shape {tuple(head_mask.shape)}; expected {shape[1:]} for all "
+                f"layers alike or {shape} for each layer."
+            )
+        return head_mask.to(like.device, like.dtype).expand(shape)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        output_all_encoded_layers: bool = True,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Encode token ids.
+
+        Args:
+            input_ids: (B, T) whole numbers.
+            token_type_ids: (B, T), default zeros.
+            attention_mask: (B, T), 1 for real tokens, default ones.
+            output_all_encoded_layers: a list of L tensors instead of the last one alone.
+            head_mask: (H,) or (L, H), 1 keeps a head.
+
+        Returns:
+            `(encoded_layers, pooled_output)`: L tensors (B, T, D), or the last one as a tensor;
+            and (B, D), None without a pooler. With `output_attentions`
+            `(attentions, encoded_layers, pooled_output)`.
+
+        Raises:
+            InputError: see `check_inputs`.
+        """
+        want = Request(
+            self.output_attentions, output_all_encoded_layers, self.keep_multihead_output
+        )
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask, want)
+        states = encoded.hidden_states
+        layers = encoded.last if states is None else list(states[1:])
+        return self._answer(encoded, layers, encoded.pooled)
+
+
+def init_weights(module: nn.Module, deviation: float) -> None:
+    """Give one module fresh weights in place (Devlin et al. 2019, appendix A.2)."""
+    with torch.no_grad():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            module.weight.normal_(0.0, deviation)
+        elif isinstance(module, nn.LayerNorm):
+            module.weight.fill_(1.0)
+        if isinstance(module, nn.Linear | nn.LayerNorm) and module.bias is not None:
+            module.bias.zero_()
+
+
+def _all_parameters(model: nn.Module) -> Iterable[tuple[str, nn.Parameter]]:
+    return model.named_parameters(remove_duplicate=False)
+
+
+def _bare(name: str) -> str:
+    """Strip the prefix that tells a head's encoder from a lone encoder.
+
+    >>> _bare("bert.pooler.dense.weight")
+    'pooler.dense.weight'
+    """
+    return name.removeprefix("bert.")
+
+
+def _set_parameter(model: nn.Module, name: str, value: nn.Parameter) -> None:
+    owner, _, leaf = name.rpartition(".")
+    setattr(model.get_submodule(owner), leaf, value)
+
+
+def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:
+    """Return layer -> heads that a pruned model's config names; JSON has its keys as strings."""
+    record = config.extra.get("pruned_heads") or {}
+    layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
+    try:
+        pruned = {int(layer): list(gone) for layer, gone in record.items()}
+    except (AttributeError, TypeError, ValueError):
+        pruned = {-1: []}
+    if any(layer not in layers for layer in pruned) or any(
+        type(head) is not int or head not in heads for gone in pruned.values() for head in gone
+    ):
+        raise ConfigError(
+            f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with a "
+            f"list of heads 0 to {heads[-1]}."
+        )
+    return pruned
+
+
+def _count_from_end(index: int, size: int, what: str) -> int:
+    if not -size <= index < size:
+        raise InputError(f"There is no {what} {index}; this model has {what}s 0 to {size - 1}.")
+    return index % size

@@ -1,0 +1,333 @@
+"""The forward pass, brick by brick: embeddings, self-attention, layer, encoder, pooler.
+
+Read from top to bottom; letters of shapes are explained in `outputs`. Source: Devlin et al. 2019,
+section 3, and Vaswani et al. 2017, "Attention is all you need", section 3.2.
+Module and parameter names are those of the published checkpoints.
+
+Speed without a second implementation: query, key and value live side by side in one storage
+(`BertSelfAttention.fuse`), so that inference multiplies once instead of three times, and the
+attention probabilities are only built when somebody asked to see them.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bert_core.config import BertConfig
+from bert_core.errors import ConfigError
+from bert_core.model.kernels import activation, affine, attend, layer_norm, linear
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a pass through the encoder has to keep besides its last hidden state."""
+
+    attentions: bool = False
+    hidden_states: bool = False
+    multihead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What the encoder gave: last (B, T, D), pooled (B, D), hidden_states and attentions."""
+
+    last: Tensor
+    pooled: Tensor | None
+    hidden_states: tuple[Tensor, ...] | None
+    attentions: tuple[Tensor, ...] | None
+
+
+def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """Turn a 0/1 mask (B, T) or (B, T, T) into what is added to the scores.
+
+    Returns:
+        (B, 1, 1, T) or (B, 1, T, T), or None where nothing is masked (found out on CPU only; a
+        GPU would have to wait for the answer). Half of the smallest number instead of -inf keeps
+        a row without anything to attend to finite, in float16 too.
+    """
+    if mask is None:
+        return None
+    keep = mask != 0
+    if mask.device.type == "cpu" and bool(keep.all()):
+        return None
+    keep = keep[:, None, None, :] if keep.dim() == 2 else keep[:, None, :, :]
+    bias = torch.zeros(keep.shape, dtype=dtype, device=mask.device)
+    return bias.masked_fill_(~keep, torch.finfo(dtype).min / 2)
+
+
+def _indices(ids: Tensor) -> Tensor:
+    """Return ids in a type that tables can be indexed with; 8 and 16 bits cannot."""
+    return ids if ids.dtype in (torch.int64, torch.int32) else ids.long()
+
+
+class BertEmbeddings(nn.Module):
+    """Sum of word, position and token-type embeddings, normalised; ids (B, T) -> (B, T, D)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        size, pad = config.hidden_size, config.pad_token_id
+        if pad is not None and not 0 <= pad < config.vocab_size:
+            pad = None
+        self.word_embeddings = nn.Embedding(config.vocab_size, size, padding_idx=pad)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
+        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.dropout_rate = config.hidden_dropout_prob
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
+        """Embed token ids; absent token types are all 0."""
+        words, types = self.word_embeddings, self.token_type_embeddings.weight
+        embedded = F.embedding(_indices(input_ids), words.weight, words.padding_idx)  # (B, T, D)
+        embedded += self.position_embeddings.weight[: input_ids.shape[1]]
+        embedded += (
+            types[0] if token_type_ids is None else F.embedding(_indices(token_type_ids), types)
+        )
+        return F.dropout(layer_norm(embedded, self.LayerNorm), self.dropout_rate, self.training)
+
+
+class BertSelfAttention(nn.Module):
+    """Scaled dot-product attention of several heads; (B, T, D) -> (B, T, H * K)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        if config.hidden_size % config.num_attention_heads:
+            raise ConfigError(
+                f"hidden_size {config.hidden_size} is not a multiple of num_attention_heads "
+                f"{config.num_attention_heads}; every head needs the same whole number of columns."
+            )
+        self.head_size = config.hidden_size // config.num_attention_heads
+        self.heads = list(range(config.num_attention_heads))  # what pruning has left
+        self.query = nn.Linear(config.hidden_size, config.hidden_size)
+        self.key = nn.Linear(config.hidden_size, config.hidden_size)
+        self.value = nn.Linear(config.hidden_size, config.hidden_size)
+        self.dropout_rate = config.attention_probs_dropout_prob
+        self.multihead_output: Tensor | None = None
+
+    # -- one storage for query, key and value -------------------------------------------------
+
+    def fuse(self) -> None:
+        """Lay query, key and value into one storage; parameters keep their identity."""
+        parts = (self.query, self.key, self.value)
+        if self.query.weight.is_meta or self._fused() is not None:
+            return
+        with torch.no_grad():
+            weight = torch.cat([part.weight for part in parts])
+            bias = torch.cat([part.bias for part in parts])
+            for index, part in enumerate(parts):
+                rows = slice(index * part.out_features, (index + 1) * part.out_features)
+                part.weight.data, part.bias.data = weight[rows], bias[rows]
+
+    def _fused(self) -> tuple[Tensor, Tensor] | None:
+        """Return the joint weight (3 * H * K, D) and bias, or None where they lie apart."""
+        found = []
+        for name in ("weight", "bias"):
+            query = getattr(self.query, name)
+            step = query.numel() * query.element_size()
+            start = query.data_ptr()
+            if (
+                getattr(self.key, name).data_ptr() != start + step
+                or getattr(self.value, name).data_ptr() != start + 2 * step
+                or query.untyped_storage().data_ptr()
+                != getattr(self.value, name).untyped_storage().data_ptr()
+                or not query.is_contiguous()
+            ):
+                return None
+            shape = (3 * query.shape[0], *query.shape[1:])
+            found.append(query.as_strided(shape, query.stride(), query.storage_offset()))
+        return found[0], found[1]
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch between training and inference; for inference the projections are fused."""
+        super().train(mode)
+        if not mode:
+            self.fuse()
+        return self
+
+    def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query, key and value, each (B, H, T, K)."""
+        shape = (*hidden.shape[:2], len(self.heads), self.head_size)
+        fused = None if torch.is_grad_enabled() else self._fused()
+        if fused is None:
+            apart = (linear(hidden, part) for part in (self.query, self.key, self.value))
+            query, key, value = (part.view(shape).transpose(1, 2) for part in apart)
+            return query, key, value
+        joint = affine(hidden, *fused).view(*shape[:2], 3, *shape[2:])
+        query, key, value = joint.permute(2, 0, 3, 1, 4).unbind(0)
+        return query, key, value
+
+    # -- attention ------------------------------------------------------------------------------
+
+    def forward(
+        self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attend.
+
+        Args:
+            hidden: (B, T, D).
+            bias: what `attention_bias` gave.
+            head_mask: (H,) factors of the heads, or None.
+            want: attentions and multihead output, where asked for.
+
+        Returns:
+            (B, T, H * K) and the attention probabilities (B, H, T, T) or None.
+        """
+        query, key, value = self.project(hidden)
+        rate = self.dropout_rate if self.training else 0.0
+        probabilities = None
+        if want.attentions:
+            query = query * (1 / math.sqrt(self.head_size))
+            context, probabilities = attend(query, key, value, bias, dropout=rate)
+        else:
+            context = F.scaled_dot_product_attention(
+                query, key, value, attn_mask=bias, dropout_p=rate
+            )
+        if head_mask is not None:
+            context = context * head_mask[self.heads].view(1, -1, 1, 1)
+        if want.multihead:
+            self.multihead_output = context
+            if context.requires_grad:
+                context.retain_grad()
+        return context.transpose(1, 2).flatten(2), probabilities
+
+
+class BertSelfOutput(nn.Module):
+    """Projection back to D, residual, normalisation; also closes the feed-forward block."""
+
+    def __init__(self, config: BertConfig, input_size: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(input_size, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout_rate = config.hidden_dropout_prob
+
+    def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
+        """Return LayerNorm(dropout(dense(hidden)) + residual), (B, T, D)."""
+        hidden = F.dropout(linear(hidden, self.dense), self.dropout_rate, self.training)
+        if hidden.dtype == residual.dtype:
+            hidden += residual
+        else:  # under autocast the sum stays in the wider type
+            hidden = hidden + residual
+        return layer_norm(hidden, self.LayerNorm)
+
+
+class BertAttention(nn.Module):
+    """Self-attention with its output projection; knows how to drop heads for good."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.self = BertSelfAttention(config)
+        self.output = BertSelfOutput(config, config.hidden_size)
+
+    def forward(
+        self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the block's output (B, T, D) and the attentions or None."""
+        context, probabilities = self.self(hidden, bias, head_mask, want)
+        return self.output(context, hidden), probabilities
+
+    def prune(self, heads: set[int]) -> None:
+        """Remove heads (numbers of the unpruned model); Michel et al. 2019 ask why not."""
+        attention = self.self
+        kept = [head for head in attention.heads if head not in heads]
+        places = torch.tensor([attention.heads.index(head) for head in kept], dtype=torch.long)
+        columns = places[:, None] * attention.head_size + torch.arange(attention.head_size)
+        columns = columns.flatten().to(attention.query.weight.device)
+        for part in (attention.query, attention.key, attention.value):
+            part.weight = nn.Parameter(part.weight.detach()[columns].clone())
+            part.bias = nn.Parameter(part.bias.detach()[columns].clone())
+            part.out_features = len(columns)
+        dense = self.output.dense
+        dense.weight = nn.Parameter(dense.weight.detach()[:, columns].clone())
+        dense.in_features = len(columns)
+        attention.heads = kept
+        attention.fuse()
+
+
+class BertIntermediate(nn.Module):
+    """First half of the feed-forward block; (B, T, D) -> (B, T, F)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.activation = activation(config)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Widen and activate."""
+        return linear(hidden, self.dense, self.activation)
+
+
+class BertLayer(nn.Module):
+    """One layer: attention block, then feed-forward block."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.attention = BertAttention(config)
+        self.intermediate = BertIntermediate(config)
+        self.output = BertSelfOutput(config, config.intermediate_size)
+
+    def forward(
+        self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the layer's output (B, T, D) and the attentions or None."""
+        attended, probabilities = self.attention(hidden, bias, head_mask, want)
+        return self.output(self.intermediate(attended), attended), probabilities
+
+
+class BertEncoder(nn.Module):
+    """The stack of L layers."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
+
+    def block(self, index: int) -> BertLayer:
+        """Return one layer."""
+        layer = self.layer[index]
+        assert isinstance(layer, BertLayer)
+        return layer
+
+    def blocks(self) -> Iterator[BertLayer]:
+        """Return all layers, from the first to the last."""
+        return (self.block(index) for index in range(len(self.layer)))
+
+    def forward(
+        self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
+    ) -> Encoded:
+        """Run all layers.
+
+        Args:
+            hidden: (B, T, D), the embeddings.
+            bias: what `attention_bias` gave.
+            head_mask: (L, H) or None.
+            want: what to keep on the way.
+        """
+        states, attentions = [hidden], []
+        for index, layer in enumerate(self.layer):
+            factors = None if head_mask is None else head_mask[index]
+            hidden, probabilities = layer(hidden, bias, factors, want)
+            if want.hidden_states:
+                states.append(hidden)
+            if probabilities is not None:
+                attentions.append(probabilities)
+        return Encoded(
+            last=hidden,
+            pooled=None,
+            hidden_states=tuple(states) if want.hidden_states else None,
+            attentions=tuple(attentions) if want.attentions else None,
+        )
+
+
+class BertPooler(nn.Module):
+    """Dense layer and tanh over the first token; (B, T, D) -> (B, D)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Pool the hidden state of [CLS]."""
+        return torch.tanh(linear(hidden[:, 0], self.dense))

@@ -1,0 +1,89 @@
+"""Which spans of a text say the same: "the Nile", "Nile" and "The Nile," are one answer.
+
+Answers are compared as the SQuAD evaluation does (Rajpurkar et al. 2016, section 6.1): lower case,
+without punctuation and without "a", "an" and "the". Blanks count for nothing here either, so that
+each span of a text is a stretch of one string of letters, and equal spans are found by searching
+it. A person who reads "Nile, 60 %" takes it for the probability that the Nile is the answer, not
+that the answer stands at this one place and without its article; that is the sum over such spans.
+"""
+
+import re
+import string
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_core.reading.spans import Floats, shifted
+
+Places = NDArray[np.intp]
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+class Wordings:
+    """The spans of a text of N tokens, by what they say.
+
+    Args:
+        text: the characters.
+        offsets: (N, 2) the first character of each token, and the one behind its last.
+
+    >>> words = Wordings("The Nile, or Nile.", np.array([[0, 3], [4, 8], [10, 12], [13, 17]]))
+    >>> score = np.zeros((4, 2))
+    >>> [found.tolist() for found in words.alike(score, 1, 1)]  # "The Nile", "Nile", "Nile"
+    [[0, 1, 3], [1, 0, 0]]
+    """
+
+    def __init__(self, text: str, offsets: Places) -> None:
+        self._text, self._offsets = text, offsets
+        self._letters, before = _letters(text)
+        self._bounds = before[offsets]  # (N, 2): the tokens as stretches of the letters
+
+    def alike(self, score: Floats, first: int, last: int) -> tuple[Places, Places]:
+        """Find the spans that say what one says; itself is among them.
+
+        A span that says nothing, such as a comma or "the" alone, is alike where its characters are.
+
+        Args:
+            score: (N, M) of every span, see `SpanScores`; -inf where no answer may stand.
+            first: the span's first token.
+            last: its last token.
+
+        Returns:
+            Rows and columns of `score`.
+        """
+        said = self._letters[self._bounds[first, 0] : self._bounds[last, 1]]
+        if said:
+            return _equal(said, self._letters, self._bounds, score)
+        typed = self._text[self._offsets[first, 0] : self._offsets[last, 1]]
+        return _equal(typed, self._text, self._offsets, score)
+
+
+def _letters(text: str) -> tuple[str, Places]:
+    """Return what counts of a text, and (len(text) + 1,) how much of it stands before a place."""
+    places: list[int] = []
+    plain: list[str] = []
+    for place, character in enumerate(text):
+        if character not in _PUNCTUATION:
+            small = character.lower()  # of some letters more than one character
+            plain.extend(small)
+            places.extend([place] * len(small))
+    kept = np.array([not character.isspace() for character in plain], dtype=np.bool_)
+    for article in _ARTICLES.finditer("".join(plain)):
+        kept[article.start() : article.end()] = False
+    counts = np.bincount(np.array(places, dtype=np.intp)[kept], minlength=len(text))
+    letters = "".join(character for character, counted in zip(plain, kept, strict=True) if counted)
+    return letters, np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+
+
+def _equal(said: str, letters: str, bounds: Places, score: Floats) -> tuple[Places, Places]:
+    """Find the spans that cover exactly one occurrence of some letters."""
+    starts, at = [], letters.find(said)
+    while at >= 0:
+        starts.append(at)
+        at = letters.find(said, at + 1)
+    rows = np.flatnonzero(np.isin(bounds[:, 0], starts))
+    ends = shifted(bounds[:, 1].astype(np.float64), score.shape[1], -1.0)[rows]  # (R, M)
+    same = ends == (bounds[rows, 0] + len(said))[:, None]
+    found, columns = np.nonzero(same & np.isfinite(score[rows]))
+    return rows[found], columns

@@ -1,0 +1,91 @@
+"""Text to words: cleaning, case, accents, and a cut at every blank and punctuation mark."""
+
+import re
+from collections.abc import Iterable
+
+from bert_core.errors import InputError
+from bert_core.text.normalizer import Normalizer
+from bert_core.text.vocabulary import SPECIAL_TOKENS
+from bert_core.text.words import special_pattern
+
+NEVER_SPLIT = SPECIAL_TOKENS
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def check_text(text: object) -> str:
+    """Return `text` if it is a string.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if isinstance(text, str):
+        return text
+    hint = " Decode it first, for instance with .decode('utf-8')." * isinstance(text, bytes)
+    raise InputError(f"Expected a text (str), found {type(text).__name__}.{hint}")
+
+
+def check_surrogates(text: str) -> None:
+    """Name the first half of a surrogate pair in a text, and its place.
+
+    Raises:
+        InputError: there is one.
+    """
+    if found := _SURROGATE.search(text):
+        raise InputError(
+            f"The text holds U+{ord(found.group()):04X} at character {found.start()}, one half of "
+            "a surrogate pair; expected whole Unicode characters. Decode the bytes again, for "
+            "instance with errors='replace'."
+        )
+
+
+class BasicTokenizer:
+    """Cut a text into words, the first half of BERT's tokenization.
+
+    Args:
+        do_lower_case: lower-case the words and drop their accents.
+        never_split: words to leave as they are wherever they stand; none may hold a blank.
+        strip_accents: drop accents; None means as `do_lower_case`.
+        tokenize_chinese_chars: make every Chinese character a word.
+
+    Example:
+        >>> BasicTokenizer().tokenize("Crème brûlée, [MASK]!")
+        ['creme', 'brulee', ',', '[MASK]', '!']
+    """
+
+    def __init__(
+        self,
+        do_lower_case: bool = True,
+        never_split: Iterable[str] | None = NEVER_SPLIT,
+        *,
+        strip_accents: bool | None = None,
+        tokenize_chinese_chars: bool = True,
+    ) -> None:
+        self.do_lower_case = do_lower_case
+        self.never_split = tuple(never_split or ())
+        self.normalizer = Normalizer(
+            lowercase=do_lower_case,
+            strip_accents=strip_accents,
+            chinese_chars=tokenize_chinese_chars,
+        )
+        self._specials = special_pattern(self.never_split)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the words of a text.
+
+        Raises:
+            InputError: `text` is not a string, or holds half a surrogate pair.
+        """
+        check_text(text)
+        if self._specials is None:
+            return self._words(text)
+        words: list[str] = []
+        end = 0
+        for match in self._specials.finditer(text):
+            words += self._words(text[end : match.start()])
+            words.append(match.group())
+            end = match.end()
+        return words + self._words(text[end:])
+
+    def _words(self, text: str) -> list[str]:
+        return self.normalizer.normalize(text).text.split()

@@ -1,0 +1,228 @@
+"""The tokenizer in slow motion: every step from a text to its tokens, to be looked at.
+
+A trace is computed apart from the fast road, straight from the rules, and ends in the same tokens.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from bert_core.text.basic import check_surrogates, check_text
+from bert_core.text.wordpiece import CONTINUATION, blank_separated
+from bert_core.text.wordpiece import Attempt as Try
+
+if TYPE_CHECKING:
+    from bert_core.text.tokenizer import BertTokenizer
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One look into the vocabulary.
+
+    Attributes:
+        piece: what was looked up, "##" in front of continuations.
+        found: whether the vocabulary has it.
+    """
+
+    piece: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WordTrace:
+    """One word and how it became tokens.
+
+    Attributes:
+        text: the characters typed, `trace.text[start:end]`.
+        start: its first character in the text.
+        end: the character behind its last.
+        normalized: the word after cleaning, case and accents.
+        attempts: every look into the vocabulary, in order; none for a special token or a word
+            that is too long.
+        pieces: the tokens it became.
+        ids: their ids.
+        offsets: their places in the text.
+        unknown_reason: why it became [UNK], in a sentence; None for a word that is known.
+        special: whether it is a special token written in the text.
+    """
+
+    text: str
+    start: int
+    end: int
+    normalized: str
+    attempts: tuple[Attempt, ...]
+    pieces: tuple[str, ...]
+    ids: tuple[int, ...]
+    offsets: tuple[Span, ...]
+    unknown_reason: str | None
+    special: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A text on its way to tokens.
+
+    Attributes:
+        text: as typed.
+        cleaned: controls dropped, blanks turned into U+0020, Chinese characters set apart.
+        stripped: then decomposed, accents dropped (`cleaned` again where the tokenizer keeps them).
+        normalized: then lower-cased (`stripped` again where the tokenizer keeps case).
+        words: the words in order, each with its attempts.
+    """
+
+    text: str
+    cleaned: str
+    stripped: str
+    normalized: str
+    words: tuple[WordTrace, ...]
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens, without [CLS] and [SEP]."""
+        return [piece for word in self.words for piece in word.pieces]
+
+    @property
+    def ids(self) -> list[int]:
+        """Their ids."""
+        return [number for word in self.words for number in word.ids]
+
+    @property
+    def offsets(self) -> list[Span]:
+        """Their places in the text."""
+        return [span for word in self.words for span in word.offsets]
+
+
+def trace_text(tokenizer: "BertTokenizer", text: str) -> Trace:
+    """Take a text through every step; see `BertTokenizer.trace`.
+
+    Raises:
+        InputError: `text` is not a string or holds half a surrogate pair.
+    """
+    check_surrogates(check_text(text))
+    tracer = _Tracer(tokenizer, text)
+    for start, end, special in _stretches(tokenizer, text):
+        if special:
+            tracer.special(start, end)
+        elif tokenizer.do_basic_tokenize:
+            tracer.normalised(start, end)
+        else:
+            tracer.blank_separated(start, end)
+    cleaned, stripped, normalized = map("".join, tracer.stages)
+    return Trace(text, cleaned, stripped, normalized, tuple(tracer.words))
+
+
+def _stretches(tokenizer: "BertTokenizer", text: str) -> Iterator[tuple[int, int, bool]]:
+    """Cut a text at its special tokens: (start, end, whether it is one)."""
+    end = 0
+    for match in tokenizer.special_tokens_in(text):
+        if match.start() > end:
+            yield end, match.start(), False
+        yield match.start(), match.end(), True
+        end = match.end()
+    if end < len(text):
+        yield end, len(text), False
+
+
+class _Tracer:
+    """Collects the stages and words of one text."""
+
+    def __init__(self, tokenizer: "BertTokenizer", text: str) -> None:
+        self._tokenizer = tokenizer
+        self._text = text
+        self._known: dict[str, _Lookup] = {}  # a word that comes again is not looked up again
+        self.stages: tuple[list[str], list[str], list[str]] = ([], [], [])
+        self.words: list[WordTrace] = []
+
+    def special(self, start: int, end: int) -> None:
+        """Trace a token that is found before anything else."""
+        token = self._text[start:end]
+        self._stage(token, token, token)
+        self._word(token, range(start, end), special=token in self._tokenizer.vocab)
+
+    def normalised(self, start: int, end: int) -> None:
+        """Trace a stretch through all rules."""
+        typed, normalizer = self._text[start:end], self._tokenizer.normalizer
+        self._stage(*normalizer.stages(typed))
+        normalized = normalizer.normalize(typed)
+        origins = normalized.origins
+        for match in normalized.words():
+            first, last = match.span()
+            places = range(first, last) if origins is None else origins[first:last]
+            self._word(match.group(), [start + place for place in places])
+
+    def blank_separated(self, start: int, end: int) -> None:
+        """Trace a stretch whose words are taken as they are."""
+        typed = self._text[start:end]
+        self._stage(typed, typed, typed)
+        for match in blank_separated(typed):
+            self._word(match.group(), range(start + match.start(), start + match.end()))
+
+    def _stage(self, *forms: str) -> None:
+        for stage, form in zip(self.stages, forms, strict=True):
+            stage.append(form)
+
+    def _word(self, word: str, places: Sequence[int], *, special: bool = False) -> None:
+        """Add one word; `places` says where in the text each of its characters comes from."""
+        found = _special(word) if special else self._known.get(word)
+        if found is None:
+            found = self._known[word] = _look_up(self._tokenizer, word)
+        start, end = places[0], places[-1] + 1
+        vocab = self._tokenizer.vocab
+        self.words.append(
+            WordTrace(
+                text=self._text[start:end],
+                start=start,
+                end=end,
+                normalized=word,
+                attempts=found.attempts,
+                pieces=tuple([token for token, _, _ in found.pieces]),
+                ids=tuple([vocab[token] for token, _, _ in found.pieces]),
+                offsets=tuple([(places[a], places[b - 1] + 1) for _, a, b in found.pieces]),
+                unknown_reason=found.unknown_reason,
+                special=special,
+            )
+        )
+
+
+class _Lookup(NamedTuple):
+    """What the vocabulary answered to one word; the pieces' places count from its start."""
+
+    attempts: tuple[Attempt, ...]
+    pieces: tuple[tuple[str, int, int], ...]
+    unknown_reason: str | None
+
+
+def _special(token: str) -> _Lookup:
+    return _Lookup((), ((token, 0, len(token)),), None)
+
+
+def _look_up(tokenizer: "BertTokenizer", word: str) -> _Lookup:
+    """Try the pieces of one word; the ones found are its tokens."""
+    tried = tokenizer.wordpiece_tokenizer.attempts(word)
+    attempts = tuple([Attempt(each.token, each.found) for each in tried])
+    if tried and tried[-1].found:
+        pieces = tuple([(each.token, each.start, each.end) for each in tried if each.found])
+        return _Lookup(attempts, pieces, None)
+    return _Lookup(
+        attempts, ((tokenizer.unk_token, 0, len(word)),), _reason(tokenizer, word, tried)
+    )
+
+
+def _reason(tokenizer: "BertTokenizer", word: str, tried: list[Try]) -> str:
+    """Say why a word is unknown."""
+    if not tried:
+        limit = tokenizer.wordpiece_tokenizer.max_input_chars_per_word
+        return f"The word has {len(word)} characters; words of more than {limit} are not looked up."
+    char = word[tried[-1].start]
+    name = f"“{char}” (U+{ord(char):04X})"
+    if char not in tokenizer.characters:
+        return f"No piece of the vocabulary contains {name}."
+    if tried[-1].start == 0:
+        return f"The vocabulary has {name} in some pieces, but none of them begins this word."
+    rest = word[tried[-1].start :]
+    return (
+        f"After “{word[: tried[-1].start]}” no continuation (a piece with {CONTINUATION}) fits "
+        f"“{rest}”, not even {name} alone."
+    )

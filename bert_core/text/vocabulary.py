@@ -1,0 +1,271 @@
+"""Reading and writing `vocab.txt`: one piece per line, its id is the line's number from 0."""
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.small_files import read_small
+from bert_core.text.wordpiece import CONTINUATION
+
+VOCABULARY_NAME = "vocab.txt"
+SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
+_LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
+_MOST = 1_000_000  # pieces; the largest have half a million
+# What Rust's `trim_end` takes off a line: Unicode White_Space, written out.
+_BLANKS = (
+    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+)
+_BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
+
+# In this order (the reference decoder's clean-up).
+_TIDY = (
+    *((f" {mark}", mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+)
+
+
+def path_of(value: object) -> Path:
+    """Return a path that a caller typed.
+
+    Raises:
+        InputError: it is neither text nor a path.
+    """
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise InputError(f"Expected a path or a name, found {type(value).__name__}: {value!r}.")
+
+
+def read_vocabulary(path: Path) -> list[str]:
+    """Read the pieces of a vocabulary file in the order of their ids.
+
+    A byte order mark, Windows line ends and blanks at the end of a line are no part of a piece.
+    An empty line keeps its id, except at the end of the file.
+
+    Raises:
+        MissingFileError: there is no such file.
+        CheckpointError: the file is empty, absurdly large, not UTF-8, or lacks [UNK].
+    """
+    if os.path.isdir(path) or not os.path.exists(path):
+        raise MissingFileError(
+            f"There is no vocabulary file {path}; expected a text file with one piece per line, "
+            f"usually called {VOCABULARY_NAME}. Check the path."
+        )
+    try:
+        text = read_small(path, _LARGEST).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CheckpointError(
+            f"{path} is not UTF-8 text (byte {error.start} is {error.object[error.start]:#04x}). "
+            "Expected one piece per line; save the file as UTF-8."
+        ) from error
+    if (lines := text.count("\n")) > _MOST:
+        raise CheckpointError(
+            f"{path} has {lines:,} lines, a vocabulary at most {_MOST:,}. This is another file."
+        )
+    # Only "\n" ends a line: str.splitlines would also cut at characters that are pieces.
+    pieces = [line.rstrip(_BLANKS) for line in text.split("\n")]
+    while pieces and not pieces[-1]:
+        pieces.pop()
+    check_vocabulary(pieces, str(path))
+    return pieces
+
+
+def check_vocabulary(pieces: list[str], source: str) -> None:
+    """Refuse a vocabulary that no tokenizer can work with.
+
+    Raises:
+        CheckpointError: it is empty or lacks [UNK].
+    """
+    if not pieces:
+        raise CheckpointError(f"The vocabulary {source} is empty; expected one piece per line.")
+    if SPECIAL_TOKENS[0] not in pieces:
+        raise CheckpointError(
+            f"The vocabulary {source} has {len(pieces):,} pieces but no [UNK], which stands "
+            f"for every unknown word. Add a line [UNK], or check that this is a WordPiece "
+            "vocabulary."
+        )
+
+
+def write_vocabulary(pieces: Iterable[str], path: str | Path) -> Path:
+    """Write the pieces, one per line, to a file or as `vocab.txt` into a folder.
+
+    Raises:
+        InputError: the folder that should hold the file does not exist.
+    """
+    target = Path(path)
+    if target.is_dir():
+        target = target / VOCABULARY_NAME
+    if not target.parent.is_dir():
+        raise InputError(
+            f"Cannot write {target}: the folder {target.parent} does not exist. Create it first."
+        )
+    target.write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8", newline="\n")
+    return target
+
+
+class Vocabulary:
+    """The pieces a tokenizer knows, and the way from piece to id and back.
+
+    Args:
+        pieces: in the order of their ids. Of a piece that stands there twice, the last id counts.
+
+    Attributes:
+        vocab: ids of pieces.
+        ids_to_tokens: pieces of ids.
+    """
+
+    unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
+
+    def __init__(self, pieces: list[str]) -> None:
+        self.vocab = {piece: number for number, piece in enumerate(pieces)}
+        self.ids_to_tokens = dict(enumerate(pieces))
+        self._pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self.ids_to_tokens)
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are, V."""
+        return len(self.ids_to_tokens)
+
+    @cached_property
+    def characters(self) -> frozenset[str]:
+        """Every character that some piece contains, the special tokens aside."""
+        return frozenset("".join(piece for piece in self.vocab if piece not in SPECIAL_TOKENS))
+
+    @property
+    def unk_token_id(self) -> int:
+        """The id of [UNK]."""
+        return self._needed(self.unk_token)
+
+    @property
+    def sep_token_id(self) -> int:
+        """The id of [SEP]; InputError if the vocabulary has none."""
+        return self._needed(self.sep_token)
+
+    @property
+    def pad_token_id(self) -> int:
+        """The id of [PAD]; InputError if the vocabulary has none."""
+        return self._needed(self.pad_token)
+
+    @property
+    def cls_token_id(self) -> int:
+        """The id of [CLS]; InputError if the vocabulary has none."""
+        return self._needed(self.cls_token)
+
+    @property
+    def mask_token_id(self) -> int:
+        """The id of [MASK]; InputError if the vocabulary has none."""
+        return self._needed(self.mask_token)
+
+    @property
+    def all_special_ids(self) -> list[int]:
+        """The ids of those of BERT's five special tokens that the vocabulary has."""
+        return [self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab]
+
+    @overload
+    def convert_tokens_to_ids(self, tokens: str) -> int: ...
+
+    @overload
+    def convert_tokens_to_ids(self, tokens: list[str] | tuple[str, ...]) -> list[int]: ...
+
+    def convert_tokens_to_ids(self, tokens: str | list[str] | tuple[str, ...]) -> int | list[int]:
+        """Look up the ids of tokens; one that is not in the vocabulary gives [UNK]'s.
+
+        A single token gives a single id.
+        """
+        unknown = self.vocab[self.unk_token]
+        if isinstance(tokens, str):
+            return self.vocab.get(tokens, unknown)
+        return [self.vocab.get(token, unknown) for token in tokens]
+
+    @overload
+    def convert_ids_to_tokens(self, ids: int) -> str: ...
+
+    @overload
+    def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]: ...
+
+    def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> str | list[str]:
+        """Look up the tokens of ids (integers or a tensor of rank 1); a single id gives a string.
+
+        Raises:
+            InputError: an id lies outside the vocabulary.
+        """
+        if hasattr(ids, "tolist"):  # a tensor or an array
+            ids = ids.tolist()
+        if isinstance(ids, Iterable):
+            return [self._token(number) for number in ids]
+        return self._token(ids)
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """Write ids as text again: pieces joined to words, blanks before punctuation removed.
+
+        What cleaning, case and accents took away does not come back.
+
+        Args:
+            ids: integers, or a tensor of rank 1.
+            skip_special_tokens: leave out BERT's five special tokens.
+
+        Raises:
+            InputError: an id lies outside the vocabulary.
+        """
+        skipped = set(SPECIAL_TOKENS) if skip_special_tokens else set()
+        tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
+        return decode_tokens(tokens)
+
+    def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
+        """Write the vocabulary to a file, or as `vocab.txt` into a folder; return the file's path.
+
+        Raises:
+            InputError: the folder does not exist.
+        """
+        return str(write_vocabulary(self.ids_to_tokens.values(), Path(vocab_path)))
+
+    def _needed(self, token: str) -> int:
+        if token in self.vocab:
+            return self.vocab[token]
+        raise InputError(
+            f"The vocabulary ({len(self):,} pieces) has no {token}, which is needed here. "
+            "Use a vocabulary that has it."
+        )
+
+    def _token(self, number: int) -> str:
+        try:
+            return self.ids_to_tokens[number]
+        except (KeyError, TypeError):
+            raise InputError(
+                f"There is no token with the id {number!r}; expected an integer from 0 to "
+                f"{len(self) - 1}."
+            ) from None
+
+
+def decode_tokens(tokens: list[str]) -> str:
+    """Join tokens to text as the reference decoder does.
+
+    Example:
+        >>> decode_tokens(["play", "##ing", "here", "."])
+        'playing here.'
+    """
+    if not tokens:
+        return ""
+    rest = [
+        token.removeprefix(CONTINUATION) if token.startswith(CONTINUATION) else f" {token}"
+        for token in tokens[1:]
+    ]
+    return "".join(map(_tidy, [tokens[0], *rest]))
+
+
+def _tidy(token: str) -> str:
+    """Take blanks away that English does not write; token by token, as the reference does."""
+    for spaced, tidy in _TIDY:
+        token = token.replace(spaced, tidy)
+    return token

@@ -1,0 +1,216 @@
+"""From a stretch of text to its tokens, with a bounded memory of stretches already seen.
+
+Text is cut at U+0020, and every stretch between two of them goes its way alone: no rule of the
+tokenizer looks across a blank. Running text repeats its words, so most stretches ("the", "said,")
+are found in one dictionary. Where stretches are too long to be worth remembering (Chinese and
+Japanese have no blanks), text is cut at every character that is a word of its own.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from threading import Lock
+from typing import Any
+
+from bert_core.text.encoding import Chunk, Span
+from bert_core.text.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
+from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
+
+CACHE_SIZE = 65_536  # stretches; about 20 MB when full
+LONGEST = 40  # characters of a stretch that is worth remembering
+
+# Words where all is printable ASCII and no blank; the matches leave no gaps.
+_ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
+# Where a raw text can be cut without changing any token: around blanks and punctuation, and around
+# Chinese characters if these become words. None of them is moved by canonical ordering.
+_ALONE = f"{BLANK.pattern()}{PUNCTUATION.pattern()}"
+_PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
+_ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
+_PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
+
+# Most words are one token: these are shared, so that the memory stays small and the garbage
+# collector has little to look at.
+_WHOLE = [((0, size),) for size in range(LONGEST + 1)]
+_FIRST = (0,)
+
+
+def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
+    """Compile a search for whichever special token comes first, the longest of those there."""
+    # A token with a blank inside could not be met: text is cut at blanks first.
+    known = sorted({token for token in tokens if token and " " not in token}, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, known))) if known else None
+
+
+def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
+    """Halve a cache that is full; a thread that looks up meanwhile computes once more."""
+    with lock:
+        for key in list(islice(cache, max(0, len(cache) - CACHE_SIZE // 2))):
+            cache.pop(key, None)
+
+
+class WordCache(dict[str, Chunk]):
+    """The tokens of normalised words, computed when first asked for."""
+
+    def __init__(self, wordpiece: WordpieceTokenizer, vocab: Mapping[str, int]) -> None:
+        super().__init__()
+        self._wordpiece = wordpiece
+        self._vocab = vocab
+        self._lock = Lock()
+
+    def __missing__(self, word: str) -> Chunk:
+        size = len(word)
+        if size > LONGEST:
+            return self._compute(word)
+        number = self._vocab.get(word)
+        if number is not None and size <= self._wordpiece.max_input_chars_per_word:
+            chunk: Chunk = ((number,), _WHOLE[size], _FIRST, 1, size + 1)
+        else:
+            chunk = self._compute(word)
+        self[word] = chunk
+        if len(self) > CACHE_SIZE:
+            _forget_oldest(self, self._lock)
+        return chunk
+
+    def _compute(self, word: str) -> Chunk:
+        size = len(word)
+        pieces = self._wordpiece.split(word)
+        if not pieces:
+            return (self._vocab[self._wordpiece.unk_token],), ((0, size),), (0,), 1, size + 1
+        ids = tuple([self._vocab[token] for token, _, _ in pieces])
+        offsets = tuple([(start, end) for _, start, end in pieces])
+        return ids, offsets, (0,) * len(ids), 1, size + 1
+
+
+class ChunkCache(dict[str, Chunk]):
+    """The tokens of stretches of raw text, computed when first asked for.
+
+    Args:
+        wordpiece: cuts words into pieces.
+        vocab: ids of the pieces.
+        normalizer: cleans, lower-cases and strips, or None to take blank-separated words as
+            they are (`do_basic_tokenize=False`).
+        specials: tokens that are found in the raw text before anything else; they hold no blank.
+    """
+
+    def __init__(
+        self,
+        wordpiece: WordpieceTokenizer,
+        vocab: Mapping[str, int],
+        normalizer: Normalizer | None,
+        specials: Iterable[str] = (),
+    ) -> None:
+        super().__init__()
+        specials = tuple(specials)
+        self._arguments = (wordpiece, vocab, normalizer, specials)
+        self._words = WordCache(wordpiece, vocab)
+        self._vocab = vocab
+        self._normalizer = normalizer
+        self.specials = special_pattern(specials)
+        # Then a stretch of ASCII letters and digits is one word, whatever the options.
+        self._plain = not any(re.search("^[0-9A-Za-z]", token) for token in specials)
+        chinese = normalizer is not None and normalizer.chinese_chars
+        self._parts = _PARTS_CHINESE if chinese else _PARTS
+        self._lowercase = normalizer is not None and normalizer.lowercase
+        self._lock = Lock()
+
+    def parts_of(self, text: str) -> list[str] | None:
+        """Cut a text into parts that can be tokenized apart, and that together are the text.
+
+        None where a special token or the lack of cleaning stands in the way.
+        """
+        if self._normalizer is None or (self.specials and self.specials.search(text)):
+            return None
+        return self._parts.findall(text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ChunkCache, self._arguments  # what was remembered stays behind
+
+    def __missing__(self, stretch: str) -> Chunk:
+        if len(stretch) > LONGEST:
+            return self._compute(stretch)
+        if self._plain and stretch.isalnum() and stretch.isascii():
+            chunk = self._words[stretch.lower() if self._lowercase else stretch]
+        else:
+            chunk = self._compute(stretch)
+        self[stretch] = chunk
+        if len(self) > CACHE_SIZE:
+            _forget_oldest(self, self._lock)
+        return chunk
+
+    def _compute(self, stretch: str) -> Chunk:
+        if self.specials is not None and self.specials.search(stretch):
+            return self._around_specials(self.specials, stretch)
+        if self._normalizer is None:
+            return self._blank_separated(stretch)
+        if stretch.isascii() and stretch.isprintable():
+            text = stretch.lower() if self._lowercase else stretch
+            words = map(self._words.__getitem__, _ASCII_WORDS.findall(text))
+            return joined(words, len(stretch))
+        if len(stretch) > LONGEST:
+            parts = self._parts.findall(stretch)
+            if len(parts) > 1:
+                return joined(map(self.__getitem__, parts), len(stretch))
+        return self._normalised(self._normalizer, stretch)
+
+    def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
+        """Normalise a stretch, cut it into words and these into pieces."""
+        normalized = normalizer.normalize(stretch)
+        text, origins = normalized
+        if origins is None and " " not in text:
+            return self._words[text]
+        if len(stretch) == 1 and len(text) == 3 and text[0] == text[2] == " ":
+            return self._words[text[1]]  # punctuation, or a Chinese character
+        ids, offsets, words, count, advance = self._together(normalized.words(), len(stretch))
+        if origins is not None:
+            offsets = tuple([(origins[start], origins[end - 1] + 1) for start, end in offsets])
+        return ids, offsets, words, count, advance
+
+    def _blank_separated(self, stretch: str) -> Chunk:
+        for char in stretch:
+            refuse_surrogate(char)
+        return self._together(blank_separated(stretch), len(stretch))
+
+    def _together(self, matches: Iterable[re.Match[str]], length: int) -> Chunk:
+        """Put the words of a stretch together."""
+        ids: list[int] = []
+        offsets: list[Span] = []
+        words: list[int] = []
+        count = 0
+        for count, match in enumerate(matches, 1):
+            at = match.start()
+            word_ids, spans, *_ = self._words[match.group()]
+            ids += word_ids
+            offsets += [(at + start, at + end) for start, end in spans] if at else spans
+            words += [count - 1] * len(word_ids)
+        return tuple(ids), tuple(offsets), tuple(words), count, length + 1
+
+    def _around_specials(self, specials: re.Pattern[str], stretch: str) -> Chunk:
+        """Cut at the special tokens; each is one token and one word."""
+        parts: list[Chunk] = []
+        end = 0
+        for match in specials.finditer(stretch):
+            if match.start() > end:
+                parts.append(self[stretch[end : match.start()]])
+            # One that the vocabulary lacks goes through WordPiece as it is.
+            parts.append(self._words[match.group()])
+            end = match.end()
+        if end < len(stretch):
+            parts.append(self[stretch[end:]])
+        return joined(parts, len(stretch))
+
+
+def joined(parts: Iterable[Chunk], length: int) -> Chunk:
+    """Put the parts of a stretch together, which follow each other without a blank."""
+    ids: list[int] = []
+    offsets: list[Span] = []
+    words: list[int] = []
+    at = count = 0
+    for part_ids, spans, numbers, word_count, advance in parts:
+        ids += part_ids
+        for start, end in spans:
+            offsets.append((at + start, at + end))
+        for number in numbers:
+            words.append(count + number)
+        at += advance - 1
+        count += word_count
+    return tuple(ids), tuple(offsets), tuple(words), count, length + 1

@@ -1,0 +1,166 @@
+"""The processor: never more threads than cores, long inputs on all of them when alone."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from app.compute import processor as compute
+from app.compute.processor import Processor
+from app.models import Engine
+from app.models import engine as engine_module
+from bert_core import BertForMaskedLM
+
+LONG, SHORT = 512, 12
+
+
+@pytest.fixture(autouse=True)
+def calm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever else the machine does, these tests see a calm one; threads are put back."""
+    before = torch.get_num_threads()
+    monkeypatch.setattr(compute.os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
+    yield
+    torch.set_num_threads(before)
+
+
+def threads_of(processor: Processor, tokens: int) -> int:
+    return processor.run(torch.get_num_threads, tokens=tokens)
+
+
+class Holder:
+    """Work that goes on until it is told to end, in a thread of its own."""
+
+    def __init__(self, processor: Processor, tokens: int) -> None:
+        self._begun, self._end = threading.Event(), threading.Event()
+        self._thread = threading.Thread(
+            target=processor.run, args=(self._hold,), kwargs={"tokens": tokens}
+        )
+
+    def _hold(self) -> None:
+        self._begun.set()
+        assert self._end.wait(timeout=10)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+        assert self._begun.wait(timeout=10)
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+
+def wait_for_waiting(processor: Processor, count: int) -> None:
+    while processor._waiting < count:
+        time.sleep(0.001)
+
+
+def test_a_long_input_alone_gets_the_threads_of_all_and_a_short_one_its_own() -> None:
+    processor = Processor(threads=2, runs=3)
+    assert threads_of(processor, LONG) == 6
+    assert threads_of(processor, SHORT) == 2
+
+
+def test_threads_are_bounded_however_many_cores_there_are() -> None:
+    assert threads_of(Processor(threads=4, runs=16), LONG) == 8
+    assert threads_of(Processor(threads=12, runs=4), LONG) == 12  # as the operator chose
+
+
+def test_nothing_computes_beside_a_long_input_that_took_all() -> None:
+    processor = Processor(threads=1, runs=2)
+    with ThreadPoolExecutor(1) as pool:
+        with Holder(processor, LONG):
+            other = pool.submit(threads_of, processor, LONG)
+            time.sleep(0.05)
+            assert not other.done()
+        assert other.result(timeout=10) == 2
+
+
+def test_a_long_input_beside_another_takes_its_own_share_alone() -> None:
+    processor = Processor(threads=1, runs=2)
+    with Holder(processor, SHORT):
+        assert threads_of(processor, LONG) == 1
+
+
+def test_a_long_input_that_others_wait_behind_leaves_them_room() -> None:
+    processor = Processor(threads=1, runs=2)
+    together = threading.Barrier(2)
+
+    def meet() -> int:
+        together.wait(timeout=10)  # both must be inside at once
+        return torch.get_num_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        with Holder(processor, LONG):
+            waiting = [pool.submit(processor.run, meet, tokens=LONG) for _ in range(2)]
+            wait_for_waiting(processor, 2)
+        assert [each.result(timeout=10) for each in waiting] == [1, 1]
+
+
+def test_on_a_busy_machine_a_long_input_keeps_to_its_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processor = Processor(threads=1, runs=2)
+    monkeypatch.setattr(compute.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(compute.os, "getloadavg", lambda: (3.5, 0.0, 0.0), raising=False)
+    assert threads_of(processor, LONG) == 1
+
+    def unknown() -> tuple[float, float, float]:
+        raise OSError("this system does not tell")
+
+    monkeypatch.setattr(compute.os, "getloadavg", unknown, raising=False)
+    assert threads_of(processor, LONG) == 2
+    monkeypatch.delattr(compute.os, "getloadavg")
+    assert threads_of(processor, LONG) == 2
+
+
+def test_a_failure_reaches_the_caller_and_gives_the_turn_back() -> None:
+    processor = Processor(threads=1, runs=1)
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    for _ in range(3):
+        with pytest.raises(ValueError, match="no"):
+            processor.run(fail, tokens=LONG)
+    assert threads_of(processor, SHORT) == 1
+
+
+def test_no_more_passes_run_at_once_than_the_settings_allow() -> None:
+    processor = Processor(threads=1, runs=2)
+    running, most, lock = [0], [0], threading.Lock()
+
+    def compute_something() -> None:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.01)  # long enough for all others to try
+        with lock:
+            running[0] -= 1
+
+    with ThreadPoolExecutor(8) as pool:
+        turns = [
+            pool.submit(processor.run, compute_something, tokens=SHORT if number % 3 else LONG)
+            for number in range(16)
+        ]
+        for turn in turns:
+            turn.result(timeout=10)
+    assert most[0] == 2
+
+
+def test_the_doors_of_the_engine_wait_for_their_turn(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = Processor(threads=1, runs=1)
+    monkeypatch.setattr(engine_module, "PROCESSOR", processor)
+    encoding = tiny_engine.tokenizer.encode("the [MASK]")
+    with ThreadPoolExecutor(2) as pool:
+        with Holder(processor, SHORT):
+            scores = pool.submit(tiny_engine.scores_at, encoding, [2])
+            outputs = pool.submit(tiny_engine.run, BertForMaskedLM, encoding)
+            wait_for_waiting(processor, 2)
+        logits = outputs.result(timeout=10).logits
+        assert logits is not None and logits.is_inference()
+        torch.testing.assert_close(scores.result(timeout=10)[0], logits[0, 2])

@@ -1,0 +1,172 @@
+"""The frame of the pages: what visitors see of errors, and what pages remember."""
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.catalog import FEATURES, examples, feature
+from app.settings import settings
+from app.streamlit_kit.state import fits_address
+from bert_core.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def guarded_page(kind: str) -> None:
+    import streamlit as st
+
+    from app.streamlit_kit import guarded
+    from bert_core.errors import CheckpointError, InputError
+
+    with guarded():
+        if kind == "input":
+            raise InputError("611 tokens; at most 512. ![x](http://a.example/x.png)")
+        if kind == "checkpoint":
+            raise CheckpointError("The file is cut at byte 7.")
+        raise KeyError("what the visitor typed")
+    st.write("the page goes on")
+
+
+def run(kind: str) -> AppTest:
+    return AppTest.from_function(guarded_page, args=(kind,), default_timeout=30).run()
+
+
+def test_what_the_visitor_can_solve_is_a_warning_without_markdown() -> None:
+    at = run("input")
+    assert "611 tokens" in at.warning[0].value
+    assert "![" not in at.warning[0].value
+    assert len(at.error) == 0
+    assert at.markdown[0].value == "the page goes on"
+
+
+def test_a_damaged_file_is_an_error_box() -> None:
+    at = run("checkpoint")
+    assert "byte 7" in at.error[0].value
+    assert len(at.warning) == len(at.exception) == 0
+
+
+def test_a_bug_is_an_apology_with_a_number_and_the_log_keeps_no_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.ERROR, logger="app"):
+        at = run("bug")
+    assert len(at.exception) == 0
+    number = re.search(r"\*\*([0-9a-f]{8})\*\*", at.error[0].value)
+    assert number is not None
+    record = next(r for r in caplog.records if r.name == "app")
+    assert number.group(1) in record.getMessage()
+    assert "KeyError" in record.getMessage()
+    assert "guarded_page" in record.getMessage()  # the traceback
+    assert "visitor typed" not in record.getMessage().split("\n")[0]
+    assert "'what the visitor" not in record.getMessage()
+    assert record.exc_info is None
+
+
+@pytest.fixture
+def site(tiny_model: Path) -> AppTest:
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+
+
+def markup(at: AppTest) -> str:
+    return "".join(element.proto.body for element in at.get("html"))
+
+
+def test_home_names_every_page_the_model_and_the_caution(site: AppTest) -> None:
+    assert len(site.exception) == 0
+    assert [title.value for title in site.title] == ["BERT Explorer"]
+    links = [link.proto.label for link in site.get("page_link")]
+    assert links == [row.title for row in FEATURES]
+    assert "Attention is not an explanation" in markup(site)
+    assert "Nothing is stored" in markup(site)
+    assert "SHA-256" in markup(site)
+
+
+def test_home_without_a_model_still_opens_and_says_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", "no-such-model")
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert "no-such-model" in at.error[0].value
+    assert len(at.get("page_link")) == len(FEATURES)
+
+
+def test_a_text_can_be_taken_to_another_page_and_each_page_keeps_its_own(site: AppTest) -> None:
+    site.switch_page("pages/1_tokenizer.py").run()
+    site.text_area(key="text").set_value("the dog sat on the river bank").run()
+    next(b for b in site.button if b.label == "Fill-mask").click().run()
+    assert site.title[0].value == "Fill-mask"
+    assert site.text_area(key="text").value == "the dog sat on the river bank"
+    site.switch_page("pages/2_fill_mask.py").run()  # AppTest itself does not notice the move
+    site.text_area(key="text").set_value("the [MASK]").run()
+    site.switch_page("pages/1_tokenizer.py").run()
+    assert site.text_area(key="text").value == "the dog sat on the river bank"
+    site.switch_page("pages/2_fill_mask.py").run()
+    assert site.text_area(key="text").value == "the [MASK]"
+    assert len(site.exception) == 0
+
+
+def test_a_page_visited_first_time_through_the_menu_opens_with_its_example(site: AppTest) -> None:
+    site.switch_page("pages/2_fill_mask.py").run()
+    assert site.text_area(key="text").value == examples("fill_mask")[0].values["text"]
+
+
+def test_settings_survive_a_visit_to_another_page(site: AppTest) -> None:
+    site.switch_page("pages/2_fill_mask.py").run()
+    site.slider(key="k").set_value(7).run()
+    site.switch_page("pages/1_tokenizer.py").run()
+    site.switch_page("pages/2_fill_mask.py").run()
+    assert site.slider(key="k").value == 7
+
+
+def test_a_page_alone_offers_no_way_to_pages_that_are_not_there(tiny_model: Path) -> None:
+    at = AppTest.from_file(str(ROOT / "pages/1_tokenizer.py"), default_timeout=60).run()
+    assert not any(button.label == "Fill-mask" for button in at.button)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [("a" * 2_000, True), ("a" * 2_001, False), ("海" * 222, True), ("海" * 223, False)],
+)
+def test_the_address_takes_what_fits_when_percent_encoded(text: str, fits: bool) -> None:
+    assert fits_address(text) is fits
+
+
+WRITTEN = [row for row in FEATURES if row.takes_text]
+
+
+@pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row.slug)
+def test_every_page_for_texts_has_five_examples_of_its_own_with_a_note(row: Any) -> None:
+    found = examples(row.slug)
+    assert len(found) >= 5
+    assert len({example.label for example in found}) == len(found)
+    assert all(example.label and example.note and example.values["text"] for example in found)
+    assert row.see and row.beware and row.summary
+
+
+def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) -> None:
+    assert [row.slug for row in FEATURES if not row.takes_text] == ["model_card"]
+    assert examples("model_card") == ()
+    site.switch_page("pages/1_tokenizer.py").run()
+    assert "Model card" not in [button.label for button in site.button]
+    site.switch_page("pages/7_model_card.py").run()
+    assert len(site.exception) == 0 and len(site.text_area) == 0
+    site.switch_page("pages/1_tokenizer.py").run()
+    assert site.text_area(key="text").value == examples("tokenizer")[0].values["text"]
+
+
+def test_a_slug_that_is_no_page_is_refused() -> None:
+    with pytest.raises(InputError, match="fill_mask"):
+        feature("poetry")
+
+
+def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", "somewhere")
+    monkeypatch.setenv("BERT_EXPLORER_THREADS", "3")
+    monkeypatch.setenv("BERT_EXPLORER_RUNS", "zero")
+    found = settings()
+    assert (found.model, found.threads) == ("somewhere", 3)
+    assert found.runs >= 1

@@ -1,0 +1,166 @@
+"""Markup: what a visitor typed never becomes any."""
+
+import ast
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from app.settings import ASSETS, ROOT
+from app.words.html import Html, chart_text, document, join, plain, stylesheet, tag, visible
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "' onfocus='x",
+    "</p><img src=x onerror=alert(1)>",
+    "<!--",
+    "&lt;b&gt;",
+    "a\x00b",
+]
+
+
+class Seen(HTMLParser):
+    """What a browser would make of some markup."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_text_stays_a_text(text: str) -> None:
+    seen = Seen(str(tag("p", text, title=text)))
+    assert seen.tags == ["p"]
+    assert seen.attributes == [("title", text)]
+    assert seen.text == text
+
+
+def test_markup_inside_markup_is_kept_and_texts_beside_it_are_escaped() -> None:
+    assert str(join("<", tag("b", "x"), ">")) == "&lt;<b>x</b>&gt;"
+    assert str(tag("p", tag("em", "a & b"))) == "<p><em>a &amp; b</em></p>"
+
+
+@pytest.mark.parametrize("name", ["script", "iframe", "object", "style", "svg", "P"])
+def test_elements_that_the_site_does_not_use_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="not an element"):
+        tag(name)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["https://a.example/x.png", "x.png", "data:text/html;base64,aa", "data:image/svg+xml,<svg/>"],
+)
+def test_pictures_that_would_have_to_be_fetched_are_refused(source: str) -> None:
+    with pytest.raises(ValueError, match="would have to be fetched"):
+        tag("img", src=source, alt="")
+    with pytest.raises(ValueError, match="would have to be fetched"):
+        tag("img", srcset=source, alt="")
+    own = tag("img", src="data:image/svg+xml;base64,PHN2Zy8+", alt="<")
+    assert str(own) == '<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="&lt;">'
+
+
+@pytest.mark.parametrize("key", ["onclick", "onerror", 'x"y', "x y"])
+def test_attributes_that_run_code_are_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="not an attribute"):
+        tag("p", **{key: "x"})
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "http://a.example", "data:text/html,x"])
+def test_links_that_lead_astray_are_refused(link: str) -> None:
+    with pytest.raises(ValueError, match="a link leads"):
+        tag("a", "x", href=link)
+
+
+def test_invisible_characters_get_a_sign_and_joiners_stay() -> None:
+    assert visible("a\x07\u202eb\n") == "a␇[U+202E]b\n"
+    assert visible("👩\u200d🚀") == "👩\u200d🚀"
+
+
+def test_markdown_of_a_text_is_inert() -> None:
+    shown = plain("![x](http://a.example/x.png) **b** :red[x] <b> $x$ `c`\n# h")
+    assert re.search(r"(?<!\\)[`*_\[\]<>$:!#|]", shown) is None
+    assert "\n" not in shown
+    assert "://" not in shown
+    assert "www." not in plain("WWW.a.example www.b.example")
+    assert plain("a@b.example") == "a\u2060@b.example"
+
+
+def test_chart_labels_read_no_markup() -> None:
+    assert chart_text("<a href='x'>&") == "&lt;a href='x'&gt;&amp;"
+
+
+def test_a_style_sheet_may_not_close_its_element() -> None:
+    with pytest.raises(ValueError, match="style sheet"):
+        stylesheet("p { } </style><script>")
+    css = (ASSETS / "site.css").read_text(encoding="utf-8")
+    assert str(stylesheet(css)).count("<") == 2
+
+
+def test_the_style_sheet_fetches_nothing() -> None:
+    css = (ASSETS / "site.css").read_text(encoding="utf-8")
+    assert "url(" not in css
+    assert "@import" not in css
+
+
+def _sources() -> dict[str, ast.Module]:
+    files = [*(ROOT / "app").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+    return {f.relative_to(ROOT).as_posix(): ast.parse(f.read_text(encoding="utf-8")) for f in files}
+
+
+def test_markup_is_written_in_one_module_only() -> None:
+    # The name of a group in a pattern, "(?P<name>", is none.
+    looks_like_a_tag = re.compile(r"(?<!\(\?P)</?[a-zA-Z][a-zA-Z0-9]*(\s[^<>]*)?/?>")
+    found = [
+        f"{name}:{node.lineno} {node.value[:40]!r}"
+        for name, tree in _sources().items()
+        if name != "app/words/html.py"
+        for node in _strings_outside_docstrings(tree)
+        if looks_like_a_tag.search(str(node.value))
+    ]
+    assert found == []
+
+
+def test_nobody_else_makes_html_or_allows_it_in_markdown() -> None:
+    calls, keywords = [], []
+    for name, tree in _sources().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == Html.__name__:
+                calls.append(name)
+            if isinstance(node, ast.keyword) and str(node.arg).startswith("unsafe_allow"):
+                keywords.append(name)
+    assert set(calls) == {"app/words/html.py"}
+    assert keywords == []
+
+
+def _strings_outside_docstrings(tree: ast.Module) -> list[ast.Constant]:
+    """Every string of a module that is not a statement of its own."""
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in statements
+    ]
+
+
+def test_a_page_of_its_own_escapes_its_title_and_asks_for_nothing() -> None:
+    page = document("</title><script>", "p { margin: 0 }", tag("p", "a < b"), tag("p", "c"))
+    seen = Seen(page.decode())
+    assert seen.tags == ["html", "head", "meta", "meta", "title", "style", "body", "main", "p", "p"]
+    assert "a < b" in seen.text
+    for css in ("p { background: url(x.png) }", '@import "x.css";', "</style>"):
+        with pytest.raises(ValueError):
+            document("x", css)

@@ -1,0 +1,282 @@
+"""The statistics of heads, against sums written out."""
+
+import json
+import math
+import shutil
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bert_core import BertConfig, BertForPreTraining, BertModel, BertTokenizer
+from bert_core.analysis.head_statistics import (
+    MEASURES,
+    HeadStatistics,
+    fixed_texts,
+    head_statistics,
+    measure_folder,
+    read_head_statistics,
+    stale_because,
+    text_digest,
+    to_json,
+    write_head_statistics,
+)
+from bert_core.analysis.head_statistics.patterns import entropies, to_neighbour, to_places
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.text.normalizer import PUNCTUATION
+from tests.conftest import save_tiny
+
+TEXTS = (
+    "the cat sat on the mat.",
+    ("the dog, the dog!", "sat on the river bank."),
+    "cat",
+    "a - b - c - d",
+    "",
+)
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+
+
+def looked_at(layer: list[list[float]], tokens: list[str], added: list[int], row: int) -> dict:
+    """What one token of one head gives to each place; a place that is not there is left out."""
+    weights, length = layer[row], len(tokens)
+    inside = [not each for each in added]
+    found = {
+        "to_itself": weights[row],
+        "to_cls": weights[0],
+        "to_sep": sum(w for i, w in enumerate(weights) if i and added[i]),
+        "to_punctuation": sum(
+            w
+            for i, w in enumerate(weights)
+            if inside[i] and all(c in PUNCTUATION for c in tokens[i])
+        ),
+        "entropy": -sum(w * math.log2(w) for w in weights if w),
+    }
+    if row > 0:
+        found["to_previous"] = weights[row - 1]
+    if row + 1 < length:
+        found["to_next"] = weights[row + 1]
+    same = [i for i in range(length) if i != row and tokens[i] == tokens[row]]
+    same = [i for i in same if inside[i] and inside[row]]
+    if same:
+        found["to_repeats"] = sum(weights[i] for i in same)
+    return found
+
+
+def slowly(model: BertModel, tokenizer: BertTokenizer, texts: tuple) -> dict[str, list]:
+    """Every number of every head, collected token by token."""
+    found: dict[str, list] = defaultdict(list)
+    for text in texts:
+        pair = text if isinstance(text, tuple) else (text, None)
+        encoding = tokenizer.encode(*pair)
+        ids, types = (torch.tensor([x]) for x in (encoding.input_ids, encoding.token_type_ids))
+        with torch.no_grad():
+            layers = model.run(ids, types).attentions
+        assert layers is not None
+        for layer, head in np.ndindex(2, 4):
+            rows = layers[layer][0, head].double().tolist()
+            for row in range(len(rows)):
+                added = encoding.special_tokens_mask
+                for measure, value in looked_at(rows, encoding.tokens, added, row).items():
+                    found[f"{measure} {layer} {head}"].append(value)
+    return found
+
+
+def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder: Path) -> None:
+    model = BertModel.from_pretrained(tiny_folder)
+    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+    found = head_statistics(model, tokenizer, TEXTS)
+    slow = slowly(model, tokenizer, TEXTS)
+    for measure in MEASURES:
+        for layer, head in np.ndindex(2, 4):
+            values = slow[f"{measure} {layer} {head}"]
+            wanted = sum(values) / len(values)
+            assert getattr(found, measure)[layer, head] == pytest.approx(wanted, abs=1e-9)
+    lengths = [len(tokenizer.encode(*(t if isinstance(t, tuple) else (t,)))) for t in TEXTS]
+    assert (found.texts, found.pairs, found.tokens) == (5, 1, sum(lengths))
+    assert found.repeats == len(slow["to_repeats 0 0"])
+    assert found.entropy_limit == pytest.approx(
+        sum(n * math.log2(n) for n in lengths) / sum(lengths), abs=1e-12
+    )
+    assert (found.entropy <= found.entropy_limit).all()
+    assert (found.layers, found.heads, found.truncated) == (2, 4, 0)
+
+
+def test_made_up_attention_gives_the_numbers_it_was_made_for() -> None:
+    before = np.eye(5, k=-1)
+    before[0, 0] = 1
+    alike = np.full((5, 5), 0.2)
+    layer = np.stack([before, alike])
+    assert to_neighbour(layer, -1).tolist() == pytest.approx([1, 0.2])
+    assert to_neighbour(layer, 1).tolist() == pytest.approx([0, 0.2])
+    assert to_neighbour(layer, 0).tolist() == pytest.approx([0.2, 0.2])
+    places = np.array([True, False, False, False, True])
+    assert to_places(layer, places).tolist() == pytest.approx([2 / 5, 0.4])
+    assert entropies(layer).tolist() == pytest.approx([0, math.log2(5)])
+    assert entropies(layer.astype(np.float32)).dtype == np.float32
+
+
+def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs() -> None:
+    texts = fixed_texts()
+    pairs = [text for text in texts if isinstance(text, tuple)]
+    assert (len(texts), len(pairs)) == (100, 20)
+    assert len(set(texts)) == 100
+    assert all(len(pair) == 2 and all(pair) for pair in pairs)
+    whole = [part for text in texts for part in ([text] if isinstance(text, str) else text)]
+    assert all(part == part.strip() and part[-1] in '.?!"' for part in whole)
+
+
+def test_the_digest_of_texts_tells_pairs_from_sentences() -> None:
+    digests = {text_digest(each) for each in ([], ["a", "b"], [("a", "b")], ["ab"], ["b", "a"])}
+    assert len(digests) == 5
+    assert text_digest(["é"]) == text_digest(("é",))
+
+
+def test_a_text_that_does_not_fit_is_cut_and_the_cut_is_told(tiny_folder: Path) -> None:
+    model = BertModel.from_pretrained(tiny_folder)
+    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+    found = head_statistics(model, tokenizer, ["a b " * 40, "cat"])
+    assert (found.tokens, found.truncated) == (48 + 3, 82 - 48)
+
+
+def test_without_texts_there_is_nothing_to_measure(tiny_folder: Path) -> None:
+    model = BertModel.from_pretrained(tiny_folder)
+    with pytest.raises(InputError, match="no texts"):
+        head_statistics(model, BertTokenizer.from_pretrained(tiny_folder), [])
+
+
+def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny_folder: Path) -> None:
+    model = BertModel.from_pretrained(tiny_folder)
+    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+    whole = head_statistics(model, tokenizer, TEXTS)
+    model.prune_heads({0: [1], 1: [0, 3]})
+    pruned = head_statistics(model, tokenizer, TEXTS)
+    gone = np.array([[False, True, False, False], [True, False, False, True]])
+    for measure in MEASURES:
+        assert (np.isnan(getattr(pruned, measure)) == gone).all()
+        kept = [0, 2, 3]  # the first layer still reads what it read
+        np.testing.assert_allclose(
+            getattr(pruned, measure)[0, kept], getattr(whole, measure)[0, kept], atol=1e-6
+        )
+
+
+def test_statistics_come_back_from_their_file(folder: Path) -> None:
+    written = write_head_statistics(folder)
+    found = read_head_statistics(folder)
+    for measure in MEASURES:
+        np.testing.assert_allclose(
+            getattr(found, measure), getattr(written, measure), atol=1e-6, rtol=0
+        )
+        assert not getattr(found, measure).flags.writeable
+    assert (found.texts, found.tokens, found.repeats) == (100, written.tokens, written.repeats)
+    assert found.text_sha256 == text_digest(fixed_texts())
+    assert stale_because(found, folder) == ""
+    assert not list(folder.glob(".*"))
+
+
+def test_statistics_of_a_pruned_model_come_back_from_their_file(folder: Path) -> None:
+    model = BertForPreTraining.from_pretrained(folder)
+    model.prune_heads({1: [2]})
+    model.save_pretrained(folder)
+    write_head_statistics(folder)
+    assert np.argwhere(np.isnan(read_head_statistics(folder).entropy)).tolist() == [[1, 2]]
+
+
+def test_statistics_of_another_model_are_recognised(folder: Path) -> None:
+    found = write_head_statistics(folder)
+    assert "texts" in stale_because(replace(found, text_sha256="0" * 64), folder)
+    with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
+        file.write("mouse\n")
+    assert "vocabulary" in stale_because(found, folder)
+    raw = bytearray((folder / "model.safetensors").read_bytes())
+    raw[-1] ^= 1
+    (folder / "model.safetensors").write_bytes(raw)
+    assert "weights" in stale_because(found, folder)
+
+
+def test_without_a_file_there_are_no_statistics(tiny_folder: Path) -> None:
+    with pytest.raises(MissingFileError):
+        read_head_statistics(tiny_folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"entropy": [[1.0]]},
+        {"to_cls": [[0.1, 0.2], [0.3]]},
+        {"to_cls": "many"},
+        {"to_cls": [[2.0] * 4] * 2},
+        {"to_next": [[-1.0] * 4] * 2},
+        {"to_next": [[None] * 4] * 2},
+        {"to_next": [[True] * 4] * 2},
+        {"to_next": []},
+        {"tokens": -1},
+        {"tokens": 1.5},
+        {"texts": True},
+        {"entropy_limit": "x"},
+        {"entropy_limit": None},
+        {"text_sha256": 7},
+        {"to_itself": None},
+    ],
+    ids=str,
+)
+def test_a_damaged_file_ends_in_a_sentence(folder: Path, change: dict) -> None:
+    path = folder / "head-statistics.json"
+    write_head_statistics(folder)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(record | change), encoding="utf-8")
+    with pytest.raises(CheckpointError, match="damaged"):
+        read_head_statistics(folder)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"entropy": 1}', "null"])
+def test_a_file_of_another_kind_ends_in_a_sentence(folder: Path, text: str) -> None:
+    (folder / "head-statistics.json").write_text(text, encoding="utf-8")
+    with pytest.raises(CheckpointError, match=r"head-statistics\.json"):
+        read_head_statistics(folder)
+
+
+def test_a_single_segment_serves_pairs_too(tmp_path: Path, tiny_folder: Path) -> None:
+    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+    config = BertConfig(
+        len(tokenizer),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=48,
+        type_vocab_size=1,
+    )
+    found = head_statistics(BertModel(config).eval(), tokenizer, [("the cat", "sat")])
+    assert found.pairs == 1 and found.tokens == 6
+
+
+def test_the_json_says_its_units_and_its_source(tiny_folder: Path) -> None:
+    record = json.loads(to_json(measure_folder(tiny_folder)))
+    assert record["units"]["entropy"] == "bits"
+    assert "Clark" in record["measures_of"]
+    assert len(record["to_next"]) == 2 and len(record["to_next"][0]) == 4
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_bundled_statistics_are_those_of_the_bundled_weights(name: str) -> None:
+    folder = bundled_folder(name)
+    stored = read_head_statistics(folder)
+    assert stale_because(stored, folder) == ""
+    found: HeadStatistics = measure_folder(folder)
+    for measure in MEASURES:
+        np.testing.assert_allclose(
+            getattr(found, measure), getattr(stored, measure), atol=1e-4, rtol=0
+        )
+    assert found.truncated == 0
+
+
+def test_an_encoder_without_any_head_can_be_measured(tmp_path: Path) -> None:
+    assert write_head_statistics(save_tiny(tmp_path / "m", BertModel)).layers == 2

@@ -1,0 +1,190 @@
+"""Losses: what counts, what is ignored, what is refused."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from bert_core.errors import InputError
+from bert_core.model.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+
+ROWS = torch.tensor([0, 1, 1])
+
+
+def ignored_labels(value):
+    """Every class with labels of which nothing counts."""
+    rows, words = torch.full((3,), value), torch.full((3, 7), value)
+    return [
+        (BertForPreTraining, {"masked_lm_labels": words, "next_sentence_label": rows}),
+        (BertForPreTraining, {"masked_lm_labels": words}),
+        (BertForPreTraining, {"next_sentence_label": rows}),
+        (BertForMaskedLM, {"masked_lm_labels": words}),
+        (BertForNextSentencePrediction, {"next_sentence_label": rows}),
+        (BertForSequenceClassification, {"labels": rows}),
+        (BertForMultipleChoice, {"labels": rows}),
+        (BertForTokenClassification, {"labels": words}),
+        (BertForQuestionAnswering, {"start_positions": rows, "end_positions": rows}),
+    ]
+
+
+def inputs_for(cls, batch):
+    values = vars(batch)
+    if cls is BertForMultipleChoice:
+        return {name: torch.stack([value, value], 1) for name, value in values.items()}
+    return values
+
+
+@pytest.mark.parametrize("value", [-1, -100])
+@pytest.mark.parametrize("case", range(9))
+def test_where_nothing_is_left_to_count_the_loss_is_zero(make_config, batch, value, case):
+    cls, labels = ignored_labels(value)[case]
+    model = cls(make_config())
+    loss = model(**inputs_for(cls, batch), **labels)
+    assert loss.dim() == 0
+    assert loss.item() == 0
+    loss.backward()
+    for parameter in model.parameters():
+        assert parameter.grad is None or torch.isfinite(parameter.grad).all()
+
+
+@pytest.mark.parametrize("value", [-1, -100])
+def test_ignored_labels_do_not_count(make_pair, batch, assert_close, value):
+    ours, _ = make_pair(BertForTokenClassification, num_labels=5)
+    labels = torch.full((3, 7), value)
+    labels[0, 2], labels[1, 1] = 4, 0
+    logits = ours(**vars(batch))
+    expected = F.cross_entropy(logits[[0, 1], [2, 1]], torch.tensor([4, 0]))
+    assert_close(ours(**vars(batch), labels=labels), expected)
+    rows = torch.tensor([value, 1, 0])
+    model, _ = make_pair(BertForSequenceClassification)
+    expected = F.cross_entropy(model(**vars(batch))[1:], rows[1:])
+    assert_close(model(**vars(batch), labels=rows), expected)
+
+
+def test_token_labels_on_padding_do_not_count(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForTokenClassification, num_labels=5)
+    labels = torch.arange(21).view(3, 7) % 5
+    changed = labels.where(batch.attention_mask == 1, torch.tensor(3))
+    assert_close(ours(**vars(batch), labels=changed), ours(**vars(batch), labels=labels))
+
+
+def test_token_labels_all_count_without_a_mask(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForTokenClassification, num_labels=5)
+    labels = torch.arange(21).view(3, 7) % 5
+    expected = F.cross_entropy(ours(batch.input_ids).flatten(0, 1), labels.flatten())
+    assert_close(ours(batch.input_ids, labels=labels), expected)
+
+
+def test_answer_positions_outside_the_input_are_ignored(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForQuestionAnswering)
+    start, end = ours(**vars(batch))
+    found = ours(
+        **vars(batch),
+        start_positions=torch.tensor([7, 2, -5]),
+        end_positions=torch.tensor([10_000, 3, 6]),
+    )
+    first = F.cross_entropy(start[1:2], torch.tensor([2]))
+    last = F.cross_entropy(end[1:], torch.tensor([3, 6]))
+    assert_close(found, (first + last) / 2)
+
+
+def test_answer_positions_may_have_a_second_axis(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForQuestionAnswering)
+    rows = torch.tensor([0, 3, 2])
+    expected = ours(**vars(batch), start_positions=rows, end_positions=rows)
+    found = ours(**vars(batch), start_positions=rows[:, None], end_positions=rows[:, None])
+    assert_close(found, expected)
+
+
+def test_the_two_losses_of_pre_training_add_up(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForPreTraining)
+    words = torch.where(torch.arange(21).view(3, 7) % 4 == 0, 5, -1)
+    both = ours(**vars(batch), masked_lm_labels=words, next_sentence_label=ROWS)
+    alone = ours(**vars(batch), masked_lm_labels=words)
+    other = ours(**vars(batch), next_sentence_label=ROWS)
+    assert_close(both, alone + other)
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.int8, torch.uint8, torch.bool])
+def test_labels_may_be_of_any_whole_number_type(make_pair, batch, assert_close, kind):
+    ours, _ = make_pair(BertForSequenceClassification)
+    assert_close(ours(**vars(batch), labels=ROWS.to(kind)), ours(**vars(batch), labels=ROWS))
+    ours, _ = make_pair(BertForTokenClassification)
+    labels = batch.token_type_ids
+    assert_close(ours(**vars(batch), labels=labels.to(kind)), ours(**vars(batch), labels=labels))
+    ours, _ = make_pair(BertForQuestionAnswering)
+    expected = ours(**vars(batch), start_positions=ROWS, end_positions=ROWS)
+    found = ours(**vars(batch), start_positions=ROWS.to(kind), end_positions=ROWS.to(kind))
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("cls", "labels", "says"),
+    [
+        (BertForSequenceClassification, {"labels": torch.zeros(2).long()}, r"\(2,\).*\(3,\)"),
+        (BertForSequenceClassification, {"labels": torch.zeros(3, 2).long()}, r"\(3, 2\)"),
+        (BertForSequenceClassification, {"labels": torch.zeros(3)}, "whole numbers"),
+        (BertForSequenceClassification, {"labels": [0, 1, 0]}, "whole numbers"),
+        (BertForSequenceClassification, {"labels": torch.tensor([0, 1, 2])}, "2.*0 to 1"),
+        (BertForSequenceClassification, {"labels": torch.tensor([0, 1, -7])}, "-7.*0 to 1"),
+        (BertForNextSentencePrediction, {"next_sentence_label": ROWS[:2]}, "next_sentence_label"),
+        (BertForMultipleChoice, {"labels": torch.tensor([0, 1, 2])}, "2.*0 to 1"),
+        (BertForTokenClassification, {"labels": [[0] * 7] * 3}, "list"),
+        (BertForTokenClassification, {"labels": torch.zeros(3, 7)}, "float32"),
+        (BertForMaskedLM, {"masked_lm_labels": [[0] * 7] * 3}, "list"),
+        (BertForTokenClassification, {"labels": ROWS}, r"\(3,\).*\(3, 7\)"),
+        (BertForTokenClassification, {"labels": torch.zeros(7, 3).long()}, r"\(7, 3\).*\(3, 7\)"),
+        (BertForMaskedLM, {"masked_lm_labels": ROWS}, r"masked_lm_labels.*\(3,\).*\(3, 7\)"),
+        (BertForMaskedLM, {"masked_lm_labels": torch.full((3, 7), 99)}, "99.*0 to 98"),
+        (BertForPreTraining, {"masked_lm_labels": torch.zeros(7, 3).long()}, "masked_lm_labels"),
+        (BertForPreTraining, {"next_sentence_label": torch.zeros(3, 7).long()}, "next_sentence"),
+        (
+            BertForQuestionAnswering,
+            {"start_positions": ROWS, "end_positions": ROWS[:2]},
+            "end_positions",
+        ),
+        (BertForQuestionAnswering, {"start_positions": ROWS}, "together"),
+        (BertForQuestionAnswering, {"end_positions": ROWS}, "together"),
+        (
+            BertForQuestionAnswering,
+            {"start_positions": ROWS.float(), "end_positions": ROWS},
+            "start_positions",
+        ),
+    ],
+)
+def test_labels_of_the_wrong_kind_are_refused(make_config, batch, cls, labels, says):
+    model = cls(make_config()).eval()
+    with pytest.raises(InputError, match=says):
+        model(**inputs_for(cls, batch), **labels)
+
+
+def test_regression_labels_of_another_shape_are_refused(make_config, batch):
+    model = BertForSequenceClassification(make_config(), 1)
+    for labels in (torch.zeros(2), [0.5, 1.0]):
+        with pytest.raises(InputError, match=r"\(3,\)"):
+            model(**vars(batch), labels=labels)
+
+
+@pytest.mark.parametrize("cls", [BertForSequenceClassification, BertForTokenClassification])
+def test_the_number_of_labels_is_the_argument_else_the_configs_else_two(make_config, cls):
+    assert cls(make_config()).num_labels == 2
+    assert cls(make_config(id2label={0: "a", 1: "b", 2: "c"})).num_labels == 3
+    assert cls(make_config(num_labels=4)).classifier.out_features == 4
+    config = make_config(id2label={0: "a", 1: "b", 2: "c"})
+    model = cls(config, 5)
+    assert model.classifier.out_features == 5
+    assert model.config.num_labels == 5
+    assert config.num_labels == 3
+
+
+def test_any_number_of_choices_is_read(make_config, batch):
+    model = BertForMultipleChoice(make_config(), 4).eval()
+    for choices in (1, 2, 5):
+        assert model(batch.input_ids[:, None].expand(3, choices, 7)).shape == (3, choices)

@@ -1,0 +1,200 @@
+"""The kernel for inference and the ordinary one give the same, and each serves where it may."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from bert_core.model import kernels as functional
+from bert_core.model.bert import BertModel
+from bert_core.model.kernels import ACTIVATIONS, affine, gelu_tanh, layer_norm, linear
+
+ONEDNN = pytest.mark.skipif(
+    not functional._HAS_ONEDNN, reason="this build of PyTorch has no oneDNN"
+)
+
+
+@pytest.fixture
+def layer():
+    torch.manual_seed(0)
+    return nn.Linear(32, 37)
+
+
+@pytest.fixture
+def x():
+    return torch.randn(3, 7, 32, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("name", [None, *ACTIVATIONS])
+def test_with_and_without_gradients_a_layer_gives_the_same(layer, x, name, assert_close):
+    then = None if name is None else ACTIVATIONS[name]
+    expected = layer(x) if then is None else then(layer(x))
+    assert_close(linear(x, layer, then), expected)
+    for context in (torch.no_grad(), torch.inference_mode()):
+        with context:
+            found = linear(x, layer, then)
+        assert found.shape == (3, 7, 37)
+        assert_close(found, expected)
+
+
+def test_any_callable_may_follow(layer, x, assert_close):
+    with torch.no_grad():
+        assert_close(linear(x, layer, torch.sin), torch.sin(layer(x)))
+        assert_close(linear(x, layer, nn.Hardtanh()), layer(x).clamp(-1, 1))
+
+
+def test_gelu_is_the_erf_form_and_its_variant_the_tanh_form(assert_close):
+    wide = torch.linspace(-8, 8, 4001)[:, None]
+    one, zero = torch.ones(1, 1), torch.zeros(1)
+    with torch.no_grad():
+        assert_close(affine(wide, one, zero, F.gelu), F.gelu(wide.double()).float(), 1e-6)
+        expected = F.gelu(wide.double(), approximate="tanh").float()
+        assert_close(affine(wide, one, zero, gelu_tanh), expected, 1e-6)
+
+
+@ONEDNN
+def test_inference_in_float32_takes_the_fast_kernel(layer, x, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("the ordinary kernel was used")
+
+    monkeypatch.setattr(F, "linear", refuse)
+    with torch.no_grad():
+        assert linear(x, layer).shape == (3, 7, 37)
+    with torch.inference_mode():
+        assert linear(x[:, 0], layer, F.gelu).shape == (3, 37)
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float16, torch.bfloat16])
+def test_other_number_types_take_the_ordinary_kernel(layer, x, kind):
+    with torch.no_grad():
+        found = linear(x.to(kind), layer.to(kind), F.gelu)
+    assert found.dtype == kind
+    assert torch.equal(found, F.gelu(F.linear(x.to(kind), layer.weight, layer.bias)))
+
+
+def test_autocast_is_respected(layer, x):
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        assert linear(x, layer).dtype == torch.bfloat16
+
+
+def test_gradients_take_the_ordinary_kernel(layer, x):
+    linear(x, layer, F.gelu).sum().backward()
+    assert layer.weight.grad.abs().sum() > 0
+
+
+def test_nothing_times_something_is_nothing(layer):
+    with torch.no_grad():
+        assert linear(torch.zeros(3, 0, 32), layer).shape == (3, 0, 37)
+        assert torch.equal(
+            affine(torch.zeros(3, 0), torch.zeros(5, 0), torch.ones(5)), torch.ones(3, 5)
+        )
+
+
+def test_inputs_of_any_layout_are_read(layer, x, assert_close):
+    for turned in (x.transpose(0, 1), x[:, ::2], x[:, 0], x.expand(2, 3, 7, 32), x[0, 0]):
+        with torch.no_grad():
+            assert_close(linear(turned, layer), layer(turned))
+
+
+def test_weights_may_be_rows_of_a_larger_storage(x, assert_close):
+    joint = torch.randn(3 * 32, 32)
+    with torch.no_grad():
+        for part in joint.split(32):
+            assert_close(affine(x, part, torch.zeros(32)), x @ part.T)
+
+
+def test_without_the_fast_kernel_a_model_gives_the_same(
+    make_pair, batch, assert_close, monkeypatch
+):
+    ours, _ = make_pair(BertModel)
+    with torch.inference_mode():
+        fast = ours.run(**vars(batch))
+        monkeypatch.setattr(functional, "_HAS_ONEDNN", False)
+        slow = ours.run(**vars(batch))
+    assert_close(fast.last_hidden_state, slow.last_hidden_state)
+    assert_close(fast.attentions[1], slow.attentions[1])
+
+
+def test_layer_norm_is_the_modules(x, assert_close):
+    norm = nn.LayerNorm(32, eps=1e-3)
+    nn.init.normal_(norm.weight)
+    assert_close(layer_norm(x, norm), norm(x))
+
+
+# -- attention ------------------------------------------------------------------------------------
+
+HOLES = torch.tensor([[1, 1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]])
+
+
+def projections(rows):
+    """Query, key and value as the fused projection lays them out: (B, H, T, K) with gaps."""
+    torch.manual_seed(3)
+    joint = torch.randn(rows, 7, 3, 4, 8)
+    return joint.permute(2, 0, 3, 1, 4).unbind(0)
+
+
+def attended(query, key, value, bias):
+    """The definition, in float64."""
+    scores = query.double() @ key.double().transpose(-1, -2) + (0 if bias is None else bias)
+    probabilities = torch.softmax(scores, dim=-1)
+    return probabilities @ value.double(), probabilities
+
+
+@pytest.mark.parametrize("from_tokens", [1, 1000])
+@pytest.mark.parametrize("shape", [None, "a row each", "a square each", "one square", "one row"])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_attention_head_by_head_and_all_together_is_the_definition(
+    monkeypatch, assert_close, from_tokens, shape, rows
+):
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", from_tokens)
+    parts = projections(rows)
+    keep = {
+        "a row each": HOLES[:rows, None, None, :],
+        "a square each": HOLES[:rows, None, None, :].expand(rows, 1, 7, 7).tril(),
+        "one square": torch.ones(1, 1, 7, 7).tril(),
+        "one row": HOLES[:1, None, None, :],
+    }.get(shape)
+    bias = None if keep is None else torch.where(keep.bool(), 0.0, torch.finfo().min / 2)
+    with torch.inference_mode():
+        found = functional.attend(*parts, bias)
+    for mine, wanted in zip(found, attended(*parts, bias), strict=True):
+        assert mine.shape == wanted.shape
+        assert_close(mine, wanted.float(), 1e-6)
+
+
+@ONEDNN
+def test_long_inputs_are_attended_to_head_by_head_where_nothing_forbids_it(monkeypatch):
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 7)
+    calls = []
+    real = functional._attend_head_by_head
+    monkeypatch.setattr(
+        functional, "_attend_head_by_head", lambda *parts: calls.append(parts) or real(*parts)
+    )
+    parts = projections(1)
+    with torch.no_grad():
+        functional.attend(*parts, None)
+        assert len(calls) == 1
+        functional.attend(*(part[:, :, :6] for part in parts), None)  # too short
+        functional.attend(*(part.double() for part in parts), None)
+        functional.attend(*parts, None, dropout=0.5)
+    functional.attend(*(part.requires_grad_() for part in parts), None)[0].sum().backward()
+    assert len(calls) == 1
+
+
+def test_dropout_changes_what_is_attended_to_and_not_what_is_shown(assert_close):
+    parts = projections(1)
+    whole, probabilities = functional.attend(*parts, None)
+    dropped, shown = functional.attend(*parts, None, dropout=0.5)
+    assert_close(shown, probabilities)
+    assert not torch.allclose(dropped, whole)
+
+
+def test_a_long_input_gives_a_model_the_same_numbers(make_pair, batch, assert_close, monkeypatch):
+    ours, peer = make_pair(BertModel)
+    expected = peer(**vars(batch), output_attentions=True)
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 1)
+    with torch.inference_mode():
+        found = ours.run(**vars(batch))
+    assert_close(found.last_hidden_state, expected.last_hidden_state)
+    for mine, theirs in zip(found.attentions, expected.attentions, strict=True):
+        assert_close(mine, theirs)

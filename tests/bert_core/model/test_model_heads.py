@@ -1,0 +1,164 @@
+"""Head masks and pruning. No peer has them any more, so algebra is the judge."""
+
+import pytest
+import torch
+
+from bert_core.errors import ConfigError, InputError
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import BertForMaskedLM, BertForTokenClassification
+
+
+def without_columns(peer, layer, heads):
+    """Zero what the output projection reads from some heads."""
+    dense = peer.encoder.layer[layer].attention.output.dense
+    with torch.no_grad():
+        for head in heads:
+            dense.weight[:, head * 8 : (head + 1) * 8] = 0
+    return peer
+
+
+def test_a_head_switched_off_equals_zeroing_its_columns(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    mask = torch.tensor([[1, 0, 1, 1], [0, 1, 1, 0]])
+    for layer, heads in ((0, [1]), (1, [0, 3])):
+        without_columns(peer, layer, heads)
+    expected = peer(**vars(batch))
+    for kind in (torch.float32, torch.long, torch.bool):
+        _, pooled = ours(**vars(batch), head_mask=mask.to(kind))
+        assert_close(pooled, expected.pooler_output)
+    assert_close(
+        ours.run(**vars(batch), head_mask=mask).last_hidden_state, expected.last_hidden_state
+    )
+
+
+def test_one_row_of_a_head_mask_counts_for_every_layer(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    for layer in range(2):
+        without_columns(peer, layer, [2])
+    _, pooled = ours(**vars(batch), head_mask=torch.tensor([1.0, 1.0, 0.0, 1.0]))
+    assert_close(pooled, peer(**vars(batch)).pooler_output)
+
+
+def test_ones_change_nothing(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertModel)
+    assert_close(ours(**vars(batch), head_mask=torch.ones(2, 4))[1], ours(**vars(batch))[1])
+
+
+def test_attentions_are_those_before_the_head_mask(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertModel)
+    plain = ours.run(**vars(batch)).attentions[0]
+    masked = ours.run(**vars(batch), head_mask=torch.zeros(4)).attentions[0]
+    assert_close(masked, plain)
+
+
+def test_the_importance_of_heads_is_a_gradient(make_pair, batch):
+    ours, _ = make_pair(BertModel)
+    mask = torch.ones(2, 4, requires_grad=True)
+    ours(**vars(batch), head_mask=mask)[1].sum().backward()
+    assert mask.grad.shape == (2, 4)
+    assert (mask.grad != 0).all()
+
+
+def test_pruned_equals_masked(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertModel)
+    mask = torch.tensor([[1, 0, 1, 0], [1, 1, 1, 0]])
+    expected = ours.run(**vars(batch), head_mask=mask)
+    ours.prune_heads({0: [1, 3], -1: [3]})
+    for attentions in (True, False):
+        for inference in (True, False):
+            with torch.inference_mode(inference):
+                found = ours.run(**vars(batch), attentions=attentions)
+                assert_close(found.last_hidden_state, expected.last_hidden_state)
+    assert [tuple(attention.shape) for attention in ours.run(**vars(batch)).attentions] == [
+        (3, 2, 7, 7),
+        (3, 3, 7, 7),
+    ]
+    assert_close(ours.run(**vars(batch)).attentions[0], expected.attentions[0][:, [0, 2]])
+
+
+def test_pruning_makes_the_model_smaller(make_config):
+    model = BertModel(make_config())
+    model.prune_heads({0: [0, 1, 2]})
+    attention = model.encoder.layer[0].attention
+    assert attention.self.query.weight.shape == (8, 32)
+    assert attention.self.value.bias.shape == (8,)
+    assert attention.output.dense.weight.shape == (32, 8)
+
+
+def test_pruning_twice_is_once_and_numbers_stay_those_of_the_whole_model(
+    make_pair, batch, assert_close
+):
+    ours, _ = make_pair(BertModel)
+    mask = torch.tensor([[0, 1, 0, 1], [1, 1, 1, 1]])
+    expected = ours.run(**vars(batch), head_mask=mask).last_hidden_state
+    ours.prune_heads({0: [0]})
+    ours.prune_heads({0: [0, 2]})
+    ours.prune_heads({-2: [-4]})
+    ours.prune_heads({})
+    assert_close(ours.run(**vars(batch)).last_hidden_state, expected)
+
+
+def test_a_head_mask_keeps_the_numbers_of_the_whole_model_after_pruning(
+    make_pair, batch, assert_close
+):
+    ours, _ = make_pair(BertModel)
+    both = torch.tensor([[0, 1, 1, 0], [1, 1, 1, 1]])
+    expected = ours.run(**vars(batch), head_mask=both).last_hidden_state
+    ours.prune_heads({0: [0]})
+    later = torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
+    assert_close(ours.run(**vars(batch), head_mask=later).last_hidden_state, expected)
+
+
+def test_a_layer_may_lose_all_its_heads(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertModel)
+    expected = ours.run(**vars(batch), head_mask=torch.tensor([[0] * 4, [1] * 4]))
+    ours.prune_heads({0: range(4)})
+    for attentions in (True, False):
+        with torch.inference_mode():
+            found = ours.run(**vars(batch), attentions=attentions)
+        assert_close(found.last_hidden_state, expected.last_hidden_state)
+
+
+@pytest.mark.parametrize("heads", [{2: [0]}, {-3: [0]}, {0: [4]}, {0: [-5]}])
+def test_heads_the_model_never_had_are_refused_and_nothing_is_pruned(make_config, heads):
+    model = BertModel(make_config())
+    with pytest.raises(InputError, match="There is no"):
+        model.prune_heads({1: [0], **heads})
+    assert model.encoder.layer[1].attention.self.query.weight.shape == (32, 32)
+
+
+def test_a_pruned_model_can_be_trained(make_config, batch):
+    model = BertForTokenClassification(make_config(), 3)
+    model.prune_heads({0: [1], 1: [2]})
+    model(**vars(batch), labels=torch.zeros(3, 7, dtype=torch.long)).backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_a_pruned_model_is_saved_and_loaded(make_pair, batch, tmp_path, assert_close):
+    ours, _ = make_pair(BertForMaskedLM)
+    ours.prune_heads({0: [1, 3], 1: [0]})
+    ours.save_pretrained(tmp_path)
+    again = BertForMaskedLM.from_pretrained(tmp_path)
+    assert again.load_report.missing == ()
+    assert again.encoder_model.encoder.layer[0].attention.self.heads == [0, 2]
+    assert_close(again(**vars(batch)), ours(**vars(batch)))
+    encoder = BertModel.from_pretrained(tmp_path)
+    encoder.prune_heads({0: [1]})
+    assert encoder.encoder.layer[0].attention.self.query.weight.shape == (16, 32)
+
+
+def test_pruning_leaves_the_config_of_others_alone(make_config):
+    config = make_config()
+    model = BertModel(config)
+    model.prune_heads({0: [1]})
+    assert "pruned_heads" not in config.extra
+    assert BertModel(config).encoder.layer[0].attention.self.query.weight.shape == (32, 32)
+    assert BertModel(model.config).encoder.layer[0].attention.self.query.weight.shape == (24, 32)
+
+
+@pytest.mark.parametrize("record", [{"a": [0]}, {"0": "a"}, {"0": 3}, {"0": [99]}, {"9": [0]}, [1]])
+def test_a_config_that_lies_about_pruned_heads_is_refused(make_config, record):
+    config = make_config()
+    config.extra["pruned_heads"] = record
+    with pytest.raises(ConfigError, match="pruned_heads"):
+        BertModel(config)

@@ -1,0 +1,313 @@
+"""What comes out of `forward` and `run`: order, shapes, attentions, kept head outputs, threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError
+
+import pytest
+import torch
+
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+
+HEADS = [
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+]
+CLASSES = [BertModel, *HEADS]
+
+
+def inputs_for(cls, batch):
+    """The batch, as choices where the class wants choices."""
+    values = vars(batch)
+    if cls is BertForMultipleChoice:
+        return {name: torch.stack([value, value.roll(1, 0)], 1) for name, value in values.items()}
+    return values
+
+
+# -- BertModel ----------------------------------------------------------------------------------
+
+
+def test_bert_gives_all_layers_and_the_pooled_output(make_config, batch):
+    layers, pooled = BertModel(make_config()).eval()(**vars(batch))
+    assert isinstance(layers, list)
+    assert [tuple(layer.shape) for layer in layers] == [(3, 7, 32)] * 2
+    assert pooled.shape == (3, 32)
+
+
+def test_bert_gives_the_last_layer_alone_when_asked(make_config, batch):
+    model = BertModel(make_config()).eval()
+    layers, _ = model(**vars(batch))
+    last, pooled = model(**vars(batch), output_all_encoded_layers=False)
+    assert torch.equal(last, layers[-1])
+    assert pooled.shape == (3, 32)
+
+
+def test_arguments_of_forward_may_be_given_by_position(make_config, batch):
+    model = BertModel(make_config()).eval()
+    expected = model(**vars(batch), output_all_encoded_layers=False)[0]
+    found = model(batch.input_ids, batch.token_type_ids, batch.attention_mask, False)[0]
+    assert torch.equal(found, expected)
+
+
+def test_absent_token_types_are_zeros_and_an_absent_mask_is_ones(make_config, batch):
+    model = BertModel(make_config()).eval()
+    zeros, ones = torch.zeros_like(batch.input_ids), torch.ones_like(batch.input_ids)
+    expected = model(batch.input_ids, zeros, ones)[1]
+    torch.testing.assert_close(model(batch.input_ids)[1], expected, rtol=0, atol=1e-6)
+
+
+def test_attentions_come_first(make_config, batch):
+    model = BertModel(make_config(), output_attentions=True).eval()
+    attentions, layers, pooled = model(**vars(batch))
+    assert [tuple(attention.shape) for attention in attentions] == [(3, 4, 7, 7)] * 2
+    assert len(layers) == 2
+    assert pooled.shape == (3, 32)
+    attentions, last, _ = model(**vars(batch), output_all_encoded_layers=False)
+    assert len(attentions) == 2
+    assert last.shape == (3, 7, 32)
+
+
+@pytest.mark.parametrize("cls", HEADS)
+def test_a_head_gives_attentions_before_what_it_gives_otherwise(cls, make_config, batch):
+    inputs = inputs_for(cls, batch)
+    torch.manual_seed(0)
+    plain = cls(make_config()).eval()
+    shown = cls(make_config(), output_attentions=True).eval()
+    shown.load_state_dict(plain.state_dict())
+    expected = plain(**inputs)
+    attentions, *found = shown(**inputs)
+    rows = 6 if cls is BertForMultipleChoice else 3
+    assert [tuple(attention.shape) for attention in attentions] == [(rows, 4, 7, 7)] * 2
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+# -- run ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_run_gives_everything_by_name(cls, make_config, batch):
+    model = cls(make_config()).eval()
+    inputs = inputs_for(cls, batch)
+    found = model.run(**inputs)
+    rows = 6 if cls is BertForMultipleChoice else 3
+    assert found.last_hidden_state.shape == (rows, 7, 32)
+    assert isinstance(found.hidden_states, tuple)
+    assert len(found.hidden_states) == 3
+    assert found.hidden_states[-1] is found.last_hidden_state
+    assert isinstance(found.attentions, tuple)
+    assert len(found.attentions) == 2
+    has_pooler = model.encoder_model.pooler is not None
+    assert (found.pooler_output is not None) == has_pooler
+    answer = model(**inputs)
+    if cls is BertForQuestionAnswering:
+        assert torch.allclose(found.start_logits, answer[0], atol=1e-6)
+        assert torch.allclose(found.end_logits, answer[1], atol=1e-6)
+        assert found.logits is None
+    elif cls is BertForPreTraining:
+        assert torch.allclose(found.logits, answer[0], atol=1e-6)
+        assert torch.allclose(found.seq_relationship_logits, answer[1], atol=1e-6)
+    elif cls is BertModel:
+        assert found.logits is None
+    else:
+        assert torch.allclose(found.logits, answer, atol=1e-6)
+
+
+def test_run_leaves_out_what_is_not_asked_for(make_config, batch):
+    model = BertForMaskedLM(make_config()).eval()
+    found = model.run(**vars(batch), attentions=False, hidden_states=False, logits=False)
+    assert found.attentions is None
+    assert found.hidden_states is None
+    assert found.logits is None
+    assert found.pooler_output is None
+
+
+def test_outputs_cannot_be_changed(make_config, batch):
+    found = BertModel(make_config()).eval().run(batch.input_ids)
+    with pytest.raises(FrozenInstanceError):
+        found.logits = None
+
+
+def test_hidden_states_begin_with_the_embeddings(make_config, batch):
+    model = BertModel(make_config()).eval()
+    found = model.run(**vars(batch))
+    embedded = model.embeddings(batch.input_ids, batch.token_type_ids)
+    assert torch.equal(found.hidden_states[0], embedded)
+
+
+# -- attentions ---------------------------------------------------------------------------------
+
+
+def test_rows_of_attentions_sum_to_one_and_padding_columns_are_zero(make_pair, batch):
+    ours, _ = make_pair(BertModel)
+    for attention in ours.run(**vars(batch)).attentions:
+        assert torch.allclose(attention.sum(-1), torch.ones(3, 4, 7), atol=1e-6)
+        padding = batch.attention_mask[:, None, None, :].expand_as(attention) == 0
+        assert padding.any()
+        assert attention[padding].max() <= 1e-6
+
+
+def test_attentions_are_those_before_dropout(make_config, batch):
+    config = make_config(attention_probs_dropout_prob=0.9, hidden_dropout_prob=0.0)
+    model = BertModel(config, output_attentions=True).train()
+    for attention in model(**vars(batch))[0]:
+        assert torch.allclose(attention.sum(-1), torch.ones(3, 4, 7), atol=1e-6)
+
+
+def test_dropout_acts_while_training_and_not_while_evaluating(make_config, batch):
+    for attentions in (True, False):
+        model = BertModel(make_config(), output_attentions=attentions)
+        assert not torch.equal(model(**vars(batch))[-1], model(**vars(batch))[-1])
+        model.eval()
+        assert torch.equal(model(**vars(batch))[-1], model(**vars(batch))[-1])
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("attentions", [True, False])
+def test_a_row_with_nothing_to_attend_to_is_finite(make_config, batch, kind, attentions):
+    model = BertModel(make_config()).eval().to(kind)
+    batch.attention_mask[1] = 0
+    found = model.run(**vars(batch), attentions=attentions)
+    for tensor in (found.last_hidden_state, found.pooler_output, *(found.attentions or ())):
+        assert torch.isfinite(tensor).all()
+    for attention in found.attentions or ():
+        assert torch.allclose(attention.float().sum(-1), torch.ones(3, 4, 7), atol=1e-2)
+
+
+def test_gradients_reach_the_attentions(make_config, batch):
+    model = BertModel(make_config(), output_attentions=True).eval()
+    attentions, _, pooled = model(**vars(batch))
+    attentions[0].retain_grad()
+    pooled.sum().backward()
+    assert attentions[0].grad.abs().sum() > 0
+
+
+# -- kept head outputs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_head_outputs_are_kept_on_request(cls, make_config, batch):
+    model = cls(make_config(), keep_multihead_output=True).eval()
+    model(**inputs_for(cls, batch))
+    rows = 6 if cls is BertForMultipleChoice else 3
+    outputs = model.get_multihead_outputs()
+    assert [tuple(output.shape) for output in outputs] == [(rows, 4, 7, 8)] * 2
+
+
+@pytest.mark.parametrize("attentions", [True, False])
+def test_head_outputs_have_gradients(make_config, batch, attentions):
+    config = make_config()
+    model = BertModel(config, output_attentions=attentions, keep_multihead_output=True).eval()
+    model(**vars(batch))[-1].sum().backward()
+    for output in model.get_multihead_outputs():
+        assert output.grad.shape == (3, 4, 7, 8)
+        assert output.grad.abs().sum() > 0
+
+
+def test_head_outputs_are_the_attention_weighted_values(make_pair, batch, assert_close):
+    torch.manual_seed(0)
+    ours, peer = make_pair(BertModel)
+    kept = BertModel(ours.config, keep_multihead_output=True).eval()
+    kept.load_state_dict(ours.state_dict())
+    kept(**vars(batch))
+    found = ours.run(**vars(batch))
+    for layer, output in enumerate(kept.get_multihead_outputs()):
+        value = peer.encoder.layer[layer].attention.self.value(found.hidden_states[layer])
+        value = value.view(3, 7, 4, 8).transpose(1, 2)
+        assert_close(output, found.attentions[layer] @ value)
+
+
+def test_head_outputs_are_kept_after_the_head_mask(make_config, batch):
+    model = BertModel(make_config(), keep_multihead_output=True).eval()
+    mask = torch.tensor([1.0, 0.0, 1.0, 0.5])
+    model(**vars(batch))
+    full = model.get_multihead_outputs()[0]
+    model(**vars(batch), head_mask=mask)
+    masked = model.get_multihead_outputs()[0]
+    torch.testing.assert_close(masked, full * mask.view(1, 4, 1, 1))
+
+
+# -- forward writes nothing ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_forward_writes_nothing_to_the_model(cls, make_config, batch):
+    model = cls(make_config()).eval()
+    before = {name: dict(vars(module)) for name, module in model.named_modules()}
+    model(**inputs_for(cls, batch))
+    model.run(**inputs_for(cls, batch))
+    for name, module in model.named_modules():
+        after = vars(module)
+        assert after.keys() == before[name].keys()
+        for key, value in before[name].items():
+            assert after[key] is value, f"{name}.{key}"
+
+
+def test_head_outputs_are_not_kept_unless_asked_for(make_config, batch):
+    model = BertModel(make_config()).eval()
+    model(**vars(batch))
+    assert model.get_multihead_outputs() == [None, None]
+
+
+@pytest.mark.parametrize("attentions", [True, False])
+def test_eight_threads_get_what_one_gets(make_config, attentions):
+    model = BertForPreTraining(make_config()).eval()
+    generator = torch.Generator().manual_seed(3)
+    texts = [
+        torch.randint(99, (1 + index % 3, 3 + index % 16), generator=generator)
+        for index in range(64)
+    ]
+
+    def answer(ids):
+        with torch.inference_mode():
+            return model.run(ids, attentions=attentions)
+
+    expected = [answer(ids) for ids in texts]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(answer, texts))
+    for mine, theirs in zip(found, expected, strict=True):
+        assert torch.equal(mine.logits, theirs.logits)
+        assert torch.equal(mine.last_hidden_state, theirs.last_hidden_state)
+
+
+# -- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attentions", [True, False])
+def test_a_model_without_memory_still_says_what_shapes_it_would_give(make_config, attentions):
+    with torch.device("meta"):
+        model = BertModel(make_config()).eval()
+        ids = torch.zeros(2, 5, dtype=torch.long)
+    found = model.run(ids, attention_mask=torch.ones_like(ids), attentions=attentions)
+    assert found.last_hidden_state.shape == (2, 5, 32)
+    assert found.last_hidden_state.is_meta
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_gpu_gives_what_the_processor_gives(cls, make_config, batch):
+    model = cls(make_config()).eval()
+    inputs = inputs_for(cls, batch)
+    expected = model.run(**inputs)
+    model.cuda()
+    found = model.run(**{name: value.cuda() for name, value in inputs.items()})
+    assert found.attentions[0].is_cuda
+    torch.testing.assert_close(
+        found.last_hidden_state.cpu(), expected.last_hidden_state, rtol=1e-4, atol=1e-4
+    )

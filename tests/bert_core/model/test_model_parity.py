@@ -1,0 +1,326 @@
+"""Brick by brick beside `transformers`: the same weights, the same numbers to 1e-5."""
+
+import pytest
+import torch
+from torch import nn
+
+from bert_core.model.bert import BertModel
+from bert_core.model.layers import Request, attention_bias
+
+SHOW = Request(attentions=True)
+ACTIVATIONS = ["gelu", "relu", "swish", "silu", "gelu_new", "gelu_pytorch_tanh"]
+
+
+@pytest.fixture
+def hidden():
+    return torch.randn(3, 7, 32, generator=torch.Generator().manual_seed(2))
+
+
+@pytest.fixture
+def bias(batch):
+    return attention_bias(batch.attention_mask, torch.float32)
+
+
+# -- bricks -------------------------------------------------------------------------------------
+
+
+def test_embedding_sums_agree(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    assert_close(
+        ours.embeddings(batch.input_ids, batch.token_type_ids),
+        peer.embeddings(batch.input_ids, batch.token_type_ids),
+    )
+    assert_close(ours.embeddings(batch.input_ids), peer.embeddings(batch.input_ids))
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_attention_blocks_agree(make_pair, hidden, bias, assert_close, padded):
+    ours, peer = make_pair(BertModel)
+    mask = bias if padded else None
+    mine, my_attention = ours.encoder.layer[1].attention(hidden, mask, None, SHOW)
+    theirs, their_attention = peer.encoder.layer[1].attention(hidden, mask)
+    assert_close(mine, theirs)
+    assert_close(my_attention, their_attention)
+
+
+def test_an_attention_block_without_attentions_gives_the_same(
+    make_pair, hidden, bias, assert_close
+):
+    ours, _ = make_pair(BertModel)
+    block = ours.encoder.layer[0].attention
+    for mask in (None, bias):
+        shown, _ = block(hidden, mask, None, SHOW)
+        hidden_away, attention = block(hidden, mask, None, Request())
+        assert attention is None
+        assert_close(hidden_away, shown)
+
+
+def test_feed_forward_blocks_agree(make_pair, hidden, assert_close):
+    ours, peer = make_pair(BertModel)
+    mine, theirs = ours.encoder.layer[0], peer.encoder.layer[0]
+    assert_close(mine.intermediate(hidden), theirs.intermediate(hidden))
+    wide = theirs.intermediate(hidden)
+    assert_close(mine.output(wide.clone(), hidden), theirs.output(wide, hidden))
+
+
+def test_layers_agree(make_pair, hidden, bias, assert_close):
+    ours, peer = make_pair(BertModel)
+    mine, _ = ours.encoder.layer[1](hidden, bias, None, SHOW)
+    assert_close(mine, peer.encoder.layer[1](hidden, bias))
+
+
+def test_poolers_agree(make_pair, hidden, assert_close):
+    ours, peer = make_pair(BertModel)
+    assert_close(ours.pooler(hidden), peer.pooler(hidden))
+
+
+# -- the whole encoder ----------------------------------------------------------------------------
+
+
+def compare(ours, peer, assert_close, tolerance=1e-5, **inputs):
+    """Every hidden state, every attention and the pooled output, in every mode of ours."""
+    expected = peer(**inputs, output_hidden_states=True, output_attentions=True)
+    for inference in (True, False):
+        with torch.inference_mode(inference):
+            for attentions in (True, False):
+                found = ours.run(**inputs, attentions=attentions)
+                assert_close(found.last_hidden_state, expected.last_hidden_state, tolerance)
+                assert_close(found.pooler_output, expected.pooler_output, tolerance)
+                assert len(found.hidden_states) == len(expected.hidden_states)
+                for mine, theirs in zip(found.hidden_states, expected.hidden_states, strict=True):
+                    assert_close(mine, theirs, tolerance)
+                assert (found.attentions is not None) == attentions
+                for mine, theirs in zip(found.attentions or (), expected.attentions, strict=False):
+                    assert_close(mine, theirs, tolerance)
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 7, 19])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_encoders_agree_without_padding(make_pair, assert_close, rows, tokens):
+    ours, peer = make_pair(BertModel)
+    compare(ours, peer, assert_close, input_ids=torch.randint(99, (rows, tokens)))
+
+
+def test_encoders_agree_on_padded_pairs(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    compare(ours, peer, assert_close, **vars(batch))
+
+
+def test_encoders_agree_on_padding_to_the_left_and_holes(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    mask = torch.tensor([[0, 0, 1, 1, 1, 1, 1], [1, 0, 1, 0, 1, 0, 1], [0, 0, 0, 0, 0, 0, 1]])
+    compare(ours, peer, assert_close, input_ids=batch.input_ids, attention_mask=mask)
+
+
+def test_encoders_agree_on_a_mask_for_every_query(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    square = torch.ones(7, 7).tril().expand(3, 7, 7)
+    found = ours.run(batch.input_ids, attention_mask=square)
+    bias = (1 - square)[:, None] * torch.finfo(torch.float32).min
+    expected = peer(batch.input_ids, attention_mask=bias, output_attentions=True)
+    assert_close(found.last_hidden_state, expected.last_hidden_state)
+    for mine, theirs in zip(found.attentions, expected.attentions, strict=True):
+        assert_close(mine, theirs)
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.int32, torch.uint8, torch.float32])
+def test_a_mask_may_be_of_any_number_type(make_pair, batch, assert_close, kind):
+    ours, _ = make_pair(BertModel)
+    expected = ours.run(**vars(batch)).last_hidden_state
+    batch.attention_mask = batch.attention_mask.to(kind)
+    assert_close(ours.run(**vars(batch)).last_hidden_state, expected)
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.int16, torch.uint8])
+def test_ids_may_be_of_any_whole_number_type(make_pair, batch, assert_close, kind):
+    ours, _ = make_pair(BertModel)
+    expected = ours.run(**vars(batch)).last_hidden_state
+    batch.input_ids = batch.input_ids.to(kind)
+    batch.token_type_ids = batch.token_type_ids.to(kind)
+    assert_close(ours.run(**vars(batch)).last_hidden_state, expected)
+
+
+@pytest.mark.parametrize("act", ACTIVATIONS)
+def test_every_named_activation_agrees(make_pair, batch, assert_close, act):
+    ours, peer = make_pair(BertModel, hidden_act=act)
+    compare(ours, peer, assert_close, **vars(batch))
+
+
+def test_a_callable_may_be_the_activation(make_config, make_pair, batch, assert_close):
+    named, _ = make_pair(BertModel, hidden_act="relu")
+    called = BertModel(make_config(hidden_act=torch.relu)).eval()
+    called.load_state_dict(named.state_dict())
+    assert_close(called(batch.input_ids)[1], named(batch.input_ids)[1])
+
+
+@pytest.mark.parametrize("changes", [
+    {"type_vocab_size": 3},
+    {"type_vocab_size": 1},
+    {"layer_norm_eps": 1e-5},
+    {"num_attention_heads": 1},
+    {"num_attention_heads": 32},
+    {"num_hidden_layers": 1},
+    {"pad_token_id": None},
+    {"pad_token_id": 3},
+])  # fmt: skip
+def test_unusual_sizes_agree(make_pair, batch, assert_close, changes):
+    ours, peer = make_pair(BertModel, **changes)
+    types = (
+        batch.token_type_ids * 2 if changes.get("type_vocab_size") == 3 else batch.token_type_ids
+    )
+    types = torch.zeros_like(types) if changes.get("type_vocab_size") == 1 else types
+    compare(
+        ours,
+        peer,
+        assert_close,
+        input_ids=batch.input_ids,
+        attention_mask=batch.attention_mask,
+        token_type_ids=types,
+    )
+
+
+def test_double_precision_agrees_far_below_single(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    compare(ours.double(), peer.double(), assert_close, 1e-12, **vars(batch))
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_stays_near_single(make_pair, batch, kind):
+    ours, _ = make_pair(BertModel)
+    expected = ours.run(**vars(batch))
+    found = ours.to(kind).run(**vars(batch))
+    assert found.last_hidden_state.dtype == kind
+    difference = (found.last_hidden_state.float() - expected.last_hidden_state).abs().max()
+    assert difference < (0.02 if kind is torch.float16 else 0.15)
+    for attention in found.attentions:
+        assert attention.dtype == kind
+        assert torch.isfinite(attention).all()
+
+
+def test_gradients_of_all_parameters_agree(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    weights = torch.randn(3, 7, 32)
+    for training in (True, False):
+        for model in (ours, peer):
+            model.train(training)
+            model.zero_grad()
+        (ours.run(**vars(batch)).last_hidden_state * weights).sum().backward()
+        (peer(**vars(batch)).last_hidden_state * weights).sum().backward()
+        theirs = dict(peer.named_parameters())
+        for name, parameter in ours.named_parameters():
+            if not name.startswith("pooler"):
+                assert parameter.grad is not None, name
+                assert_close(parameter.grad, theirs[name].grad, 1e-4)
+
+
+def test_state_dicts_travel_both_ways_strictly(make_pair):
+    ours, peer = make_pair(BertModel, seed=1)
+    assert list(ours.state_dict()) == list(peer.state_dict())
+    fresh, _ = make_pair(BertModel, seed=2)
+    fresh.load_state_dict(peer.state_dict(), strict=True)
+    for mine, theirs in zip(fresh.state_dict().values(), peer.state_dict().values(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_loading_a_state_dict_into_a_fused_model_changes_what_it_computes(
+    make_pair, batch, assert_close
+):
+    ours, _ = make_pair(BertModel, seed=1)
+    other, peer = make_pair(BertModel, seed=2)
+    with torch.inference_mode():
+        ours.run(batch.input_ids)
+    ours.load_state_dict(peer.state_dict())
+    with torch.inference_mode():
+        assert_close(ours.run(batch.input_ids).last_hidden_state, peer(batch.input_ids)[0])
+        assert_close(other.run(batch.input_ids).last_hidden_state, peer(batch.input_ids)[0])
+
+
+def test_a_training_step_changes_what_a_fused_model_computes(make_pair, batch, assert_close):
+    ours, peer = make_pair(BertModel)
+    for model in (ours, peer):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        output = model(batch.input_ids)
+        pooled = output[1] if isinstance(output, tuple) else output.pooler_output
+        pooled.sum().backward()
+        optimizer.step()
+    with torch.inference_mode():
+        assert_close(ours(batch.input_ids)[1], peer(batch.input_ids).pooler_output)
+
+
+# -- a real trained encoder -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real(minilm):
+    import transformers
+
+    ours = BertModel.from_pretrained(minilm)
+    peer = transformers.BertModel.from_pretrained(str(minilm), attn_implementation="eager").eval()
+    return ours, peer
+
+
+@pytest.fixture(scope="module")
+def texts(minilm):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(minilm / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    pairs = [
+        ("The kettle sings on the stove.", "Somebody forgot it an hour ago."),
+        ("Who repaired the lighthouse?", "Ada climbed up with a lamp and two screwdrivers."),
+        ("Über den Dächern liegt naïver Schnee.", "漢字もある。"),
+    ]
+    encodings = tokenizer.encode_batch(pairs)
+    longest = max(len(encoding.ids) for encoding in encodings)
+    for encoding in encodings:
+        encoding.pad(longest)
+    return {
+        "input_ids": torch.tensor([encoding.ids for encoding in encodings]),
+        "token_type_ids": torch.tensor([encoding.type_ids for encoding in encodings]),
+        "attention_mask": torch.tensor([encoding.attention_mask for encoding in encodings]),
+    }
+
+
+def test_the_trained_encoder_agrees_on_padded_pairs(real, texts, assert_close):
+    compare(*real, assert_close, **texts)
+
+
+def test_the_trained_encoder_agrees_on_each_text_alone(real, texts, assert_close):
+    for row in range(3):
+        length = int(texts["attention_mask"][row].sum())
+        alone = {name: tensor[row : row + 1, :length] for name, tensor in texts.items()}
+        compare(*real, assert_close, **alone)
+
+
+def test_the_trained_encoder_agrees_at_full_length(real, assert_close):
+    ids = torch.randint(1000, 30_000, (1, 512), generator=torch.Generator().manual_seed(5))
+    with torch.inference_mode():
+        expected = real[1](ids, output_attentions=True)
+        found = real[0].run(ids, hidden_states=False)
+    assert_close(found.last_hidden_state, expected.last_hidden_state)
+    assert_close(found.attentions[5], expected.attentions[5])
+
+
+def test_padding_does_not_change_what_real_tokens_get(real, texts, assert_close):
+    together = real[0].run(**texts)
+    for row in range(3):
+        length = int(texts["attention_mask"][row].sum())
+        alone = {name: tensor[row : row + 1, :length] for name, tensor in texts.items()}
+        found = real[0].run(**alone)
+        assert_close(found.last_hidden_state[0], together.last_hidden_state[row, :length])
+        assert_close(found.attentions[3][0], together.attentions[3][row, :, :length, :length])
+
+
+def test_modules_are_those_of_the_published_checkpoints(make_config):
+    names = {name for name, _ in BertModel(make_config()).named_modules()}
+    assert {
+        "embeddings.word_embeddings",
+        "embeddings.LayerNorm",
+        "encoder.layer.1.attention.self.query",
+        "encoder.layer.1.attention.output.dense",
+        "encoder.layer.1.intermediate.dense",
+        "encoder.layer.1.output.LayerNorm",
+        "pooler.dense",
+    } <= names
+    assert isinstance(BertModel(make_config()).encoder.layer, nn.ModuleList)

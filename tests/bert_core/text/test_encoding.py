@@ -1,0 +1,102 @@
+"""What the tokenizer hands out."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+from bert_core.text.encoding import Encoding
+
+TEXT, PAIR = "The cat's Crème!", "It won"
+
+
+@pytest.fixture
+def encoding(uncased: Any) -> Encoding:
+    found: Encoding = uncased.ours.encode(TEXT, PAIR)
+    return found
+
+
+def test_all_lists_have_the_length_of_the_encoding(encoding: Encoding) -> None:
+    lists = (
+        encoding.input_ids,
+        encoding.tokens,
+        encoding.offsets,
+        encoding.token_type_ids,
+        encoding.attention_mask,
+        encoding.special_tokens_mask,
+        encoding.word_ids,
+        encoding.sequence_ids,
+    )
+    assert {len(each) for each in lists} == {len(encoding)}
+    assert (encoding.text, encoding.text_pair, encoding.truncated) == (TEXT, PAIR, 0)
+
+
+def test_added_tokens_belong_to_no_word_and_no_text(encoding: Encoding) -> None:
+    added = [at for at, flag in enumerate(encoding.special_tokens_mask) if flag]
+    assert [encoding.tokens[at] for at in added] == ["[CLS]", "[SEP]", "[SEP]"]
+    for at in added:
+        assert encoding.offsets[at] == (0, 0)
+        assert encoding.word_ids[at] is None
+        assert encoding.sequence_ids[at] is None
+    assert encoding.token_type_ids == [0] * (added[1] + 1) + [1] * (added[2] - added[1])
+
+
+def test_offsets_slice_the_text_as_it_was_typed(encoding: Encoding) -> None:
+    texts = {0: TEXT, 1: PAIR}
+    slices = [
+        texts[sequence][start:end]
+        for (start, end), sequence in zip(encoding.offsets, encoding.sequence_ids, strict=True)
+        if sequence is not None
+    ]
+    assert "".join(slices) == TEXT.replace(" ", "") + PAIR.replace(" ", "")
+
+
+def test_special_tokens_in_the_text_are_not_added_ones(uncased: Any) -> None:
+    found = uncased.ours.encode("the [MASK] [SEP]")
+    assert found.special_tokens_mask == [1, 0, 0, 0, 1]
+    assert found.word_ids == [None, 0, 1, 2, None]
+    assert found.offsets[2] == (4, 10)
+
+
+@pytest.mark.parametrize("name", ["input_ids", "text", "truncated", "anything", "_first"])
+def test_an_encoding_is_frozen(encoding: Encoding, name: str) -> None:
+    with pytest.raises(FrozenInstanceError, match=name):
+        setattr(encoding, name, [1])
+    with pytest.raises(FrozenInstanceError, match=name):
+        delattr(encoding, name)
+
+
+def test_equal_texts_give_equal_encodings(uncased: Any, encoding: Encoding) -> None:
+    again = uncased.ours.encode(TEXT, PAIR)
+    assert again == encoding
+    assert hash(again) == hash(encoding)
+    assert uncased.ours.encode(TEXT) != encoding
+    assert uncased.ours.encode(TEXT, PAIR + " ") != encoding
+    assert encoding != TEXT
+
+
+@pytest.mark.parametrize("texts", [(TEXT,), (TEXT, PAIR), ("",), ("中" * 60 + "a",)])
+def test_an_encoding_can_be_pickled_and_copied(uncased: Any, texts: tuple[str, ...]) -> None:
+    encoding = uncased.ours.encode(*texts)
+    packed = pickle.dumps(encoding)
+    assert len(packed) < 10_000, "the vocabulary travelled along"
+    for twin in (pickle.loads(packed), copy.copy(encoding), copy.deepcopy(encoding)):  # noqa: S301
+        assert twin == encoding
+        assert twin.tokens == encoding.tokens
+        assert twin.word_ids == encoding.word_ids
+
+
+def test_a_cut_encoding_can_be_pickled(uncased: Any) -> None:
+    encoding = uncased.ours.encode(TEXT, PAIR, max_length=7)
+    twin = pickle.loads(pickle.dumps(encoding))  # noqa: S301
+    assert (twin.tokens, twin.truncated) == (encoding.tokens, encoding.truncated)
+
+
+def test_a_long_encoding_shows_only_its_beginning(uncased: Any) -> None:
+    assert repr(uncased.ours.encode("the cat")) == "Encoding(4 tokens: [CLS] the cat [SEP])"
+    long = repr(uncased.ours.encode("the " * 500))
+    assert long.startswith("Encoding(502 tokens: [CLS] the the")
+    assert long.endswith("…)")
+    assert len(long) < 100

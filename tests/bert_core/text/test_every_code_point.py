@@ -1,0 +1,50 @@
+"""Every code point, beside the reference: alone, between blanks, and inside a word."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tokenizers import normalizers, pre_tokenizers
+
+from bert_core.text.normalizer import Normalizer
+
+POINTS = [chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF]
+# Nothing is assigned from U+32400 to U+DFFFF, nothing but private use stands above U+F0000: all
+# that can be seen of those is whether they are dropped, which the first test looks at.
+ASSIGNED = [char for char in POINTS if ord(char) < 0x32400 or 0xE0000 <= ord(char) < 0xE0200]
+
+
+def batched(pieces: list[str], size: int) -> Iterator[str]:
+    return (" ".join(pieces[at : at + size]) for at in range(0, len(pieces), size))
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_words_of_every_code_point_equal_the_reference(lowercase: bool) -> None:
+    ours = Normalizer(lowercase=lowercase)
+    rust = normalizers.BertNormalizer(lowercase=lowercase).normalize_str
+    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    busy = len(ASSIGNED)
+    words = [f"x{char}y" for char in POINTS[:busy]]
+    words += ["".join(POINTS[at : at + 16]) for at in range(busy, len(POINTS), 16)]
+    for row in batched(words, 1_000):
+        assert ours.normalize(row).text.split() == [word for word, _ in split(rust(row))]
+
+
+def test_every_code_point_between_blanks_and_inside_a_word(uncased: Any) -> None:
+    rows = batched([f"{char} a{char}b" for char in ASSIGNED], 500)
+    assert uncased.moved(list(rows)) == []
+
+
+def test_every_code_point_of_two_planes_with_case_kept(cased: Any) -> None:
+    rows = batched([f"{char} a{char}b" for char in ASSIGNED[:0x20000]], 500)
+    assert cased.moved(list(rows)) == []
+
+
+def test_every_code_point_beside_the_next(peers: Any) -> None:
+    rows = ["".join(ASSIGNED[at : at + 60]) for at in range(0, len(ASSIGNED), 60)]
+    assert peers.moved(rows) == []
+
+
+def test_every_code_point_between_marks(uncased: Any) -> None:
+    rows = [f"e\u0301{char}\u0316x\u302e{char}\u0344" for char in ASSIGNED[:0x20000:3]]
+    assert uncased.moved(list(batched(rows, 100))) == []

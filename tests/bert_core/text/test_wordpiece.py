@@ -1,0 +1,78 @@
+"""Words to pieces."""
+
+import pytest
+from tokenizers.models import WordPiece
+
+from bert_core.errors import InputError
+from bert_core.text.wordpiece import WordpieceTokenizer
+
+VOCAB = {
+    piece: number
+    for number, piece in enumerate(
+        ["[UNK]", "un", "##aff", "##able", "##a", "play", "##ing", "a", "##b", "##bb", "日", "##s"]
+    )
+}
+
+
+def test_the_longest_piece_wins_at_every_step() -> None:
+    assert WordpieceTokenizer(VOCAB).tokenize("unaffable playing abbb") == [
+        *("un", "##aff", "##able", "play", "##ing", "a", "##bb", "##b")
+    ]
+
+
+def test_one_unknown_step_makes_the_whole_word_unknown() -> None:
+    assert WordpieceTokenizer(VOCAB).tokenize("playingx unx x") == ["[UNK]"] * 3
+
+
+def test_blanks_of_all_kinds_separate_words_and_nothing_else_does() -> None:
+    tokens = WordpieceTokenizer(VOCAB).tokenize("  un\tplay\u3000a\x85a\u2028日\n")
+    assert tokens == ["un", "play", "a", "a", "日"]
+    assert WordpieceTokenizer(VOCAB).tokenize("un,play") == ["[UNK]"]
+    assert WordpieceTokenizer(VOCAB).tokenize("") == []
+
+
+def test_a_word_of_more_than_the_limit_is_unknown() -> None:
+    tokenizer = WordpieceTokenizer(VOCAB)
+    assert tokenizer.tokenize("a" + "b" * 99) == ["a", *["##bb"] * 49, "##b"]
+    assert tokenizer.tokenize("a" + "b" * 100) == ["[UNK]"]
+    assert WordpieceTokenizer(VOCAB, max_input_chars_per_word=3).tokenize("play a") == [
+        *("[UNK]", "a")
+    ]
+
+
+def test_another_token_may_stand_for_the_unknown() -> None:
+    assert WordpieceTokenizer({"a"}, unk_token="<unk>").tokenize("a b") == ["a", "<unk>"]
+
+
+def test_a_word_spelt_like_a_continuation_is_looked_up_as_it_is() -> None:
+    assert WordpieceTokenizer(VOCAB).tokenize("##ing") == ["##ing"]
+
+
+def test_pieces_equal_the_reference() -> None:
+    rust = WordPiece(VOCAB, unk_token="[UNK]", max_input_chars_per_word=100)
+    ours = WordpieceTokenizer(VOCAB)
+    for word in ("unaffable", "abbbbb", "unaffableplaying", "日s", "##a", "b", "abs", "unun"):
+        assert ours.tokenize(word) == [token.value for token in rust.tokenize(word)]
+
+
+def test_attempts_end_in_the_pieces() -> None:
+    ours = WordpieceTokenizer(VOCAB)
+    for word in ("unaffable", "abbb", "playx", "x", "日", "abs"):
+        tried = ours.attempts(word)
+        found = [(each.token, each.start, each.end) for each in tried if each.found]
+        assert (found if tried[-1].found else []) == ours.split(word)
+
+
+def test_attempts_shorten_the_candidate_one_character_at_a_time() -> None:
+    tried = WordpieceTokenizer(VOCAB).attempts("uns")
+    assert [(each.token, each.found) for each in tried] == [
+        ("uns", False),
+        ("un", True),
+        ("##s", True),
+    ]
+    assert WordpieceTokenizer(VOCAB).attempts("a" * 101) == []
+
+
+def test_what_is_not_a_text_is_refused() -> None:
+    with pytest.raises(InputError, match="found bytes"):
+        WordpieceTokenizer(VOCAB).tokenize(b"play")  # type: ignore[arg-type]
