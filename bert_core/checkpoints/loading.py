@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bert_core.checkpoints.filling import fill
 from bert_core.checkpoints.formats.pickle_file import from_state_dict
 from bert_core.checkpoints.formats.weights import has_weights, open_weights
-from bert_core.checkpoints.keys import Found, Repeat, by_bare_name
+from bert_core.checkpoints.keys import Found, by_bare_name
 from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
+from bert_core.checkpoints.ownership import without_foreign_head
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
 from bert_core.checkpoints.skeleton import without_memory
@@ -45,7 +46,9 @@ def load_pretrained(
             bundled model, an id on the Hub.
         *inputs: more positional arguments of the class (num_labels, num_choices).
         cache_dir: where downloads are kept.
-        state_dict: weights to use instead of those of the folder.
+        state_dict: weights to use instead of those of the folder. They are taken as weights of
+            this class; a folder's `classifier` is left out where the folder says that it belongs
+            to another class (see `ownership`).
         from_tf: read the folder's TensorFlow checkpoint even where it has other weights.
         revision: the version to load, where the source has versions.
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
@@ -71,7 +74,12 @@ def load_pretrained(
     config = load.config or read_config(head or folder, overrides)
     with ExitStack() as stack:
         if state_dict is None:
-            found, repeats = _open(folder, head, stack, from_tf=from_tf)
+            found, repeats = by_bare_name(
+                stack.enter_context(open_weights(folder, from_tf=from_tf))
+            )
+            told = load.config or read_config(folder, {})
+            found = without_foreign_head(cls, told, found, keep_untold=True)
+            found |= _open_head(head, stack)
             check_layers(config.num_hidden_layers, found, os.fspath(name_or_path))
         else:
             found, repeats = by_bare_name(from_state_dict(dict(state_dict), "state_dict"))
@@ -95,11 +103,8 @@ def head_folder(folder: Path, cls: type[Any]) -> Path | None:
     return head if os.path.isfile(head / "config.json") else None
 
 
-def _open(
-    folder: Path, head: Path | None, stack: ExitStack, *, from_tf: bool
-) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
-    """Open a folder's weights, and over them those of a head."""
-    found, repeats = by_bare_name(stack.enter_context(open_weights(folder, from_tf=from_tf)))
-    if head is not None and has_weights(head):
-        found |= by_bare_name(stack.enter_context(open_weights(head)))[0]
-    return found, repeats
+def _open_head(head: Path | None, stack: ExitStack) -> dict[str, Found]:
+    """Open the weights of a head, if it has any."""
+    if head is None or not has_weights(head):
+        return {}
+    return by_bare_name(stack.enter_context(open_weights(head)))[0]

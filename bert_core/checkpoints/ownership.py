@@ -53,17 +53,26 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
     return None
 
 
+def head_class(cls: type[Any]) -> str | None:
+    """Name which of the three classes a class is or derives from; None where it is none of them."""
+    return next((base.__name__ for base in cls.__mro__ if base.__name__ in _CLASSES), None)
+
+
 def without_foreign_head(
-    class_name: str, config: BertConfig, found: Mapping[str, Any]
+    cls: type[Any], config: BertConfig, found: Mapping[str, Any], *, keep_untold: bool = False
 ) -> dict[str, Any]:
     """Leave out a `classifier` that belongs to another class than this one.
 
     Args:
-        class_name: the class to be filled.
+        cls: the class to be filled.
         config: the checkpoint's.
         found: its tensors by bare names.
+        keep_untold: whether a `classifier` whose class nothing tells is kept. True where a caller
+            chose the class for this very checkpoint, as with the files of the first PyTorch
+            releases, which name no class; False where every class is tried in turn.
     """
-    if class_name not in _CLASSES or classifier_class(config, found) == class_name:
+    wanted, owner = head_class(cls), classifier_class(config, found)
+    if wanted is None or owner == wanted or (owner is None and keep_untold):
         return dict(found)
     return {name: entry for name, entry in found.items() if not name.startswith("classifier.")}
 

@@ -57,7 +57,7 @@ def load_sharing(cls: type[M], base: "BertPreTrainedModel", folder: Path) -> M:
         if head is not None and has_weights(head):
             own, repeats = by_bare_name(stack.enter_context(open_weights(head)))
         root, _ = by_bare_name(stack.enter_context(open_weights(folder)))
-        root = without_foreign_head(cls.__name__, read_config(folder, {}), root)
+        root = without_foreign_head(cls, read_config(folder, {}), root)
         found = root | own
         config = with_counted_labels(read_config(head or folder, {}), found)
         with without_memory():

@@ -92,7 +92,7 @@ def _survey_class(
 ) -> ClassSurvey:
     """Put root and head of one class together as loading does, and compare."""
     head = head_folder(folder, cls)
-    root = without_foreign_head(cls.__name__, config, root)
+    root = without_foreign_head(cls, config, root)
     with ExitStack() as stack:
         own: dict[str, Found] = {}
         if head is not None and has_weights(head):

@@ -11,6 +11,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from bert_core.checkpoints.ownership import head_class
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.skeleton import without_memory
 from bert_core.config import BertConfig
@@ -76,30 +77,39 @@ class BertPreTrainedModel(nn.Module):
         """Build this class around the parameters of another model.
 
         Parameters that agree in name and shape are shared, not copied: what trains one trains
-        the other. Parameters the other lacks are fresh, and `load_report.missing` names them.
+        the other. Parameters the other lacks are fresh, and `load_report.missing` names them; so
+        is a `classifier` that was made for another class, see `checkpoints.ownership`.
         """
         with without_memory():
             model = cls(other.config, *inputs, **kwargs)
         device, dtype = other.device, other.dtype
         theirs = {_bare(name): value for name, value in _all_parameters(other)}
-        known = set() if other.load_report is None else set(other.load_report.missing)
-        missing = []
+        ours, owner = head_class(cls), head_class(type(other))
+        if ours and owner and ours != owner:
+            theirs = {
+                name: each for name, each in theirs.items() if not name.startswith("classifier.")
+            }
+        unfilled = {_bare(name) for name in (other.load_report or LoadReport()).missing}
+        tied = set(model.tied_keys())
+        missing: list[str] = []
+        fresh: set[str] = set()
         for name, parameter in list(_all_parameters(model)):
+            if name in tied:
+                continue
             shared = theirs.get(_bare(name))
             if shared is None or shared.shape != parameter.shape:
                 shared = nn.Parameter(torch.zeros(parameter.shape, dtype=dtype, device=device))
-                missing.append(name)
-            elif name in known or _bare(name) in {_bare(old) for old in known}:
+                fresh.add(name)
+            if name in fresh or _bare(name) in unfilled:
                 missing.append(name)
             _set_parameter(model, name, shared)
         model.tie_weights()
         for name, module in model.named_modules():
-            if f"{name}.weight" in missing and f"{name}.weight" not in known:
+            if f"{name}.weight" in fresh:
                 init_weights(module, model.config.initializer_range)
-        tied = set(model.tied_keys())
         source = "" if other.load_report is None else other.load_report.source
         model.load_report = LoadReport(
-            missing=tuple(name for name in missing if name not in tied),
+            missing=tuple(missing),
             unexpected=(),
             mismatched=(),
             source=source,

@@ -149,6 +149,77 @@ def test_a_fine_tuned_checkpoint_is_its_own_class_and_no_other(
             assert len(heads) == 2, each.__name__
 
 
+def by_from_pretrained(cls, folder):
+    return cls.from_pretrained(folder).load_report.missing
+
+
+def by_sharing(cls, folder):
+    base = BertForPreTraining.from_pretrained(folder)
+    return load_sharing(cls, base, folder).load_report.missing
+
+
+def by_survey(cls, folder):
+    return survey(folder, [cls]).classes[cls.__name__].report.missing
+
+
+HEADS = [BertForSequenceClassification, BertForTokenClassification, BertForMultipleChoice]
+
+
+@pytest.mark.parametrize("missing_of", [by_from_pretrained, by_sharing, by_survey])
+@pytest.mark.parametrize("pickle", [False, True])
+@pytest.mark.parametrize("owner", HEADS)
+def test_every_path_leaves_the_classifier_to_the_class_it_belongs_to(
+    owner, pickle, missing_of, make_config, write_folder
+):
+    # One label, so that names and shapes of all three heads agree.
+    model = owner(make_config(num_labels=1))
+    values = {**model.config.to_dict(), "architectures": [owner.__name__]}
+    folder = write_folder(values, model.state_dict(), pickle=pickle)
+    for cls in HEADS:
+        missing = [name for name in missing_of(cls, folder) if name.startswith("classifier.")]
+        wanted = [] if cls is owner else ["classifier.weight", "classifier.bias"]
+        assert missing == wanted, cls.__name__
+
+
+def test_a_saved_classifier_of_texts_is_no_tagger(make_config, tmp_path):
+    model = BertForSequenceClassification(make_config(), 3)
+    model.save_pretrained(tmp_path)
+    tagger = BertForTokenClassification.from_pretrained(tmp_path)
+    assert tagger.load_report.missing == ("classifier.weight", "classifier.bias")
+    assert tagger.num_labels == 3
+    assert not torch.equal(tagger.classifier.weight, model.classifier.weight)
+    assert torch.isfinite(tagger.classifier.weight).all()
+
+
+def test_a_class_of_one_s_own_is_judged_by_the_class_it_derives_from(make_config, tmp_path):
+    class Tagger(BertForTokenClassification):
+        pass
+
+    Tagger(make_config(), 3).save_pretrained(tmp_path / "own")
+    assert Tagger.from_pretrained(tmp_path / "own").load_report.missing == ()
+    BertForSequenceClassification(make_config(), 3).save_pretrained(tmp_path / "texts")
+    missing = Tagger.from_pretrained(tmp_path / "texts").load_report.missing
+    assert missing == ("classifier.weight", "classifier.bias")
+
+
+def test_a_caller_who_names_the_class_may_know_what_an_old_checkpoint_does_not_say(
+    make_config, write_folder
+):
+    model = BertForSequenceClassification(make_config(), 3)
+    folder = write_folder(make_config(num_labels=3), model.state_dict())
+    for cls in (BertForSequenceClassification, BertForTokenClassification):
+        assert by_from_pretrained(cls, folder) == ()
+        assert by_sharing(cls, folder) == by_survey(cls, folder) != ()
+
+
+def test_weights_that_a_caller_gives_are_of_the_class_that_the_caller_names(make_config, tmp_path):
+    BertForSequenceClassification(make_config(), 3).save_pretrained(tmp_path)
+    state = BertForTokenClassification(make_config(), 3).state_dict()
+    tagger = BertForTokenClassification.from_pretrained(tmp_path, state_dict=state)
+    assert tagger.load_report.missing == ()
+    assert torch.equal(tagger.classifier.weight, state["classifier.weight"])
+
+
 def test_labels_are_counted_where_the_config_does_not_say_how_many(make_config, write_folder):
     model, folder = fine_tuned(BertForTokenClassification, make_config, write_folder, num_labels=7)
     values = json.loads((folder / "config.json").read_text(encoding="utf-8"))

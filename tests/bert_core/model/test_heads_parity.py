@@ -287,6 +287,35 @@ def test_from_model_remembers_what_a_checkpoint_did_not_fill(make_config, tmp_pa
     assert BertModel.from_model(words, add_pooling_layer=False).load_report.missing == ()
 
 
+def test_from_model_leaves_a_classifier_to_the_class_it_belongs_to(make_config):
+    texts = BertForSequenceClassification(make_config(), 3)
+    for cls in (BertForTokenClassification, BertForMultipleChoice):
+        model = cls.from_model(texts)
+        assert model.load_report.missing == ("classifier.weight", "classifier.bias")
+        assert model.classifier.weight is not texts.classifier.weight
+        assert model.classifier.weight.std() > 0
+    assert BertForSequenceClassification.from_model(texts).load_report.missing == ()
+
+
+def test_from_model_leaves_what_it_shares_as_it_was(make_config, tmp_path):
+    encoder = BertModel(make_config())
+    incomplete = {k: v for k, v in encoder.state_dict().items() if "pooler" not in k}
+    encoder.save_pretrained(tmp_path)
+    encoder = BertModel.from_pretrained(tmp_path, state_dict=incomplete)
+    before = {name: value.clone() for name, value in encoder.state_dict().items()}
+    for cls in HEADS:
+        cls.from_model(encoder)
+    assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
+
+
+def test_from_model_fills_a_head_that_the_other_lacks_as_well(make_config, tmp_path):
+    BertModel(make_config()).save_pretrained(tmp_path)
+    texts = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
+    for outputs in (3, 5):
+        tagger = BertForTokenClassification.from_model(texts, outputs)
+        assert tagger.classifier.weight.std() > 0
+
+
 def test_what_trains_one_trains_the_other(make_config, batch):
     words = BertForMaskedLM(make_config()).eval()
     tagger = BertForTokenClassification.from_model(words, 3)
