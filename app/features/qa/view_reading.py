@@ -67,12 +67,14 @@ def _strip(read: Coverage) -> Html:
         tag("span", class_=f"bx-qa-window bx-qa-row{number % 3}", style=_place(read, *window))
         for number, window in enumerate(windows)
     ]
-    answer = tag("span", class_="bx-qa-here", style=_place(read, read.answer[0], read.answer[1]))
+    first, last = read.answer
+    answer = tag("span", class_="bx-qa-here", style=_place(read, first, last + 1))
     return tag("div", *bars, answer, class_="bx-qa-strip", aria_hidden="true")
 
 
-def _place(read: Coverage, first: int, last: int) -> str:
-    left, width = first / read.pieces, (last - first) / read.pieces
+def _place(read: Coverage, first: int, end: int) -> str:
+    """Place a bar over the pieces from `first` up to `end`, which is not one of them."""
+    left, width = first / read.pieces, (end - first) / read.pieces
     return f"left:{left:.3%};width:{width:.3%}"
 
 

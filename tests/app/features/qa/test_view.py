@@ -129,6 +129,28 @@ def test_a_short_passage_is_read_at_once_and_a_long_one_says_how(
     assert str(reading.coverage(long)).count("bx-qa-window") == len(long.coverage.windows)
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "pieces"), [("river", "river", 1), ("river", "bank", 2), ("the", "bank", 3)]
+)
+def test_the_strip_is_as_wide_as_the_answer_and_the_windows(
+    tiny_engine: Engine, start: str, end: str, pieces: int
+) -> None:
+    rule = by_token({"river": 5.0, start: 6.0}, {end: 6.0})
+    passage = "a cat sat. " * 60 + "the river bank " + "a dog. " * 60
+    result = qa(planted(tiny_engine, rule), passage, "who")
+    read = result.coverage
+    first, last = read.answer
+    assert last - first + 1 == pieces
+    drawn = str(reading.coverage(result))
+    placed = re.findall(r"bx-qa-(window|here).*?left:([\d.]+)%;width:([\d.]+)%", drawn)
+    widths = {(kind, float(left)): float(width) for kind, left, width in placed}
+    share = 100 / read.pieces
+    assert widths["here", round(first * share, 3)] == pytest.approx(pieces * share, abs=0.001)
+    for begin, after in read.windows:
+        width = widths["window", round(begin * share, 3)]
+        assert width == pytest.approx((after - begin) * share, abs=0.001)
+
+
 def test_a_long_passage_is_shown_around_its_answer_and_whole_on_demand(
     tiny_engine: Engine,
 ) -> None:
