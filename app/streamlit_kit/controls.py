@@ -44,6 +44,9 @@ def two_parts(*, stacked: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
     """Let the visitor choose exactly one of a few options.
 
+    An address with an empty choice (`?key=`) gets the default: Streamlit takes it for "nothing
+    chosen", also where a choice is required.
+
     Args:
         label: what is chosen.
         options: value -> its name on the screen and in the address.
@@ -51,20 +54,23 @@ def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None 
         default: the option of an address that names none; the first one where None.
     """
     values = list(options)
+    first = values[0] if default is None else default
     # Another model may have fewer options than the one that the session remembers.
     if key in st.session_state and st.session_state[key] not in options:
-        del st.session_state[key]
-    chosen: V = st.segmented_control(
+        st.session_state[key] = first
+    chosen: V | None = st.segmented_control(
         label,
         values,
         format_func=lambda value: options.get(value, str(value)),
-        default=values[0] if default is None else default,
+        default=first,
         required=True,
         wrap=True,
         key=key,
         bind="query-params",
         persist_state="session",
     )
+    if chosen is None:
+        st.rerun()  # with the default, which is set above
     return chosen
 
 

@@ -1,0 +1,64 @@
+"""Addresses with empty parameters (`?layer=`): an empty choice is no choice, an empty text a text."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.catalog import FEATURES
+
+# What an address must say for a page to draw all its widgets; several lines where some widgets
+# exclude others. A page that is not named draws them all by itself.
+ADDRESSES: dict[str, list[dict[str, str]]] = {
+    "attention": [
+        {"text_pair": "The dog barked."},
+        {"view": "Lines", "special": "false"},
+    ],
+    "qa": [{"text": "The cat sat on the mat.", "question": "Who sat?\nWhere?"}],
+}
+CASES = [
+    pytest.param(row.page, address, id=f"{row.slug}-{number}")
+    for row in FEATURES
+    for number, address in enumerate(ADDRESSES.get(row.slug, [{}]))
+]
+
+
+@pytest.fixture(autouse=True)
+def bundled_model(tiny_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the model that has everything a page can draw."""
+    monkeypatch.delenv("BERT_EXPLORER_MODEL")
+
+
+def bound(page: Any) -> dict[str, str]:
+    """Return the kind of every widget of a page that lives in the address, by its parameter."""
+    widgets = [node for node in page.at.main if getattr(node, "proto", None) is not None]
+    keys = [getattr(node.proto, "query_param_key", "") for node in widgets]
+    return {key: node.type for key, node in zip(keys, widgets, strict=True) if key}
+
+
+def is_text(kind: str) -> bool:
+    return kind in ("text_area", "text_input")
+
+
+@pytest.mark.parametrize(("script", "address"), CASES)
+def test_an_empty_choice_gives_the_default(
+    visit: Callable[..., Any], script: str, address: dict[str, str]
+) -> None:
+    usual = visit(script, **address)
+    choices = [
+        key for key, kind in bound(usual).items() if not is_text(kind) and key not in address
+    ]
+    assert "model" in choices
+    empty = visit(script, **address, **dict.fromkeys(choices, ""))
+    assert (empty.errors, empty.warnings) == ("", "")
+    assert empty.markup == usual.markup
+    for key in choices:
+        assert empty.at.session_state[key] == usual.at.session_state[key], key
+
+
+@pytest.mark.parametrize(("script", "address"), CASES)
+def test_no_empty_parameter_breaks_a_page(
+    visit: Callable[..., Any], script: str, address: dict[str, str]
+) -> None:
+    for key in bound(visit(script, **address)):
+        assert visit(script, **{**address, key: ""}).errors == "", key
