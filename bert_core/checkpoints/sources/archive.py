@@ -148,7 +148,7 @@ def _write_all(
         if str(target).casefold() in taken:
             raise CheckpointError(f"it holds {str(target)!r} twice.")
         taken.add(str(target).casefold())
-        check_space(folder, member.size, "Unpacking it")
+        check_space(folder, member.size, "unpacking it")
         path = folder / target
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

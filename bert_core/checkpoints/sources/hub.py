@@ -7,21 +7,23 @@ the Hub lists for it, and is removed where they differ.
 import hashlib
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
-from bert_core.checkpoints.sources.cache import check_space, size_text
+from bert_core.checkpoints.sources.cache import check_space
 from bert_core.checkpoints.sources.hub_client import endpoint, explained, quiet_client
 from bert_core.checkpoints.sources.hub_plan import DownloadPlan, PlannedFile, plan_download
 from bert_core.checkpoints.sources.transfer import Meter, Progress, watched
 from bert_core.errors import DownloadError
 
-__all__ = ["DownloadPlan", "PlannedFile", "download", "plan_download"]
+__all__ = ["DownloadPlan", "PlannedFile", "download", "plan_download", "remove_leftovers"]
 
 _PATIENCE = 300.0  # seconds for one of the client's chunks of 10 MiB: less than 35 kB/s
 _HASH_CHUNK = 2**20
+_LOCK_SECONDS = 0.05
 
 
 def download(
@@ -48,8 +50,8 @@ def download(
     """
     if plan.cached:
         return plan.folder
-    what = f"{plan.name} ({size_text(plan.bytes)})"
-    check_space(plan.cache, plan.bytes, what)
+    remove_leftovers(plan.storage)
+    check_space(plan.cache, plan.bytes, plan.name)
     watched(
         lambda meter: _fetch(plan, meter),
         what=plan.name,
@@ -58,6 +60,25 @@ def download(
         cancel=cancel,
     )
     return plan.folder
+
+
+def remove_leftovers(storage: Path) -> None:
+    """Remove the parts of files that killed downloads of a model left behind.
+
+    The client begins every download under a new name, so it never continues one of them. Whoever
+    downloads a file holds its lock; the parts of such files are kept.
+
+    Args:
+        storage: the model's folder in the cache.
+    """
+    for part in list(storage.glob("blobs/*.incomplete")):
+        from huggingface_hub.utils import WeakFileLock
+
+        blob = part.name.partition(".")[0]
+        lock = storage.parent / ".locks" / storage.name / f"{blob}.lock"
+        # A lock that is held ends in a TimeoutError, which is an OSError.
+        with suppress(OSError), WeakFileLock(lock, timeout=_LOCK_SECONDS):
+            part.unlink(missing_ok=True)
 
 
 def _fetch(plan: DownloadPlan, meter: Meter) -> None:

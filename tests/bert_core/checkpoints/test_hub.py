@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from huggingface_hub.utils import WeakFileLock
 
 from bert_core import BertForPreTraining, BertModel, BertTokenizer
 from bert_core.checkpoints.sources import hub_plan, transfer
-from bert_core.checkpoints.sources.hub import download, plan_download
+from bert_core.checkpoints.sources.cache import check_space
+from bert_core.checkpoints.sources.hub import download, plan_download, remove_leftovers
 from bert_core.checkpoints.sources.hub_client import quiet_client
 from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, checked_revision, hub_id
 from bert_core.checkpoints.sources.resolve import resolve
@@ -488,6 +490,45 @@ def test_two_processes_fetch_the_same_model(model, loopback, cache):
     assert leftovers(cache) == []
 
 
+def begun_and_killed(model, loopback, cache):
+    """Kill a process while it downloads the weights; return what it left of them."""
+    loopback.faults[cdn(weights_of(model))] = Fault(drip=0.05)
+    quick = "import huggingface_hub.constants as c\nc.DOWNLOAD_CHUNK_SIZE = 500\n"
+    command = [sys.executable, "-c", quick + SCRIPT, NAME, str(cache)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not any(part.stat().st_size for part in cache.glob("models--*/blobs/*.incomplete")):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait(timeout=20)
+    loopback.faults.clear()
+    return list(cache.glob("models--*/blobs/*.incomplete"))
+
+
+def test_what_a_killed_download_left_is_removed_by_the_next_one(model, loopback, cache):
+    (left,) = begun_and_killed(model, loopback, cache)
+    assert left.name.startswith(hashlib.sha256(weights_of(model)).hexdigest())
+    folder = resolve(NAME, cache_dir=cache)
+    assert (folder / "model.safetensors").read_bytes() == weights_of(model)
+    assert leftovers(cache) == []
+
+
+def test_a_part_that_another_process_works_on_is_kept(tmp_path):
+    storage = tmp_path / "models--someone--tiny"
+    (storage / "blobs").mkdir(parents=True)
+    mine, dead = (storage / "blobs" / f"{name}.0123abcd.incomplete" for name in ("aa", "bb"))
+    mine.touch()
+    dead.touch()
+    lock = tmp_path / ".locks" / storage.name / "aa.lock"
+    lock.parent.mkdir(parents=True)
+    with WeakFileLock(lock):
+        remove_leftovers(storage)
+        assert mine.exists() and not dead.exists()
+    remove_leftovers(storage)
+    assert not mine.exists()
+
+
 # -- the disk ----------------------------------------------------------------------------------
 
 
@@ -499,6 +540,17 @@ def test_room_is_looked_for_before_anything_is_fetched(model, loopback, cache, m
         download(plan)
     assert loopback.log == []
     assert not cache.exists()
+
+
+def test_a_full_disk_is_named_as_such_with_what_must_stay_free(tmp_path, monkeypatch):
+    """61 kB are more than 403 bytes: without the reserve the sentence would contradict itself."""
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 61_400})())
+    with pytest.raises(DownloadError) as refused:
+        check_space(tmp_path, 403, NAME)
+    assert str(refused.value).startswith(
+        f"The disk is too full: {NAME} needs 403 bytes, and 16.8 MB more must stay free; "
+        f"{tmp_path} has 61.4 kB free."
+    )
 
 
 def test_a_quota_that_is_reached_leaves_nothing_half_written(model, cache, run_limited):
