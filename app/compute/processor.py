@@ -1,6 +1,5 @@
 """The processor of the process: who computes now, and on how many threads."""
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +8,7 @@ from typing import TypeVar
 import torch
 
 from app.settings import settings
+from bert_core.model.kernels import more_threads_pay
 
 T = TypeVar("T")
 
@@ -76,24 +76,9 @@ class Processor:
             finally:
                 self._waiting -= 1
             alone = self._taken == 0 and self._waiting == 0
-            shares = self._shares if long and alone and not _machine_is_busy() else 1
+            shares = self._shares if long and alone and more_threads_pay() else 1
             self._taken += shares
             return shares
-
-
-def _machine_is_busy() -> bool:
-    """Tell whether half as much again ran in the last minute as there are cores.
-
-    The threads of one pass wait for each other at every step. Where something else takes their
-    cores away, two of them are slower than one (measured beside seven busy processes on two
-    cores: 1.6 times).
-    """
-    if not hasattr(os, "getloadavg"):
-        return False
-    try:
-        return os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
-    except OSError:
-        return False
 
 
 # One for the process, not one per engine: the processor is what is scarce.

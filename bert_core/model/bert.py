@@ -17,6 +17,7 @@ from bert_core.checkpoints.skeleton import without_memory
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
 from bert_core.model.inputs import check_inputs
+from bert_core.model.kernels import recording_graph
 from bert_core.model.layers import (
     BertEmbeddings,
     BertEncoder,
@@ -314,7 +315,7 @@ class BertModel(BertPreTrainedModel):
             return None
         config = self.config
         shape = (config.num_hidden_layers, config.num_attention_heads)
-        if tuple(head_mask.shape) not in (shape, shape[1:]):
+        if not recording_graph() and tuple(head_mask.shape) not in (shape, shape[1:]):
             raise InputError(
                 f"head_mask has the shape {tuple(head_mask.shape)}; expected {shape[1:]} for all "
                 f"layers alike or {shape} for each layer."

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
+from bert_core.model.kernels import recording_graph
 
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
@@ -20,7 +21,8 @@ def check_inputs(
 ) -> None:
     """Refuse inputs no forward pass can use, before any arithmetic.
 
-    Values are looked at on CPU only; a GPU would have to wait for the answer.
+    Values are looked at on CPU only; a GPU would have to wait for the answer. While a graph is
+    recorded only what it fixes is checked: kind, rank and device, not sizes and values.
 
     Args:
         config: the model's.
@@ -34,25 +36,39 @@ def check_inputs(
         InputError: not integers, wrong rank, empty, longer than the model reads, ids outside
             the vocabulary or the token types, or not where the model is.
     """
-    _check_ids("input_ids", input_ids, config.vocab_size, rank)
+    _check_kind("input_ids", input_ids, rank)
+    if token_type_ids is not None:
+        _check_kind("token_type_ids", token_type_ids, rank)
+    if attention_mask is not None and not isinstance(attention_mask, Tensor):
+        raise InputError(f"attention_mask is a {type(attention_mask).__name__}, not a tensor.")
+    if not recording_graph():
+        _check_sizes_and_values(config, input_ids, token_type_ids, attention_mask, rank)
+    if device is not None:
+        _check_device("input_ids", input_ids, device)
+        _check_device("token_type_ids", token_type_ids, device)
+        _check_device("attention_mask", attention_mask, device)
+
+
+def _check_sizes_and_values(
+    config: BertConfig,
+    input_ids: Tensor,
+    token_type_ids: Tensor | None,
+    attention_mask: Tensor | None,
+    rank: int,
+) -> None:
+    _check_values("input_ids", input_ids, config.vocab_size)
     if input_ids.shape[-1] > config.max_position_embeddings:
         raise InputError(
             f"The input has {input_ids.shape[-1]} tokens; this model reads at most "
             f"{config.max_position_embeddings}. Shorten it or split it into windows."
         )
     if token_type_ids is not None:
-        _check_ids("token_type_ids", token_type_ids, config.type_vocab_size, rank)
+        _check_values("token_type_ids", token_type_ids, config.type_vocab_size)
         _check_shape("token_type_ids", token_type_ids, input_ids)
     if attention_mask is not None:
-        if not isinstance(attention_mask, Tensor):
-            raise InputError(f"attention_mask is a {type(attention_mask).__name__}, not a tensor.")
         square = (*input_ids.shape, input_ids.shape[-1])
         if rank != 2 or attention_mask.shape != square:
             _check_shape("attention_mask", attention_mask, input_ids)
-    if device is not None:
-        _check_device("input_ids", input_ids, device)
-        _check_device("token_type_ids", token_type_ids, device)
-        _check_device("attention_mask", attention_mask, device)
 
 
 def _check_device(name: str, tensor: Tensor | None, device: torch.device) -> None:
@@ -63,7 +79,7 @@ def _check_device(name: str, tensor: Tensor | None, device: torch.device) -> Non
         )
 
 
-def _check_ids(name: str, ids: Tensor, limit: int, rank: int) -> None:
+def _check_kind(name: str, ids: Tensor, rank: int) -> None:
     if not isinstance(ids, Tensor):
         raise InputError(f"{name} is a {type(ids).__name__}; expected a tensor of whole numbers.")
     if ids.dtype not in _INTEGERS:
@@ -71,6 +87,9 @@ def _check_ids(name: str, ids: Tensor, limit: int, rank: int) -> None:
     if ids.dim() != rank:
         form = "(batch, tokens)" if rank == 2 else "(batch, choices, tokens)"
         raise InputError(f"{name} has the shape {tuple(ids.shape)}; expected {form}.")
+
+
+def _check_values(name: str, ids: Tensor, limit: int) -> None:
     if ids.numel() == 0:
         raise InputError(f"{name} is empty: its shape is {tuple(ids.shape)}.")
     if ids.device.type == "cpu":
@@ -92,6 +111,8 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
     """Refuse positions (B, P) that do not index into input_ids (B, T)."""
     if not isinstance(positions, Tensor) or positions.is_floating_point():
         raise InputError("positions must be a tensor of whole numbers.")
+    if recording_graph():
+        return
     if positions.dim() != 2 or positions.shape[0] != input_ids.shape[0]:
         raise InputError(
             f"positions has the shape {tuple(positions.shape)}; expected "

@@ -1,14 +1,30 @@
 """Linear layers, activations, normalisation and attention as functions, on the fastest kernel.
 
-`F.linear` multiplies float32 with MKL, which on processors that are not its maker's leaves half
-of the vector unit unused. PyTorch brings oneDNN along as well, which does not, and which can
-apply the activation while the result is still in the processor: on an AMD EPYC with AVX-512 a
-linear layer took half the time, with GELU 0.4 of it. It knows no gradients, so it serves
-inference only, in float32 on the CPU; everything else goes the usual way. Both give the same to
-1e-6 of the largest value.
+Every speed trick of the forward pass is here, so that `bert_core.model.layers` can be read without
+them. The plain way and the tricks agree to 1e-6 of the largest value. The tricks:
+
+- oneDNN instead of MKL (`affine`). `F.linear` multiplies float32 with MKL, which uses only half of
+  the vector unit on processors of other makers. PyTorch contains oneDNN as well, which uses all of
+  it and can apply the activation while the result is still in the processor: on an AMD EPYC with
+  AVX-512 a linear layer took half the time, with GELU 0.4 of it. It has no gradients, so it is
+  for inference only, in float32 on the CPU.
+- One product instead of three (`linear_together`) for query, key and value, whose weights are
+  stored one after another (`store_together`) while each keeps its published name.
+- Attention head by head, in the processor's cache (`_attend_head_by_head`), in blocks of memory
+  that are used again (`bert_core.model.memory`); and softmax in place (`attend`).
+- No mask where nothing is masked (`masks_nothing`), so that no kernel adds zeros.
+- More threads for a long input unless the machine is busy (`more_threads_pay`).
+
+They look at addresses, values, or the machine, or call kernels without a gradient. Graph tools
+(`torch.compile`, `torch.export`, `torch.jit.trace`, ONNX export) have to see the same operations
+for all inputs, so all tricks, and all checks of sizes and values, step aside while a graph is
+recorded; `recording_graph` alone decides that. The environment variable BERT_CORE_KERNELS=plain
+switches the tricks off for good (`special_kernels`).
 """
 
+import os
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 
 import torch
@@ -41,6 +57,43 @@ ACTIVATIONS: dict[str, Activation] = {
 _HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
 _HEAD_BY_HEAD = 320
 """Tokens from which on this is faster; the scores of shorter inputs fit the cache together."""
+_SETTING = "BERT_CORE_KERNELS"
+
+
+# -- when the tricks may be used ------------------------------------------------------------------
+
+
+def recording_graph() -> bool:
+    """Tell whether PyTorch records the operations for later instead of only computing them.
+
+    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. A
+    branch on a value or a size would then be recorded as it went for the example input.
+    """
+    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+
+
+@cache
+def special_kernels() -> bool:
+    """Tell what the environment variable BERT_CORE_KERNELS says; read once in a process.
+
+    "fast" (the default) allows the tricks of this module, "plain" computes everything with the
+    ordinary operations of PyTorch.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    choice = os.environ.get(_SETTING, "fast")
+    if choice not in ("fast", "plain"):
+        raise ConfigError(f'{_SETTING} is {shown(choice)}; expected "fast" or "plain".')
+    return choice == "fast"
+
+
+def _for_inference() -> bool:
+    """Tell whether the tricks that know no gradients may be used."""
+    return not torch.is_grad_enabled() and not recording_graph() and special_kernels()
+
+
+# -- activations ----------------------------------------------------------------------------------
 
 
 def activation(config: BertConfig) -> Activation:
@@ -60,6 +113,9 @@ def activation(config: BertConfig) -> Activation:
         ) from None
 
 
+# -- linear layers --------------------------------------------------------------------------------
+
+
 def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:
     """Return x (..., I) times weight (O, I) plus bias (O), activated: (..., O)."""
     if not _can_use_onednn(x, weight):
@@ -77,9 +133,57 @@ def linear(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tenso
     return affine(x, layer.weight, layer.bias, then)
 
 
+def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
+    """Store three layers of one size one after another; the parameters stay the same objects."""
+    if parts[0].weight.is_meta or not special_kernels() or _joint(parts) is not None:
+        return
+    with torch.no_grad():
+        weight = torch.cat([part.weight for part in parts])  # (3 * O, I)
+        bias = torch.cat([part.bias for part in parts])
+        for index, part in enumerate(parts):
+            rows = slice(index * part.out_features, (index + 1) * part.out_features)
+            part.weight.data, part.bias.data = weight[rows], bias[rows]
+
+
+def linear_together(x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, ...]:
+    """Apply three layers of one size (I -> O) to x (..., I); three results (..., O)."""
+    joint = _joint(parts) if _for_inference() else None
+    if joint is None:
+        return tuple(linear(x, part) for part in parts)
+    return affine(x, *joint).chunk(3, dim=-1)  # of (..., 3 * O)
+
+
+def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tensor] | None:
+    """Return the joint weight (3 * O, I) and bias, or None if they are not stored together."""
+    found = []
+    for name in ("weight", "bias"):
+        first, second, third = (getattr(part, name) for part in parts)
+        step = first.numel() * first.element_size()
+        start = first.data_ptr()
+        if (
+            second.data_ptr() != start + step
+            or third.data_ptr() != start + 2 * step
+            or first.untyped_storage().data_ptr() != third.untyped_storage().data_ptr()
+            or not first.is_contiguous()
+        ):
+            return None
+        shape = (3 * first.shape[0], *first.shape[1:])
+        found.append(first.as_strided(shape, first.stride(), first.storage_offset()))
+    return found[0], found[1]
+
+
 def layer_norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
     """Apply a layer normalisation without the cost of a module call."""
     return F.layer_norm(x, layer.normalized_shape, layer.weight, layer.bias, layer.eps)
+
+
+# -- attention ------------------------------------------------------------------------------------
+
+
+def masks_nothing(keep: Tensor) -> bool:
+    """Tell whether a mask of what to keep can be left out (on a GPU one would have to wait)."""
+    may_look = keep.device.type == "cpu" and not recording_graph() and special_kernels()
+    return may_look and bool(keep.all())
 
 
 def attend(
@@ -99,16 +203,15 @@ def attend(
         The mean of the values that each token attends to (B, H, T, K), and the probabilities
         (B, H, T, T), whose rows sum to 1.
     """
-    if query.shape[2] >= _HEAD_BY_HEAD and not dropout and _can_use_onednn(query, key):
+    if not dropout and _can_use_onednn(query, key) and query.shape[2] >= _HEAD_BY_HEAD:
         return _attend_head_by_head(query, key, value, bias)
-    scores = torch.matmul(query, key.transpose(-1, -2))
+    scores = torch.matmul(query, key.transpose(-1, -2))  # (B, H, T, T)
     if bias is not None:
         scores += bias
-    # In place where no gradient needs the scores.
-    kept = torch.is_grad_enabled() or scores.device.type != "cpu"
-    probabilities = torch.softmax(scores, dim=-1, out=None if kept else scores)
+    in_place = scores.device.type == "cpu" and _for_inference()
+    probabilities = torch.softmax(scores, dim=-1, out=scores if in_place else None)
     seen = F.dropout(probabilities, dropout) if dropout else probabilities
-    return torch.matmul(seen, value), probabilities
+    return torch.matmul(seen, value), probabilities  # (B, H, T, K), (B, H, T, T)
 
 
 def _attend_head_by_head(
@@ -138,10 +241,28 @@ def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
     """Tell whether the kernel without gradients serves these tensors."""
     return (
         _HAS_ONEDNN
-        and not torch.is_grad_enabled()
+        and _for_inference()
         and x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and x.numel() > 0  # pruned to nothing, or no positions asked for
         and weight.numel() > 0
         and not torch.is_autocast_enabled("cpu")
     )
+
+
+# -- threads --------------------------------------------------------------------------------------
+
+
+def more_threads_pay() -> bool:
+    """Tell whether a long input gains by more threads than its share.
+
+    The threads of one pass wait for each other at every step. Where something else takes their
+    cores away, two of them are slower than one: 1.6 times, measured beside seven busy processes
+    on two cores. Busy means that half as much again ran in the last minute as there are cores.
+    """
+    if not special_kernels() or not hasattr(os, "getloadavg"):
+        return True
+    try:
+        return os.getloadavg()[0] <= 1.5 * (os.cpu_count() or 1)
+    except OSError:
+        return True

@@ -4,9 +4,8 @@ Read from top to bottom; letters of shapes are explained in `outputs`. Source: D
 section 3, and Vaswani et al. 2017, "Attention is all you need", section 3.2.
 Module and parameter names are those of the published checkpoints.
 
-Speed without a second implementation: query, key and value live side by side in one storage
-(`BertSelfAttention.fuse`), so that inference multiplies once instead of three times, and the
-attention probabilities are only built when somebody asked to see them.
+Speed without a second implementation: the functions of `bert_core.model.kernels` choose the kernel,
+and the attention probabilities are only computed where they are asked for.
 """
 
 import math
@@ -20,7 +19,15 @@ from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
-from bert_core.model.kernels import activation, affine, attend, layer_norm, linear
+from bert_core.model.kernels import (
+    activation,
+    attend,
+    layer_norm,
+    linear,
+    linear_together,
+    masks_nothing,
+    store_together,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +53,13 @@ def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     """Turn a 0/1 mask (B, T) or (B, T, T) into what is added to the scores.
 
     Returns:
-        (B, 1, 1, T) or (B, 1, T, T), or None where nothing is masked (found out on CPU only; a
-        GPU would have to wait for the answer). Half of the smallest number instead of -inf keeps
-        a row without anything to attend to finite, in float16 too.
+        (B, 1, 1, T) or (B, 1, T, T), or None where nothing is masked. Half of the smallest number
+        instead of -inf keeps a row without anything to attend to finite, in float16 too.
     """
     if mask is None:
         return None
     keep = mask != 0
-    if mask.device.type == "cpu" and bool(keep.all()):
+    if masks_nothing(keep):
         return None
     keep = keep[:, None, None, :] if keep.dim() == 2 else keep[:, None, :, :]
     bias = torch.zeros(keep.shape, dtype=dtype, device=mask.device)
@@ -108,38 +114,9 @@ class BertSelfAttention(nn.Module):
         self.dropout_rate = config.attention_probs_dropout_prob
         self.multihead_output: Tensor | None = None
 
-    # -- one storage for query, key and value -------------------------------------------------
-
     def fuse(self) -> None:
-        """Lay query, key and value into one storage; parameters keep their identity."""
-        parts = (self.query, self.key, self.value)
-        if self.query.weight.is_meta or self._fused() is not None:
-            return
-        with torch.no_grad():
-            weight = torch.cat([part.weight for part in parts])
-            bias = torch.cat([part.bias for part in parts])
-            for index, part in enumerate(parts):
-                rows = slice(index * part.out_features, (index + 1) * part.out_features)
-                part.weight.data, part.bias.data = weight[rows], bias[rows]
-
-    def _fused(self) -> tuple[Tensor, Tensor] | None:
-        """Return the joint weight (3 * H * K, D) and bias, or None where they lie apart."""
-        found = []
-        for name in ("weight", "bias"):
-            query = getattr(self.query, name)
-            step = query.numel() * query.element_size()
-            start = query.data_ptr()
-            if (
-                getattr(self.key, name).data_ptr() != start + step
-                or getattr(self.value, name).data_ptr() != start + 2 * step
-                or query.untyped_storage().data_ptr()
-                != getattr(self.value, name).untyped_storage().data_ptr()
-                or not query.is_contiguous()
-            ):
-                return None
-            shape = (3 * query.shape[0], *query.shape[1:])
-            found.append(query.as_strided(shape, query.stride(), query.storage_offset()))
-        return found[0], found[1]
+        """Store query, key and value together, so that inference multiplies once, not thrice."""
+        store_together((self.query, self.key, self.value))
 
     def train(self, mode: bool = True) -> Self:
         """Switch between training and inference; for inference the projections are fused."""
@@ -151,16 +128,9 @@ class BertSelfAttention(nn.Module):
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and value, each (B, H, T, K)."""
         shape = (*hidden.shape[:2], len(self.heads), self.head_size)
-        fused = None if torch.is_grad_enabled() else self._fused()
-        if fused is None:
-            apart = (linear(hidden, part) for part in (self.query, self.key, self.value))
-            query, key, value = (part.view(shape).transpose(1, 2) for part in apart)
-            return query, key, value
-        joint = affine(hidden, *fused).view(*shape[:2], 3, *shape[2:])
-        query, key, value = joint.permute(2, 0, 3, 1, 4).unbind(0)
+        flat = linear_together(hidden, (self.query, self.key, self.value))  # (B, T, H * K) each
+        query, key, value = (part.view(shape).transpose(1, 2) for part in flat)
         return query, key, value
-
-    # -- attention ------------------------------------------------------------------------------
 
     def forward(
         self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
@@ -185,7 +155,7 @@ class BertSelfAttention(nn.Module):
         else:
             context = F.scaled_dot_product_attention(
                 query, key, value, attn_mask=bias, dropout_p=rate
-            )
+            )  # (B, H, T, K)
         if head_mask is not None:
             context = context * head_mask[self.heads].view(1, -1, 1, 1)
         if want.multihead:

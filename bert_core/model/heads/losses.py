@@ -4,6 +4,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bert_core.errors import InputError
+from bert_core.model.kernels import recording_graph
 
 IGNORED = (-1, -100)
 
@@ -42,6 +43,8 @@ def whole_numbers(labels: Tensor, name: str) -> Tensor:
 
 
 def _check_labels(logits: Tensor, labels: Tensor, name: str) -> None:
+    if recording_graph():
+        return
     classes, shape = logits.shape[-1], logits.shape[:-1]
     if labels.shape not in (shape, (*shape, 1)):  # a last axis of one is common in old scripts
         raise InputError(f"{name} has the shape {tuple(labels.shape)}; expected {tuple(shape)}.")

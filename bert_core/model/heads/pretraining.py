@@ -10,7 +10,7 @@ from bert_core.errors import InputError
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.heads.losses import cross_entropy, is_ignored, whole_numbers
 from bert_core.model.inputs import check_positions
-from bert_core.model.kernels import activation, layer_norm, linear
+from bert_core.model.kernels import activation, layer_norm, linear, recording_graph
 from bert_core.model.layers import Encoded
 
 
@@ -111,7 +111,10 @@ class _MaskedWords(BertPreTrainedModel):
         return scores
 
     def _word_loss(self, encoded: Encoded, labels: Tensor) -> Tensor:
-        """Masked-word loss; the vocabulary is scored only where a label counts."""
+        """Masked-word loss; the vocabulary is scored only where a label counts.
+
+        How many labels count is not known while a graph is recorded: then all places are scored.
+        """
         labels = whole_numbers(labels, "masked_lm_labels")
         if labels.shape != encoded.last.shape[:2]:
             raise InputError(
@@ -119,6 +122,9 @@ class _MaskedWords(BertPreTrainedModel):
                 f"{tuple(encoded.last.shape[:2])}."
             )
         labels = labels.to(encoded.last.device)
+        if recording_graph():
+            scores = self.cls.predictions(encoded.last)  # (B, T, V)
+            return cross_entropy(scores, labels, name="masked_lm_labels")
         counted = ~is_ignored(labels)
         scores = self.cls.predictions(encoded.last[counted])  # (number counted, V)
         return cross_entropy(scores, labels[counted], name="masked_lm_labels")
