@@ -239,7 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._refuse(416)
                 return
             status = 206
-            names["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+            names.setdefault("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
         body = (data if fault.instead is None else fault.instead)[start:]
         if fault.nameless:
             self.close_connection = True

@@ -59,6 +59,13 @@ def assert_nothing_kept(cache):
     assert not list(cache.glob("records/*"))
 
 
+class Once(dict):
+    """Faults that happen to the first request of a path alone."""
+
+    def get(self, path, default=None):
+        return self.pop(path, default)
+
+
 def ranges(loopback):
     return [headers.get("Range") for _, path, headers in loopback.log if path == PATH]
 
@@ -180,15 +187,25 @@ def test_a_part_that_does_not_fit_is_thrown_away(loopback, address, cache, heade
     """The part of a process that was killed lies there; the server's answer does not fit it."""
     data = loopback.files[NAME]
     leave_part(cache, address, data[:1_000], f'"{hashlib.sha256(data).hexdigest()[:16]}"')
-    fault = Fault(headers=headers)
-    loopback.faults[PATH] = fault
-
-    class Once(dict):
-        def get(self, path, default=None):
-            return self.pop(path, default)
-
-    loopback.faults = Once({PATH: fault})
+    loopback.faults = Once({PATH: Fault(headers=headers)})
     assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
+
+
+@pytest.mark.parametrize("start", [0, 500, 1_000, 1_500])
+def test_the_rest_of_a_file_is_taken_only_from_where_the_part_ends(
+    loopback, address, tmp_path, start
+):
+    """Asked for bytes from 1,000 on, the server sends them from another place, and says so."""
+    data = loopback.files[NAME]
+    etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
+    leave_part(tmp_path, address, data[:1_000], etag)
+    part = tmp_path / "parts" / f"{key_of(address)}.part"
+    said = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
+    fault = Fault(headers=said, instead=bytes(1_000) + data[start:])
+    loopback.faults = Once({PATH: fault})
+    assert http_fetch.Fetch(address, part, http_fetch.Version()).run(transfer.Meter()) is not None
+    assert part.read_bytes() == data
+    assert ranges(loopback) == ["bytes=1000-"] + ([] if start == 1_000 else [None])
 
 
 @pytest.mark.parametrize("length", [1_000, 400_000])

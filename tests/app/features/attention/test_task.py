@@ -327,3 +327,15 @@ def test_results_hold_no_tensors(tiny_engine: Engine) -> None:
         isinstance(getattr(result.patterns, name), torch.Tensor)
         for name in ("to_itself", "to_previous", "to_next", "to_special", "entropy")
     )
+
+
+def test_a_text_as_long_as_its_picture_is_drawn_number_by_number() -> None:
+    side = GRID_SIDE[1]
+    result = random_result(1, 2, side)
+    exact = attention_grid(result, Selection())
+    weights = result.attentions[0]
+    steps = np.rint(255 * weights / weights.max(axis=(1, 2), keepdims=True))
+    np.testing.assert_array_equal(exact.pictures[0], steps)
+    assert not exact.averaged
+    longer = attention_grid(random_result(1, 2, side + 1), Selection())
+    assert longer.averaged and longer.pictures.shape == exact.pictures.shape

@@ -197,6 +197,19 @@ def test_bars_show_the_numbers_of_the_table(result: FillMaskResult) -> None:
         assert list(bar.marker.pattern.shape).count("/") == 1
 
 
+def test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue(
+    result: FillMaskResult,
+) -> None:
+    blue, orange = "#0072B2", "#E69F00"
+    for slot in result.slots:
+        fig = view.probability_bars(slot)
+        (bar,) = fig.data
+        looks = list(zip(bar.marker.color, bar.marker.pattern.shape, strict=True))
+        own = [label.endswith(". mat") for label in fig.layout.yaxis.ticktext]
+        assert own.count(True) == 1
+        assert looks == [(orange, "/") if each else (blue, "") for each in own]
+
+
 def test_the_number_behind_a_full_bar_has_room_on_a_phone(result: FillMaskResult) -> None:
     layout = view.probability_bars(result.slots[0]).layout
     assert layout.margin.r >= 60  # "39.4 %" at 16 pixels, with its distance from the bar

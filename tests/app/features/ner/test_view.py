@@ -1,6 +1,7 @@
 """The entity page's drawings and tables: exact text, every sign, and no markup of a visitor."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -63,6 +64,17 @@ def test_marks_carry_label_line_and_score_and_not_only_a_colour(planted: Engine)
     scores = [float(str(mark["style"]).rpartition(":")[2]) for mark in read.marks]
     expected = [e.score for e in ner(planted, "cat sat on the river bank.").reading.entities]
     assert scores == pytest.approx(expected, abs=0.0006)
+
+
+def test_characters_that_two_entities_share_are_drawn_once(planted: Engine) -> None:
+    result = ner(planted, "cat river")
+    first, second = result.reading.entities
+    shared = replace(
+        result.reading, entities=(replace(first, end=6), replace(second, start=4, end=9))
+    )
+    read = drawn(replace(result, readings={**result.readings, result.aggregation: shared}))
+    assert read.typed == "cat river"
+    assert len(read.marks) == 2
 
 
 @pytest.mark.parametrize("how", AGGREGATIONS)

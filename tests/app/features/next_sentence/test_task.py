@@ -1,5 +1,6 @@
 """Next sentence: the softmax of the model's own logits, the right label, the right cut."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,6 +139,13 @@ def test_bars_table_and_sentence_agree(tiny_engine: Engine) -> None:
         assert table["probability"][label] == result.probabilities[label]
         assert table["logit"][label] == result.logits[label]
         assert table["meaning"][label] == view.MEANINGS[label]
+
+
+def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine) -> None:
+    result = next_sentence(tiny_engine, "the cat", "sat")
+    drawn = str(view.score_bars(replace(result, probabilities=(0.8125, 0.1875))))
+    bars = re.findall(r"label (\d).*?width:([\d.]+)%.*?<strong[^>]*>([\d.]+) %<", drawn)
+    assert bars == [("0", "81.25", "81.2"), ("1", "18.75", "18.8")]
 
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:

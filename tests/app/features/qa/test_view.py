@@ -217,6 +217,22 @@ def test_the_map_marks_the_best_span_and_leaves_the_impossible_empty(result: QaR
     assert table.iloc[0]["start word"] == table.iloc[0]["end word"] == "dog"
 
 
+def test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end(
+    tiny_engine: Engine,
+) -> None:
+    rule = by_token({"cat": 5.0}, {"bank": 5.0})
+    fig = charts.draw(qa(planted(tiny_engine, rule), PASSAGE, "who"), "pairs")
+    (heat,), (frame,) = fig.data, fig.layout.shapes
+    row, column = heat.y.index("CAT"), heat.x.index("bank")
+    assert row != column
+    assert (frame.y0, frame.y1) == (row - 0.5, row + 0.5)
+    assert (frame.x0, frame.x1) == (column - 0.5, column + 0.5)
+    every = [value for values in heat.z for value in values if value is not None]
+    assert heat.z[row][column] == max(every)
+    assert fig.layout.yaxis.autorange == "reversed", "the first word is on top"
+    assert fig.layout.xaxis.autorange is None, "and at the left"
+
+
 def test_an_answer_longer_than_the_map_still_has_its_frame_in_it(tiny_engine: Engine) -> None:
     rule = by_token({"cat": 5.0}, {"bank": 5.0})
     passage = "dog " * 20 + "cat " + "sat " * 25 + "bank " + "dog " * 20
