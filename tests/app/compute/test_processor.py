@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from app.compute import processor as compute
 from app.compute.processor import Processor
 from app.models import Engine
 from app.models import engine as engine_module
@@ -18,10 +17,8 @@ LONG, SHORT = 512, 12
 
 
 @pytest.fixture(autouse=True)
-def calm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever else the machine does, these tests see a calm one; threads are put back."""
+def threads_are_put_back() -> Iterator[None]:
     before = torch.get_num_threads()
-    monkeypatch.setattr(compute.os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     yield
     torch.set_num_threads(before)
 
@@ -97,23 +94,6 @@ def test_a_long_input_that_others_wait_behind_leaves_them_room() -> None:
             waiting = [pool.submit(processor.run, meet, tokens=LONG) for _ in range(2)]
             wait_for_waiting(processor, 2)
         assert [each.result(timeout=10) for each in waiting] == [1, 1]
-
-
-def test_on_a_busy_machine_a_long_input_keeps_to_its_share(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    processor = Processor(threads=1, runs=2)
-    monkeypatch.setattr(compute.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(compute.os, "getloadavg", lambda: (3.5, 0.0, 0.0), raising=False)
-    assert threads_of(processor, LONG) == 1
-
-    def unknown() -> tuple[float, float, float]:
-        raise OSError("this system does not tell")
-
-    monkeypatch.setattr(compute.os, "getloadavg", unknown, raising=False)
-    assert threads_of(processor, LONG) == 2
-    monkeypatch.delattr(compute.os, "getloadavg")
-    assert threads_of(processor, LONG) == 2
 
 
 def test_a_failure_reaches_the_caller_and_gives_the_turn_back() -> None:

@@ -13,6 +13,7 @@ from app.features.attention.result_habits import HeadComparison, HeadHabits
 from app.features.attention.task import attention
 from app.features.attention.task_habits import PLACES, compare_head, head_habits
 from app.models import Engine
+from app.words.charts import csv
 from bert_core.analysis.head_statistics import MEASURES, head_statistics, to_json
 from bert_core.analysis.head_statistics.file import NAME
 from bert_core.errors import CheckpointError
@@ -103,7 +104,7 @@ def test_the_map_names_the_heads_with_most_and_least(habits: HeadHabits) -> None
     assert picture["top"] == "80 %" and picture["chosen"] == {"layer": 1, "head": 3}
     table = view.map_table(replace(habits, means=means))
     assert table["Previous token"].tolist()[2] == 0.75
-    assert view.map_csv(habits).startswith(b"\xef\xbb\xbflayer,head,Previous token")
+    assert csv(view.map_table(habits)).startswith(b"\xef\xbb\xbflayer,head,Previous token")
 
 
 def test_without_a_file_nothing_is_known(tiny_engine: Engine) -> None:
