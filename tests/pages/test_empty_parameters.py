@@ -1,4 +1,4 @@
-"""Addresses with empty parameters (`?layer=`): an empty choice is no choice, an empty text a text."""
+"""Addresses with empty parameters (`?layer=`): an empty choice is none, an empty text a text."""
 
 from collections.abc import Callable
 from typing import Any

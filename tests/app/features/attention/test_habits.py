@@ -13,8 +13,8 @@ from app.features.attention.result_habits import HeadComparison, HeadHabits
 from app.features.attention.task import attention
 from app.features.attention.task_habits import PLACES, compare_head, head_habits
 from app.models import Engine
-from bert_core.analysis.head_statistics import MEASURES, head_statistics, to_json
-from bert_core.analysis.head_statistics.file import NAME
+from bert_core.analysis.head_statistics import MEASURES, head_statistics
+from bert_core.analysis.statistics_file import NAME, to_json
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 
