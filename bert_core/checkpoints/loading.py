@@ -55,7 +55,8 @@ def load_pretrained(
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
             (default float32); `ignore_mismatched_sizes=True` to start a head afresh where the
-            checkpoint's has another shape.
+            checkpoint's has another shape; `allow_nonfinite=True` to load weights that are NaN
+            or infinite, for instance to find out where a training diverged.
 
     Returns:
         The model, in evaluation mode, with its `load_report`.
@@ -63,8 +64,8 @@ def load_pretrained(
     Raises:
         InputError: an option that is not known.
         ConfigError: a configuration no model can be built from, or of another architecture.
-        CheckpointError: weights that are damaged, hostile or do not fit. MissingFileError where
-            something is not there at all.
+        CheckpointError: weights that are damaged, hostile, not finite or do not fit.
+            MissingFileError where something is not there at all.
     """
     part = Part.TENSORFLOW if from_tf else Part.MODEL
     part = part if state_dict is None else Part.CONFIG
@@ -89,7 +90,7 @@ def load_pretrained(
         if state_dict is None:
             check_memory(model, plan)
         dtype = wanted_dtype(load.dtype, (entry.tensor for entry in plan.stored.values()))
-        fill(model, plan, dtype)
+        fill(model, plan, dtype, allow_nonfinite=load.allow_nonfinite)
         check_repeats(model, plan, repeats)
     model.load_report = LoadReport(
         plan.missing, plan.unexpected, plan.mismatched, os.fspath(name_or_path)

@@ -31,6 +31,7 @@ class LoadOptions:
     config: BertConfig | None = None
     dtype: Any = None
     ignore_mismatched_sizes: bool = False
+    allow_nonfinite: bool = False
 
 
 def split_options(
@@ -48,7 +49,7 @@ def split_options(
     overrides: dict[str, Any] = {}
     load: dict[str, Any] = {}
     for name, value in options.items():
-        if name in ("config", "ignore_mismatched_sizes"):
+        if name in ("config", "ignore_mismatched_sizes", "allow_nonfinite"):
             load[name] = value
         elif name in ("dtype", "torch_dtype"):
             load["dtype"] = value
@@ -59,8 +60,8 @@ def split_options(
         else:
             raise InputError(
                 f"{cls.__name__}.from_pretrained does not know the option {name!r}. Its own are "
-                f"{', '.join(sorted(of_class))}, config, dtype and ignore_mismatched_sizes; "
-                "fields of the config can be given too."
+                f"{', '.join(sorted(of_class))}, config, dtype, ignore_mismatched_sizes and "
+                "allow_nonfinite; fields of the config can be given too."
             )
     config = load.get("config")
     if config is not None and not isinstance(config, BertConfig):
