@@ -358,17 +358,23 @@ def _read_temperatures(value: object) -> dict[str, float]:
 
 
 def _read_labels(value: object) -> dict[int, str]:
-    """Read id2label; JSON has its keys as strings.
+    """Read id2label; JSON has its keys as strings, and numbers of stars without quotes.
 
-    >>> _read_labels({"0": "O", "1": "B-PER"})
-    {0: 'O', 1: 'B-PER'}
+    >>> _read_labels({"0": "O", "1": "B-PER"}), _read_labels({"0": 1, "1": 2.5})
+    ({0: 'O', 1: 'B-PER'}, {0: '1', 1: '2.5'})
     """
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise ConfigError(f"id2label is a {type(value).__name__}; expected a table index -> name.")
+    for index, label in value.items():
+        if not isinstance(label, str | int | float):
+            raise ConfigError(
+                f"id2label calls label {shown(index)} {shown(label)}; expected a name, which is "
+                "text, a number, true or false."
+            )
     try:
-        labels = {int(index): str(label) for index, label in value.items()}
+        labels = {int(index): _label_text(label) for index, label in value.items()}
     except (TypeError, ValueError):
         raise ConfigError("id2label has a key that is not a whole number.") from None
     if sorted(labels) != list(range(len(labels))):
@@ -377,6 +383,15 @@ def _read_labels(value: object) -> dict[int, str]:
             "without gaps."
         )
     return dict(sorted(labels.items()))
+
+
+def _label_text(label: str | float) -> str:
+    """Return a label as JSON writes it, text without its quotes.
+
+    >>> _label_text("B-PER"), _label_text(5), _label_text(True)
+    ('B-PER', '5', 'true')
+    """
+    return label if isinstance(label, str) else json.dumps(label)
 
 
 def _invert_labels(value: object) -> dict[int, str]:

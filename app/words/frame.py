@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.words.html import Html, tag
+from app.words.html import Html, tag, visible
 
 
 def lead(text: str) -> Html:
@@ -18,7 +18,7 @@ def caution(text: str) -> Html:
 def footer(facts: Sequence[tuple[str, str]], *, label: str = "The model behind this page") -> Html:
     """Draw facts, above all the identity of the model, as one quiet line."""
     items = [
-        tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", value))
+        tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
         for name, value in facts
     ]
     return tag("ul", *items, class_="bx-facts", aria_label="The model behind this page")

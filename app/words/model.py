@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.words.html import Html, join, tag
+from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
 _LABELS = 40
@@ -45,7 +45,7 @@ def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) ->
     return tag(
         "div",
         tag("strong", head),
-        says,
+        visible(says),
         _NOISE if noise else "",
         _parameters(names, "Missing: " if noise else ""),
         class_="bx-note bx-untrained" if grave else "bx-note",
@@ -55,7 +55,9 @@ def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) ->
 
 def size_line(facts: Sequence[tuple[str, str]]) -> Html:
     """Draw the sizes of a model as one line of facts."""
-    items = [tag("li", tag("span", name, class_="bx-fact"), " ", value) for name, value in facts]
+    items = [
+        tag("li", tag("span", name, class_="bx-fact"), " ", visible(value)) for name, value in facts
+    ]
     return tag("ul", *items, class_="bx-facts bx-inner", aria_label="The size of this model")
 
 
@@ -77,7 +79,7 @@ def _holding(row: Holding) -> Html:
     """Draw one line; the sign says the same as the words."""
     labels = join()
     if row.labels:
-        shown = [tag("code", label) for label in row.labels[:_LABELS]]
+        shown = [tag("code", visible(label)) for label in row.labels[:_LABELS]]
         more = len(row.labels) - len(shown)
         rest = f" and {more:,} more" if more else ""
         labels = join(tag("br"), tag("small", "Labels: ", join(*shown, by=" "), rest))
@@ -99,12 +101,15 @@ def _parameters(names: Sequence[str], before: str = "") -> Html:
         return join()
     more = len(names) - _NAMES
     rest = f" and {more:,} more" if more > 0 else ""
-    return join(tag("br"), tag("small", before, tag("code", ", ".join(names[:_NAMES])), rest))
+    shown = visible(", ".join(names[:_NAMES]))
+    return join(tag("br"), tag("small", before, tag("code", shown), rest))
 
 
 def plan_facts(
     facts: Sequence[tuple[str, str]], *, label: str = "What would be downloaded"
 ) -> Html:
     """Draw what a download would bring, or what a model is, one fact a line."""
-    items = [tag("li", tag("span", name, class_="bx-fact"), " ", value) for name, value in facts]
+    items = [
+        tag("li", tag("span", name, class_="bx-fact"), " ", visible(value)) for name, value in facts
+    ]
     return tag("ul", *items, class_="bx-plan", aria_label=label)

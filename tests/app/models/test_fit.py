@@ -14,7 +14,8 @@ from app.models import Engine
 from app.models.facts import ModelFacts, read_facts
 from app.models.fit import HEAD_NAMES, Severity, first_fitting, misfits
 from app.streamlit_kit.about import heads, sizes
-from app.words.model import holdings, misfit_note
+from app.words.frame import footer
+from app.words.model import holdings, misfit_note, plan_facts, size_line
 from bert_core import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -232,6 +233,30 @@ def test_what_a_model_holds_is_told_in_words_and_signs(
     broken = {row.title: row for row in heads(make(BertForTokenClassification, id2label=TAGS))}
     assert "contradict" in broken["Labels of words"].says
     assert not broken["Labels of words"].there
+
+
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+@pytest.mark.parametrize("sign", BIDI)
+def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
+    make: Callable[..., ModelFacts], sign: str
+) -> None:
+    odd, told = f"B-{sign}REP", f"B-[U+{ord(sign):04X}]REP"
+    facts = make(BertForTokenClassification, id2label={"0": "O", "1": odd})
+    label_list = str(holdings(heads(facts), [odd]))
+    note = str(misfit_note(f"It has {odd}.", [odd], grave=True, noise=True))
+    lines = [str(draw([("Licence", odd)])) for draw in (footer, size_line, plan_facts)]
+    for markup in (label_list, note, *lines):
+        assert sign not in markup and told in markup
+    assert label_list.count(told) == note.count(told) == 2
+
+
+def test_labels_that_are_no_text_are_an_ordinary_message(make: Callable[..., ModelFacts]) -> None:
+    facts = make(BertForTokenClassification, id2label={"0": 0, "1": 1})
+    assert facts.heads["BertForTokenClassification"].labels == ("0", "1")
+    with pytest.raises(ConfigError, match="id2label calls label '1' .*expected a name"):
+        make(BertForTokenClassification, id2label={"0": "O", "1": {"name": "B-PER"}})
 
 
 def test_tensors_that_nobody_uses_are_named(tmp_path: Path) -> None:
