@@ -1,7 +1,7 @@
 """What the attention components draw, pixel by pixel and line by line, beside what they were given.
 
 Each script is loaded by `component_host.html`, a page with nothing else on it, and called as
-Streamlit calls it. The data come from `app.views.attention_pictures`, the expected values from the
+Streamlit calls it. The data come from `app.features.attention.view_pictures`, the expected values from the
 matrices that were put into it.
 """
 
@@ -19,10 +19,11 @@ import plotly.colors
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.results.attention import AttentionResult, HeadPatterns, Selection
-from app.results.cut import Cut
-from app.tasks.attention import attention_grid, head_view, strongest_links
-from app.views import attention_pictures as pictures
+from app.features.attention import view_pictures as pictures
+from app.features.attention.result import AttentionResult, Selection
+from app.features.attention.task import attention_grid, head_view, strongest_links
+from app.results import Cut
+from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 
 pytestmark = pytest.mark.e2e
 
@@ -79,12 +80,12 @@ def made(layers: int, heads: int, length: int, *, pair: bool = False) -> Attenti
         middle = length // 2
         sides[middle] = None
         sides[middle + 1 : -1] = [1] * (length - middle - 2)
-    shares = rng.random((5, layers, heads)).astype(np.float32)
+    shares = rng.random((len(MEASURES), layers, heads))
     return AttentionResult(
         tokens=tuple(f"t{i}" for i in range(length)),
         sides=tuple(sides),
         attentions=tuple(weights),
-        patterns=HeadPatterns(*shares),
+        statistics=HeadStatistics(*shares, 1.0, 1, int(pair), length, 0, 0),
         cut=Cut(512, length, (length, 0), (length, 0), ((), ())),
     )
 

@@ -255,7 +255,7 @@ def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
 def test_labels_that_are_no_text_are_an_ordinary_message(make: Callable[..., ModelFacts]) -> None:
     facts = make(BertForTokenClassification, id2label={"0": 0, "1": 1})
     assert facts.heads["BertForTokenClassification"].labels == ("0", "1")
-    with pytest.raises(ConfigError, match="id2label calls label '1' .*expected a name"):
+    with pytest.raises(ConfigError, match=r"id2label calls label '1' .*expected a name"):
         make(BertForTokenClassification, id2label={"0": "O", "1": {"name": "B-PER"}})
 
 
