@@ -1,8 +1,8 @@
 """What the attention components draw, pixel by pixel and line by line, beside what they were given.
 
 Each script is loaded by `component_host.html`, a page with nothing else on it, and called as
-Streamlit calls it. The data come from `app.features.attention.view_pictures`, the expected values from the
-matrices that were put into it.
+Streamlit calls it. The data come from the feature's `view_pictures`, the expected
+values from the matrices that were put into it.
 """
 
 import re
