@@ -51,7 +51,10 @@ class BertConfig:
         num_hidden_layers: L.
         num_attention_heads: H; must divide D when a model is built.
         intermediate_size: F, width inside the feed-forward block.
-        hidden_act: "gelu" (erf form), "relu", "swish"/"silu", "gelu_new", or a callable.
+        hidden_act: "gelu" (erf form) or its variants "gelu_new", "gelu_fast",
+            "gelu_pytorch_tanh" (all three the tanh form), "gelu_10" and "quick_gelu"; "relu",
+            "leaky_relu", "swish" (also called "silu"), "mish", "tanh", "sigmoid", "linear"; or a
+            callable.
         hidden_dropout_prob: dropout of hidden states, 0 to 1.
         attention_probs_dropout_prob: dropout of attention weights, 0 to 1.
         max_position_embeddings: longest input in tokens.
@@ -122,18 +125,18 @@ class BertConfig:
     # -- building ---------------------------------------------------------------------------
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
+    def from_dict(cls, json_object: Mapping[str, Any]) -> "BertConfig":
         """Build a config from the keys of a config file; unknown keys are kept."""
-        if "vocab_size" not in values:
+        if "vocab_size" not in json_object:
             raise ConfigError(
                 "The configuration has no vocab_size. Expected the keys of a BERT config.json; "
-                f"found {sorted(map(str, values))[:12]}."
+                f"found {sorted(map(str, json_object))[:12]}."
             )
-        size = values["vocab_size"]
+        size = json_object["vocab_size"]
         if not isinstance(size, int) or isinstance(size, bool):
             raise ConfigError(f"vocab_size is {shown(size)}; expected a whole number.")
         config = cls(size)
-        config._take({key: value for key, value in values.items() if key != "vocab_size"})
+        config._take({key: value for key, value in json_object.items() if key != "vocab_size"})
         config._check()
         return config
 

@@ -17,7 +17,12 @@ from bert_core.checkpoints.keys import Found, by_bare_name
 from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
 from bert_core.checkpoints.ownership import without_foreign_head
 from bert_core.checkpoints.report import LoadReport
-from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
+from bert_core.checkpoints.settings import (
+    check_positional,
+    read_config,
+    split_options,
+    wanted_dtype,
+)
 from bert_core.checkpoints.skeleton import without_memory
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
@@ -62,11 +67,12 @@ def load_pretrained(
         The model, in evaluation mode, with its `load_report`.
 
     Raises:
-        InputError: an option that is not known.
+        InputError: an option that is not known, or one of loading given by position.
         ConfigError: a configuration no model can be built from, or of another architecture.
         CheckpointError: weights that are damaged, hostile, not finite or do not fit.
             MissingFileError where something is not there at all.
     """
+    check_positional(cls, inputs)
     part = Part.TENSORFLOW if from_tf else Part.MODEL
     part = part if state_dict is None else Part.CONFIG
     folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
 from bert_core.small_files import shown
 
-CONFIG_NAMES = ("config.json", "bert_config.json")  # the second is the original release's
+CONFIG_NAME = "config.json"
+CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is the original release's
 _DTYPES = {
     "float32": torch.float32,
     "float16": torch.float16,
@@ -22,6 +23,9 @@ _DTYPES = {
     "float64": torch.float64,
 }
 _LABELS = ("id2label", "label2id", "num_labels")
+# Positional arguments of the classes that are numbers or switches.
+_COUNTS = ("num_labels", "num_choices")
+_SWITCHES = ("output_attentions", "keep_multihead_output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,29 @@ class LoadOptions:
     dtype: Any = None
     ignore_mismatched_sizes: bool = False
     allow_nonfinite: bool = False
+
+
+def check_positional(cls: type[Any], inputs: Sequence[Any]) -> None:
+    """Refuse options of loading among the positional arguments, which are those of the class.
+
+    In earlier releases of the classic package `cache_dir` or `state_dict` came second, in the last
+    one the arguments of the class, as here. A folder would become `output_attentions`, unseen.
+
+    Raises:
+        InputError: an argument that is no number or switch where the class has one.
+    """
+    names = list(inspect.signature(cls.__init__).parameters)[2:]  # behind self and config
+    for name, value in zip(names, inputs, strict=False):
+        unset = value is None and name == "num_labels"
+        if name in (*_COUNTS, *_SWITCHES) and not isinstance(value, int) and not unset:
+            is_place = isinstance(value, str | os.PathLike)
+            found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
+            wanted = "a whole number" if name in _COUNTS else "True or False"
+            raise InputError(
+                f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
+                f"expected {wanted}. Options of loading are given by name: cache_dir=, "
+                "state_dict=, from_tf=."
+            )
 
 
 def split_options(

@@ -18,7 +18,7 @@ import numpy
 import torch
 
 from bert_core.checkpoints.sources.hub_names import Part
-from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
+from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import parse_json, read_small, shown
 from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
@@ -246,7 +246,7 @@ class BertTokenizer(Vocabulary):
     @classmethod
     def from_pretrained(
         cls,
-        name_or_path: str | os.PathLike[str],
+        name_or_path: str | os.PathLike[str] | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
         **kwargs: Any,
     ) -> "BertTokenizer":
@@ -256,7 +256,8 @@ class BertTokenizer(Vocabulary):
         where the name holds "cased" without "un", else on.
 
         Args:
-            name_or_path: what `Class.from_pretrained` of a model takes, or a vocabulary file.
+            name_or_path: what `Class.from_pretrained` of a model takes, or a vocabulary file. The
+                keyword `pretrained_model_name_or_path` is another name for it.
             cache_dir: where downloads are kept.
             **kwargs: arguments of `BertTokenizer`; `revision` names a version of a source.
 
@@ -264,8 +265,9 @@ class BertTokenizer(Vocabulary):
             MissingFileError: nothing of that name, or no vocabulary in it.
             CheckpointError: the vocabulary or the configuration beside it cannot be used.
         """
+        name = given_name(name_or_path, kwargs)
         revision = kwargs.pop("revision", None)
-        vocab_file, options = _find(name_or_path, cache_dir=cache_dir, revision=revision)
+        vocab_file, options = _find(name, cache_dir=cache_dir, revision=revision)
         return cls(vocab_file, **{**options, **kwargs})
 
     @cached_property

@@ -199,6 +199,10 @@ def test_a_file_that_is_no_configuration_ends_in_a_config_error(text, tmp_path):
         BertConfig.from_json_file(path)
 
 
+def test_the_classic_keyword_of_from_dict_is_known():
+    assert BertConfig.from_dict(json_object={"vocab_size": 9}).vocab_size == 9
+
+
 def test_numbers_and_truth_values_as_labels_are_read_as_text(tmp_path):
     values = {"vocab_size": 9, "id2label": {"0": 1, "1": 2.5, "2": True, "3": "so-so"}}
     config = BertConfig.from_dict(values)

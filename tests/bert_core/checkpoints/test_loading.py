@@ -7,10 +7,11 @@ import pytest
 import torch
 import transformers
 
+from bert_core import CONFIG_NAME, WEIGHTS_NAME
 from bert_core.bundled import bundled_names
 from bert_core.checkpoints.sharing import load_sharing
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -452,6 +453,89 @@ def test_converted_parameters_lie_apart_in_a_few_large_pieces(
         spans.append((value.data_ptr(), value.data_ptr() + value.nbytes))
     spans.sort()
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
+
+
+# -- as in the classic package --------------------------------------------------------------------
+
+
+def test_the_classic_keyword_names_the_model(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    for model in (
+        BertModel.from_pretrained(pretrained_model_name_or_path=folder),
+        BertModel.from_pretrained(name_or_path=str(folder)),
+    ):
+        same(model, tiny.state_dict())
+    tagger = BertForTokenClassification.from_pretrained(
+        pretrained_model_name_or_path=folder, num_labels=7
+    )
+    assert tagger.num_labels == 7
+
+
+def test_a_model_is_named_once(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    with pytest.raises(InputError, match=r"given 0 names.*pretrained_model_name_or_path="):
+        BertModel.from_pretrained()
+    with pytest.raises(InputError, match="given 2 names"):
+        BertModel.from_pretrained(folder, pretrained_model_name_or_path=folder)
+
+
+@pytest.mark.parametrize(
+    ("cls", "place"),
+    [
+        (BertModel, "output_attentions"),
+        (BertForMaskedLM, "output_attentions"),
+        (BertForTokenClassification, "num_labels"),
+        (BertForMultipleChoice, "num_choices"),
+    ],
+)
+def test_options_of_loading_by_position_are_refused_in_words(
+    cls, place, tiny, write_folder, tmp_path
+):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    for value in (str(tmp_path), tmp_path, tiny.state_dict()):
+        with pytest.raises(InputError, match=rf"in the place of {place}.*cache_dir=, state_dict="):
+            cls.from_pretrained(folder, value)
+    for rest in ((None, str(tmp_path)), (None, None, True)):  # the order of release 0.4
+        with pytest.raises(InputError, match="cache_dir=, state_dict=, from_tf="):
+            cls.from_pretrained(folder, *rest)
+
+
+def test_arguments_of_a_class_of_one_s_own_are_its_own_affair(tiny, write_folder):
+    class Pooled(BertModel):
+        def __init__(self, config, pooling):
+            super().__init__(config)
+            self.pooling = pooling
+
+    folder = write_folder(tiny.config, tiny.state_dict())
+    assert Pooled.from_pretrained(folder, "mean").pooling == "mean"
+
+
+def test_a_model_is_saved_and_loaded_as_in_the_classic_package(tiny, tmp_path):
+    torch.save(tiny.state_dict(), tmp_path / WEIGHTS_NAME)
+    tiny.config.to_json_file(tmp_path / CONFIG_NAME)
+    same(BertModel.from_pretrained(tmp_path), tiny.state_dict())
+    assert (WEIGHTS_NAME, CONFIG_NAME) == ("pytorch_model.bin", "config.json")
+
+
+def test_a_class_of_one_s_own_draws_its_weights_as_in_the_classic_package(
+    tiny, make_config, write_folder
+):
+    class Scorer(BertPreTrainedModel):
+        def __init__(self, config):
+            super().__init__(config)
+            self.bert = BertModel(config)
+            self.scorer = torch.nn.Linear(config.hidden_size, 500)
+            self.apply(self.init_bert_weights)
+
+    scorer = Scorer(make_config(initializer_range=0.3))
+    assert 0.28 < scorer.scorer.weight.std() < 0.32
+    assert 0.28 < scorer.bert.embeddings.word_embeddings.weight.std() < 0.32
+    assert scorer.scorer.bias.abs().sum() == 0
+    assert torch.equal(scorer.bert.embeddings.LayerNorm.weight, torch.ones(32))
+    loaded = Scorer.from_pretrained(write_folder(tiny.config, tiny.state_dict()))
+    same(loaded.bert, tiny.state_dict())
+    assert loaded.load_report.missing == ("scorer.weight", "scorer.bias")
+    assert 0.01 < loaded.scorer.weight.std() < 0.03
 
 
 # -- weights that are not finite ------------------------------------------------------------------
