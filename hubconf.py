@@ -79,7 +79,7 @@ def bertModel(name_or_path: "_Name | None" = None, *inputs: _Any, **options: _An
         name_or_path: a folder, an archive, a bundled name or a Hub id.
         *inputs: further arguments of the class, by position.
         **options: `output_attentions`, `keep_multihead_output`, `cache_dir`, `revision`,
-            `from_tf`, `state_dict`, `dtype`; fields of the configuration.
+            `from_tf`, `state_dict`, `dtype`, `allow_nonfinite`; fields of the configuration.
 
     Example:
         >>> import torch

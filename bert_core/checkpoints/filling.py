@@ -1,7 +1,8 @@
 """Giving the parameters of a model without memory their memory and their values."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,19 +54,20 @@ def fill(
             found.tensor.copy_to(reserved[name])
     values = mapped | reserved
     if not allow_nonfinite:
-        check_finite((found, values[name]) for name, found in plan.stored.items())
+        check_finite([(found, values[name]) for name, found in plan.stored.items()])
     for name in plan.stored:
         owner, _, leaf = name.rpartition(".")
         _set(modules[owner], leaf, values[name])
     model.tie_weights()
 
 
-def check_finite(filled: Iterable[tuple[Found, Tensor]]) -> None:
+def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
     """Refuse weights that are NaN or infinite; every result of such a model would be NaN.
 
     The length of a vector is finite only where all of its values are, and takes one pass over
-    the memory without waiting for other threads. Only where it is not finite are the values
-    counted: the squares of large finite values can overflow as well.
+    the memory. Only where it is not finite are the values counted: the squares of large finite
+    values can overflow as well. Each thread takes whole tensors; functions that PyTorch shares
+    out among threads wait for the slowest at every tensor, for half a second on a busy machine.
 
     Args:
         filled: tensors of a checkpoint, each with the values that a parameter gets from it.
@@ -73,9 +75,11 @@ def check_finite(filled: Iterable[tuple[Found, Tensor]]) -> None:
     Raises:
         CheckpointError: names the first such tensors, and how many of their values it is.
     """
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        lengths = list(pool.map(lambda entry: torch.linalg.vector_norm(entry[1]).item(), filled))
     complaints = []
-    for found, values in filled:
-        if math.isfinite(torch.linalg.vector_norm(values)):
+    for (found, values), length in zip(filled, lengths, strict=True):
+        if math.isfinite(length):
             continue
         if count := int((~torch.isfinite(values)).sum()):
             kind = "" if values.dtype == found.tensor.dtype else f" as {values.dtype}"

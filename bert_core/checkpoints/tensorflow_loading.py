@@ -36,8 +36,8 @@ def load_tf_weights_in_bert(
         InputError: the path is not a text or a path, or the model none of this package.
         CheckpointError: the files are damaged, hostile, not finite, or do not fit;
             MissingFileError where one is not there. Names and shapes are compared before anything
-            is changed, the rest while reading: after a wrong checksum or weights that are not
-            finite the model is filled in part.
+            is changed, checksums while reading: after a wrong one the model is filled in part.
+            Weights that are not finite are found at the end, when the model is filled with them.
     """
     if not isinstance(model, BertPreTrainedModel):
         raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
@@ -46,11 +46,11 @@ def load_tf_weights_in_bert(
         found, _ = by_bare_name(tensors)
         check_layers(model.config.num_hidden_layers, found, prefix.name)
         plan = match(model, found)
-        for name, entry in plan.stored.items():
-            values = model.get_parameter(name).detach()
-            entry.tensor.copy_to(values)
-            if not allow_nonfinite:
-                check_finite([(entry, values)])
+        filled = [(each, model.get_parameter(name)) for name, each in plan.stored.items()]
+        for entry, parameter in filled:
+            entry.tensor.copy_to(parameter)
+    if not allow_nonfinite:
+        check_finite([(entry, parameter.detach()) for entry, parameter in filled])
     model.load_report = LoadReport(
         plan.missing, plan.unexpected, plan.mismatched, os.fspath(tf_checkpoint_path)
     )
