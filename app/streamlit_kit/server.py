@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import re
 import socket
 import sys
 import threading
@@ -27,6 +28,7 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_ADDRESS": "server.address",
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
 }
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _EVERYWHERE = "0.0.0.0"  # what Streamlit listens on where no address is named
 _PORT_TROUBLE: dict[int | None, str] = {
     errno.EADDRINUSE: "is taken",
@@ -74,8 +76,8 @@ def check_address(address: str, port: object) -> None:
     """
     if not isinstance(port, int) or not 0 <= port <= 65_535:
         raise ConfigError(
-            f"The port is {port!r}; expected a number from 1 to 65535, or 0 for any that is free "
-            "(STREAMLIT_SERVER_PORT)."
+            f"The port is {str(port)[:20]!r}; expected a number from 1 to 65535, or 0 for any that "
+            "is free (STREAMLIT_SERVER_PORT)."
         )
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
@@ -137,7 +139,7 @@ def _overrides() -> dict[str, str | int]:
     """Read the options of the environment, numbers as numbers."""
     found = {option: os.environ.get(name, "") for name, option in _ENVIRONMENT.items()}
     return {
-        option: int(value) if value.isdecimal() else value
+        option: int(value) if _NUMBER.fullmatch(value) else value
         for option, value in found.items()
         if value
     }

@@ -41,7 +41,7 @@ def started(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
         ("BERT_EXPLORER_THREADS", "99999", "BERT_EXPLORER_THREADS is '99999'; expected a whole"),
         ("BERT_EXPLORER_DEVICE", "cuda:99", "sees no such device"),
         ("BERT_EXPLORER_MODEL", "/no/such/model", "There is no model /no/such/model"),
-        ("STREAMLIT_SERVER_PORT", "abc", "The port is 'abc'; expected a number"),
+        ("STREAMLIT_SERVER_PORT", "9" * 5_000, f"The port is '{'9' * 20}'; expected a number"),
     ],
 )
 def test_what_cannot_be_obeyed_is_one_line_and_status_2(name: str, value: str, says: str) -> None:
