@@ -1,5 +1,6 @@
 """The processor: never more threads than cores, long inputs on all of them when alone."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -8,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from app.compute import processor as compute
 from app.compute.processor import Processor
 from app.models import Engine
 from app.models import engine as engine_module
@@ -21,7 +21,7 @@ LONG, SHORT = 512, 12
 def calm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever else the machine does, these tests see a calm one; threads are put back."""
     before = torch.get_num_threads()
-    monkeypatch.setattr(compute.os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     yield
     torch.set_num_threads(before)
 
@@ -103,16 +103,16 @@ def test_on_a_busy_machine_a_long_input_keeps_to_its_share(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     processor = Processor(threads=1, runs=2)
-    monkeypatch.setattr(compute.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(compute.os, "getloadavg", lambda: (3.5, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (3.5, 0.0, 0.0), raising=False)
     assert threads_of(processor, LONG) == 1
 
     def unknown() -> tuple[float, float, float]:
         raise OSError("this system does not tell")
 
-    monkeypatch.setattr(compute.os, "getloadavg", unknown, raising=False)
+    monkeypatch.setattr(os, "getloadavg", unknown, raising=False)
     assert threads_of(processor, LONG) == 2
-    monkeypatch.delattr(compute.os, "getloadavg")
+    monkeypatch.delattr(os, "getloadavg")
     assert threads_of(processor, LONG) == 2
 
 
