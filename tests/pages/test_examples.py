@@ -149,3 +149,14 @@ def test_a_judgement_needs_every_part(tiny_engine: Engine) -> None:
     assert ask(tiny_engine, "tokenizer", pieces, ("play ##ed", "##ed play")).right == (True, False)
     names = ask(tiny_engine, "ner", Example("x", "", {"text": "the cat"}), ("nobody: PER",))
     assert not names.all_right
+
+
+def test_an_example_clears_what_only_another_one_has_set(visit: Callable) -> None:
+    rows = examples("attention")
+    pair = next(row for row in rows if row.values.get("text_pair"))
+    single = next(row for row in rows if not row.values.get("text_pair"))
+    page = visit("pages/4_attention.py").click(pair.label)
+    assert page.at.text_area(key="text_pair").value == pair.values["text_pair"]
+    page.click(single.label)
+    assert page.at.text_area(key="text").value == single.values["text"]
+    assert page.at.text_area(key="text_pair").value == ""

@@ -75,6 +75,13 @@ def test_a_hidden_word_can_be_brought_back(visit: Callable) -> None:
     assert page.at.text_area(key="text").value == "the cat [MASK]"
 
 
+def test_a_text_that_was_changed_since_is_not_taken_back(visit: Callable) -> None:
+    page = pick(visit(PAGE, text="the cat [MASK]"), 1)
+    assert "Bring the last word back" in [button.label for button in page.at.button]
+    page.type("a dog [MASK]")
+    assert "Bring the last word back" not in [button.label for button in page.at.button]
+
+
 def test_a_text_without_a_mask_gets_an_offer_that_works(visit: Callable) -> None:
     page = visit(PAGE).type("the cat sat.")
     assert "Nothing is hidden" in page.at.info[0].value

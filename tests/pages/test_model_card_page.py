@@ -270,6 +270,18 @@ def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
     assert len(frame) == 8 and "Spread (bits)" in frame
 
 
+@pytest.mark.parametrize(
+    ("picked", "marked"), [((1, 3), (1, 3)), ((2, 3), (0, 3)), ((1, 4), (1, 0)), ((-1, 9), (0, 0))]
+)
+def test_only_heads_that_the_model_has_are_marked(
+    whole: Path, picked: tuple[int, int], marked: tuple[int, int]
+) -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.session_state["layer"], at.session_state["head"] = picked
+    drawn = json.loads(checked(at).get("bidi_component")[0].proto.json)
+    assert (drawn["chosen"]["layer"], drawn["chosen"]["head"]) == marked
+
+
 def test_statistics_of_other_weights_are_called_so(whole: Path) -> None:
     flip(whole / "model.safetensors")
     assert "They were measured on other weights." in words(opened())

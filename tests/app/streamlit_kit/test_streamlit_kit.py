@@ -3,13 +3,17 @@
 import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, examples, feature
 from app.settings import settings
+from app.streamlit_kit import show
 from app.streamlit_kit.state import fits_address
 from bert_core.errors import InputError
 
@@ -161,6 +165,31 @@ def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) 
 def test_a_slug_that_is_no_page_is_refused() -> None:
     with pytest.raises(InputError, match="fill_mask"):
         feature("poetry")
+
+
+@pytest.mark.parametrize(("theme", "light"), [("dark", True), ("light", False), (None, False)])
+def test_letters_of_charts_stand_out_from_the_theme_in_use(
+    monkeypatch: pytest.MonkeyPatch, theme: str | None, light: bool
+) -> None:
+    colours: list[str] = []
+    used = SimpleNamespace(theme=SimpleNamespace(type=theme))
+    monkeypatch.setattr(show.st, "context", used)
+    monkeypatch.setattr(show.st, "plotly_chart", lambda fig, **_: colours.extend(letters(fig)))
+    monkeypatch.setattr(show, "show_table", lambda *_, **__: None)
+    fig = go.Figure(go.Bar(x=[1], y=[1]))
+    show.show_chart(fig, alt="", table=pd.DataFrame(), key="k")
+    assert len(set(colours)) == 1
+    channels = [int(colours[0][n : n + 2], 16) for n in (1, 3, 5)]
+    assert min(channels) > 200 if light else max(channels) < 60
+
+
+def letters(fig: go.Figure) -> list[str]:
+    """The colours of all words of a chart."""
+    layout, bar = fig.layout, fig.data[0]
+    axes = [
+        each for axis in (layout.xaxis, layout.yaxis) for each in (axis.tickfont, axis.title.font)
+    ]
+    return [font.color for font in (layout.font, bar.textfont, *axes)]
 
 
 def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
