@@ -18,19 +18,10 @@ import bert_core
 from bert_core import BertConfig, BertForMaskedLM, BertTokenizer
 from bert_core.errors import MissingFileError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
+from bert_core.model.heads import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
-ENTRIES = {
-    "bertTokenizer": "BertTokenizer",
-    "bertModel": "BertModel",
-    "bertForPreTraining": "BertForPreTraining",
-    "bertForMaskedLM": "BertForMaskedLM",
-    "bertForNextSentencePrediction": "BertForNextSentencePrediction",
-    "bertForSequenceClassification": "BertForSequenceClassification",
-    "bertForMultipleChoice": "BertForMultipleChoice",
-    "bertForTokenClassification": "BertForTokenClassification",
-    "bertForQuestionAnswering": "BertForQuestionAnswering",
-}
+ENTRIES = {f"b{name[1:]}": name for name in ("BertTokenizer", *KINDS)}
 HENSON = "[CLS] Who was Jim Henson ? [SEP] Jim Henson was a puppeteer [SEP]"
 PIECES = ["[CLS]", "Who", "was", "Jim", "He", "##nson", "?", "[SEP]"]
 PIECES += ["Jim", "He", "##nson", "was", "a", "puppet", "##eer", "[SEP]"]

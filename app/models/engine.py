@@ -10,7 +10,6 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-import bert_core
 from app.compute.device import chosen_device, on_processor
 from app.compute.processor import PROCESSOR
 from app.compute.recent import RECENT
@@ -21,10 +20,10 @@ from app.models.shelf import Offer, called_by_name, local_folder, offer_of, with
 from app.models.verifying import Verification, Verifier
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.analysis.attentions import attention_maps
-from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.sharing import load_sharing
 from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import KINDS
 from bert_core.model.outputs import ModelOutputs
 from bert_core.verification import verify
 
@@ -110,10 +109,10 @@ class Engine:
         Raises:
             InputError: `bert_core` has no model class of this name.
         """
-        cls = getattr(bert_core, class_name, None)
-        if not (isinstance(cls, type) and issubclass(cls, BertPreTrainedModel)):
+        if class_name not in KINDS:
             raise InputError(f"There is no model class named {class_name!r}.")
-        return _report(self.model(cls)).missing
+        report = self.model(KINDS[class_name].cls).load_report
+        return report.missing if report else ()
 
     def papers(self) -> Papers:
         """Return what lies beside the weights, as it stands there now."""
@@ -253,8 +252,3 @@ class Engine:
             rectangle([encoding.token_type_ids for encoding in batch], 0),
             rectangle([encoding.attention_mask for encoding in batch], 0),
         )
-
-
-def _report(model: BertPreTrainedModel) -> LoadReport:
-    """Return what loading a model found; a model never loaded misses nothing."""
-    return model.load_report or LoadReport((), (), (), "")

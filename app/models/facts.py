@@ -7,28 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from app.models.shelf import Offer, called_by_name, local_folder
-from bert_core import (
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForNextSentencePrediction,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertTokenizer,
-)
+from bert_core import BertModel, BertTokenizer
 from bert_core.checkpoints.survey import ClassSurvey, survey
+from bert_core.model.heads import KINDS
 
-_CLASSES = (
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForQuestionAnswering,
-    BertForTokenClassification,
-    BertForSequenceClassification,
-    BertForMultipleChoice,
-)
-_LABELLED = ("BertForTokenClassification", "BertForSequenceClassification")
 _NAMELESS = re.compile(r"LABEL_\d+")
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _NUMBER_BYTES = 4  # float32, whatever the file holds
@@ -117,7 +99,7 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
-    found = survey(folder, _CLASSES)
+    found = survey(folder, [kind.cls for kind in KINDS.values() if kind.cls is not BertModel])
     vocabulary = BertTokenizer.from_pretrained(str(folder)).vocab
     unused = [set(each.report.unexpected) for each in found.classes.values()]
     owner = found.classifier_of or ""
@@ -138,12 +120,13 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
 
 
 def _head(name: str, found: ClassSurvey) -> HeadFacts:
-    labels = tuple(found.config.id2label.values()) if name in _LABELLED else ()
+    labelled = KINDS[name].has_axis("C")
+    labels = tuple(found.config.id2label.values()) if labelled else ()
     named = not all(_NAMELESS.fullmatch(label) for label in labels)
     return HeadFacts(
         missing=found.report.missing,
         mismatched=found.report.mismatched,
         labels=labels if named else (),
-        outputs=found.config.num_labels if name in _LABELLED else 0,
+        outputs=found.config.num_labels if labelled else 0,
         own_encoder=bool(found.own_encoder),
     )

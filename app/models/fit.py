@@ -5,16 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from app.models.facts import HeadFacts, ModelFacts
+from bert_core.model.heads import KINDS, ModelKind
 
-HEAD_NAMES = {
-    "BertForMaskedLM": "masked-word head",
-    "BertForNextSentencePrediction": "next-sentence head",
-    "BertForQuestionAnswering": "question-answering head",
-    "BertForTokenClassification": "head for labelling words",
-    "BertForSequenceClassification": "head for classifying texts",
-    "BertForMultipleChoice": "multiple-choice head",
-}
-_PAIRS = ("BertForNextSentencePrediction", "BertForQuestionAnswering")
 _SHORTEST = 16  # tokens; less does not hold a sentence
 _SAME_NAMES = (
     "Its classifier {belongs}; the weights of both kinds carry the same names and are not "
@@ -52,10 +44,10 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
         facts: what the model brings.
         needs: the classes whose heads the page uses, as the catalog names them.
     """
-    needs = tuple(needs)
-    found = _of_vocabulary(facts, needs) + _of_sizes(facts, needs)
-    for name in needs:
-        found += _of_head(name, facts)
+    kinds = tuple(KINDS[name] for name in needs)
+    found = _of_vocabulary(facts, kinds) + _of_sizes(facts, kinds)
+    for kind in kinds:
+        found += _of_head(kind, facts)
     order = (Severity.UNUSABLE, Severity.NOISE, Severity.REMARK)
     return tuple(sorted(found, key=lambda misfit: order.index(misfit.severity)))
 
@@ -78,9 +70,10 @@ def first_fitting(
     return None
 
 
-def _of_vocabulary(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
+def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
     """Check the special tokens, and that vocabulary and weights belong together."""
-    wanted = ["[CLS]", "[SEP]", *(["[MASK]"] if "BertForMaskedLM" in needs else [])]
+    scores_words = any(kind.has_axis("V") for kind in kinds)
+    wanted = ["[CLS]", "[SEP]", *(["[MASK]"] if scores_words else [])]
     lacking = [token for token in wanted if token not in facts.specials]
     found = []
     if lacking:
@@ -102,7 +95,7 @@ def _of_vocabulary(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
     return found
 
 
-def _of_sizes(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
+def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
     """Check the length of an input, and that two texts can be told apart where there are two."""
     found = []
     if facts.positions < _SHORTEST:
@@ -112,7 +105,7 @@ def _of_sizes(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
                 f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more.",
             )
         )
-    if facts.segments < 2 and any(name in _PAIRS for name in needs):
+    if facts.segments < 2 and any(kind.reads_pairs for kind in kinds):
         found.append(
             Misfit(
                 Severity.UNUSABLE,
@@ -123,19 +116,18 @@ def _of_sizes(facts: ModelFacts, needs: tuple[str, ...]) -> list[Misfit]:
     return found
 
 
-def _of_head(name: str, facts: ModelFacts) -> list[Misfit]:
+def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
     """Check one head: built at all, trained, its labels named."""
-    head, called = facts.heads.get(name), HEAD_NAMES.get(name, name)
-    if head is None:
-        return [Misfit(Severity.UNUSABLE, f"There is no model class named {name}.")]
+    head = facts.heads[kind.name]
     if head.mismatched:
         says = (
-            f"The shapes of its {called} contradict its own configuration, so it cannot be loaded."
+            f"The shapes of its {kind.head} contradict its own configuration, so it cannot be "
+            "loaded."
         )
         return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
     if head.missing:
-        return [Misfit(Severity.NOISE, _untrained(name, called, head, facts), head.missing)]
-    if name == "BertForTokenClassification" and not head.labels:
+        return [Misfit(Severity.NOISE, _untrained(kind, head, facts), head.missing)]
+    if kind.has_axis("C") and kind.has_axis("T") and not head.labels:
         says = (
             f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
             f"LABEL_{head.outputs - 1}."
@@ -144,13 +136,13 @@ def _of_head(name: str, facts: ModelFacts) -> list[Misfit]:
     return []
 
 
-def _untrained(name: str, called: str, head: HeadFacts, facts: ModelFacts) -> str:
+def _untrained(kind: ModelKind, head: HeadFacts, facts: ModelFacts) -> str:
     """Put it into words that weights are missing."""
-    if not any(part.startswith(("cls.", "classifier.", "qa_outputs.")) for part in head.missing):
-        return f"This checkpoint has a {called}, but not everything that it reads from."
-    says = f"This checkpoint has no trained {called}."
+    if all(part.startswith("bert.") for part in head.missing):
+        return f"This checkpoint has a {kind.head}, but not everything that it reads from."
+    says = f"This checkpoint has no trained {kind.head}."
     if "classifier.weight" not in head.missing or facts.classifier_of is None:
         return says
-    owner = HEAD_NAMES.get(facts.classifier_of, "")
-    belongs = f"is a {owner}" if owner else "does not say what it classifies"
+    owner = KINDS.get(facts.classifier_of)
+    belongs = f"is a {owner.head}" if owner else "does not say what it classifies"
     return f"{says} {_SAME_NAMES.format(belongs=belongs)}"

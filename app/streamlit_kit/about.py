@@ -2,20 +2,11 @@
 
 import streamlit as st
 
-from app.models import Engine, HeadFacts, ModelFacts, Provenance
-from app.models.fit import HEAD_NAMES
+from app.models import Engine, ModelFacts, Provenance
 from app.streamlit_kit.show import show_html
 from app.words.frame import footer
 from app.words.model import Holding, holdings, plan_facts, size_line
-
-_KINDS = {
-    "BertForMaskedLM": "Hidden words",
-    "BertForNextSentencePrediction": "Next sentence",
-    "BertForQuestionAnswering": "Answers in a text",
-    "BertForTokenClassification": "Labels of words",
-    "BertForSequenceClassification": "Labels of texts",
-    "BertForMultipleChoice": "One of several choices",
-}
+from bert_core.model.heads import KINDS, ModelKind
 
 
 def model_footer(engine: Engine) -> None:
@@ -70,23 +61,24 @@ def version(provenance: Provenance) -> list[tuple[str, str]]:
 
 def heads(facts: ModelFacts) -> list[Holding]:
     """Say for each kind of answer whether the model was trained for it."""
-    return [_holding(title, facts.heads[name], name, facts) for name, title in _KINDS.items()]
+    return [_holding(kind, facts) for kind in KINDS.values() if kind.answers]
 
 
-def _holding(title: str, head: HeadFacts, name: str, facts: ModelFacts) -> Holding:
+def _holding(kind: ModelKind, facts: ModelFacts) -> Holding:
+    head = facts.heads[kind.name]
     if head.mismatched:
         says = "its shapes contradict the configuration of this model, so it cannot be loaded."
-        return Holding(title, False, says, head.mismatched)
+        return Holding(kind.answers, False, says, head.mismatched)
     if head.missing:
         says = "not in this checkpoint; it would answer by chance."
         if "classifier.weight" in head.missing and facts.classifier_of is not None:
-            owner = HEAD_NAMES.get(facts.classifier_of, facts.classifier_of)
+            owner = KINDS.get(facts.classifier_of)
             says += (
-                f" Its classifier is a {owner}."
+                f" Its classifier is a {owner.head}."
                 if owner
-                else (" It does not say what its classifier is for.")
+                else " It does not say what its classifier is for."
             )
-        return Holding(title, False, says, head.missing)
+        return Holding(kind.answers, False, says, head.missing)
     says = "trained."
     if head.outputs and not head.labels:
         says = f"trained; what its {head.outputs:,} labels mean is not said."
@@ -95,4 +87,4 @@ def _holding(title: str, head: HeadFacts, name: str, facts: ModelFacts) -> Holdi
             " It reads with an encoder of its own: the attention page shows the encoder of the "
             "other pages, not the one behind these answers."
         )
-    return Holding(title, True, says, labels=head.labels)
+    return Holding(kind.answers, True, says, labels=head.labels)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.finetuning.rows import Choices, LabelledText, TaggedWords
-from bert_core.model.heads.losses import IGNORED
+from bert_core.model.losses import IGNORED
 from bert_core.text.encoding import Encoding
 from bert_core.text.tokenizer import BertTokenizer
 

@@ -22,8 +22,9 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.loading import head_folder
 from bert_core.checkpoints.survey import ClassSurvey, survey
 from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.model.heads import KINDS
 from bert_core.text.tokenizer import BertTokenizer
-from bert_core.verification.computing import CLASSES, Loaded, compute, loader
+from bert_core.verification.computing import Loaded, compute, loader
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
 from bert_core.verification.stored import (
     JSON_NAME,
@@ -33,7 +34,7 @@ from bert_core.verification.stored import (
     read_stored,
     write_stored,
 )
-from bert_core.verification.texts import PLAN, TEXTS, Item, Row
+from bert_core.verification.texts import BATCHES, TEXTS, Item, Row
 
 TOLERANCE = 3e-5
 """Difference that counts as the same, as a share of an output's largest stored absolute value, and
@@ -121,7 +122,7 @@ def _compare_outputs(
         largest = float(expected.abs().max())
         difference: float | None = None
         try:
-            found = compute(loaded(CLASSES[item.class_name]), item, stored.rows)
+            found = compute(loaded(KINDS[item.class_name].cls), item, stored.rows)
             difference = _difference(found, expected)
         except BertError as error:
             failures.append(f"{item.class_name} cannot be computed: {error}")
@@ -168,16 +169,16 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
         BertError: there is no model in the folder, or it cannot be read.
     """
     place = Path(folder)
-    found = survey(place, CLASSES.values())
+    found = survey(place, [kind.cls for kind in KINDS.values()])
     config = found.config
     tokenizer = BertTokenizer.from_pretrained(place)
     rows = _read_texts(tokenizer, TEXTS, config.max_position_embeddings, config.type_vocab_size)
     mask = tokenizer.vocab.get(tokenizer.mask_token)
-    names = [name for name in PLAN if _is_stored(name, found.classes[name], place)]
+    names = [name for name in KINDS if _is_stored(name, found.classes[name], place)]
     items = [item for name in names for item in _items(name, found.classes[name], rows, mask)]
     load = loader(place, torch.float64)
     outputs = {
-        item.tensor: compute(load(CLASSES[item.class_name]), item, rows).float() for item in items
+        item.tensor: compute(load(KINDS[item.class_name].cls), item, rows).float() for item in items
     }
     files = {name: file_digest(path) for name, path in deciding_files(place).items()}
     write_stored(place, Stored(files, TEXTS, rows, tuple(items), outputs))
@@ -198,7 +199,7 @@ def _read_texts(
 
 
 def _is_stored(name: str, found: ClassSurvey, folder: Path) -> bool:
-    if name == "BertForPreTraining" and head_folder(folder, CLASSES[name]) is None:
+    if name == "BertForPreTraining" and head_folder(folder, KINDS[name].cls) is None:
         return False
     missing = [each for each in found.report.missing if not _is_pooler(name, each)]
     return not missing and not found.report.mismatched
@@ -211,15 +212,17 @@ def _is_pooler(name: str, parameter: str) -> bool:
 
 def _items(name: str, found: ClassSurvey, rows: tuple[Row, ...], mask: int | None) -> list[Item]:
     items = []
-    for number, (output, texts, where) in enumerate(PLAN[name]):
-        if output == "pooler_output" and found.report.missing:
+    for number, stored in enumerate(KINDS[name].stored):
+        if stored.output == "pooler_output" and found.report.missing:
             continue
+        texts = BATCHES[stored.texts]
         places: tuple[tuple[int, ...], ...] | None = None
-        if where == "last":
+        if stored.at == "last":
             places = tuple((len(rows[text].ids) - 1,) for text in texts)
-        elif where == "masks":
+        elif stored.at == "masks":
             places = tuple(_places(rows[text].ids, mask) for text in texts)
-        items.append(Item(name, output, texts, places, f"{name}.{output}.{number}"))
+        tensor = f"{name}.{stored.output}.{number}"
+        items.append(Item(name, stored.output, texts, places, tensor))
     return items
 
 

@@ -8,46 +8,11 @@ import torch
 from torch import Tensor
 
 from bert_core.checkpoints.sharing import load_sharing
-from bert_core.model.bert import BertModel, BertPreTrainedModel
-from bert_core.model.heads import (
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForNextSentencePrediction,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import KINDS, BertForMaskedLM, BertForPreTraining
 from bert_core.verification.texts import Item, Row
 
 Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
-
-CLASSES: dict[str, type[BertPreTrainedModel]] = {
-    cls.__name__: cls
-    for cls in (
-        BertModel,
-        BertForPreTraining,
-        BertForMaskedLM,
-        BertForNextSentencePrediction,
-        BertForSequenceClassification,
-        BertForMultipleChoice,
-        BertForTokenClassification,
-        BertForQuestionAnswering,
-    )
-}
-OUTPUTS = (
-    "attentions",
-    "last_hidden_state",
-    "pooler_output",
-    "logits",
-    "start_logits",
-    "end_logits",
-    "seq_relationship_logits",
-)
-# The outputs with an axis of tokens, where the class's name decides for "logits".
-_OF_TOKENS = ("last_hidden_state", "start_logits", "end_logits")
-_TAGGER = "BertForTokenClassification"
-_WORDS = ("BertForMaskedLM", "BertForPreTraining")
 
 
 def loader(folder: Path, dtype: torch.dtype) -> Loaded:
@@ -87,12 +52,13 @@ def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Ten
     """
     rows = [texts[number] for number in item.texts]
     inputs = _batch(rows, model)
+    axes = KINDS[item.class_name].outputs[item.output]
     with torch.inference_mode():
-        if item.output == "logits" and item.class_name in _WORDS:
+        if "V" in axes:
             assert isinstance(model, BertForMaskedLM | BertForPreTraining)
             parts = _word_scores(model, item, inputs)
         else:
-            parts = _rows_of(model, item, inputs, [len(row.ids) for row in rows])
+            parts = _rows_of(model, item, axes, inputs, [len(row.ids) for row in rows])
         return torch.cat([part.flatten() for part in parts]).cpu()
 
 
@@ -125,11 +91,12 @@ def _word_scores(
 def _rows_of(
     model: BertPreTrainedModel,
     item: Item,
+    axes: str,
     inputs: tuple[Tensor, Tensor, Tensor],
     lengths: Sequence[int],
 ) -> list[Tensor]:
     """Run the model and cut padding and unwanted places out of an output."""
-    if isinstance(model, BertForMultipleChoice):
+    if "N" in axes:
         ids, types, mask = (tensor[None] for tensor in inputs)  # (1, N, T)
     else:
         ids, types, mask = inputs
@@ -138,7 +105,7 @@ def _rows_of(
     found = getattr(model.run(ids, types, mask, **options), item.output)
     if asked:
         return [layer[row, :, :n, :n] for row, n in enumerate(lengths) for layer in found]
-    if item.output in _OF_TOKENS or item.class_name == _TAGGER:
+    if "T" in axes:
         wanted = item.places or [range(n) for n in lengths]
         return [found[row, list(places)] for row, places in enumerate(wanted)]
     return [found]

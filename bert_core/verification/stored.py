@@ -18,8 +18,8 @@ from torch import Tensor
 
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.model.heads import KINDS
 from bert_core.small_files import open_regular, parse_json, read_small
-from bert_core.verification.computing import CLASSES, OUTPUTS
 from bert_core.verification.texts import Item, Row
 
 JSON_NAME = "verification.json"
@@ -167,7 +167,7 @@ def _item(found: dict[str, Any], rows: tuple[Row, ...]) -> Item:
         found["tensor"],
     )
     lengths = [len(rows[number].ids) for number in item.texts]
-    fits = item.class_name in CLASSES and item.output in OUTPUTS and bool(lengths)
+    fits = item.output in KINDS[item.class_name].outputs and bool(lengths)
     for length, each in zip(lengths, item.places or [()] * len(lengths), strict=True):
         fits &= all(0 <= place < length for place in each)
     if not fits:

@@ -42,41 +42,17 @@ TEXTS: tuple[tuple[str, str | None], ...] = (
 tokens with [MASK]; longer than any model reads, so that every position is used; and three
 endings of one beginning."""
 
-_SHORT, _MASKED, _PAIR, _ASKED, _SIGNS, _LONG, _FULL = ((number,) for number in range(7))
-_PADDED = (0, 1, 2, 3, 4)
-_CHOICES = (7, 8, 9)
-
-PLAN: dict[str, tuple[tuple[str, tuple[int, ...], str], ...]] = {
-    "BertModel": (
-        ("attentions", _SHORT, "all"),
-        ("attentions", _PAIR, "all"),
-        ("last_hidden_state", _PADDED, "last"),
-        ("last_hidden_state", _FULL, "last"),
-        ("pooler_output", _PADDED, "all"),
-    ),
-    "BertForPreTraining": (
-        ("logits", _MASKED, "masks"),
-        ("logits", _LONG, "masks"),
-        ("seq_relationship_logits", _PADDED, "all"),
-    ),
-    "BertForMaskedLM": (("logits", _MASKED, "masks"), ("logits", _LONG, "masks")),
-    "BertForNextSentencePrediction": (("logits", _PADDED, "all"), ("logits", _LONG, "all")),
-    "BertForSequenceClassification": (("logits", _PADDED, "all"), ("logits", _LONG, "all")),
-    "BertForMultipleChoice": (("logits", _CHOICES, "all"),),
-    "BertForTokenClassification": (
-        ("logits", _PADDED, "all"),
-        ("logits", _LONG, "all"),
-        ("logits", _FULL, "all"),
-    ),
-    "BertForQuestionAnswering": (
-        ("start_logits", _ASKED, "all"),
-        ("end_logits", _ASKED, "all"),
-        ("start_logits", _FULL, "all"),
-        ("end_logits", _FULL, "all"),
-    ),
+BATCHES: dict[str, tuple[int, ...]] = {
+    "short": (0,),
+    "masked": (1,),
+    "pair": (2,),
+    "asked": (3,),
+    "long": (5,),
+    "full": (6,),
+    "padded": (0, 1, 2, 3, 4),
+    "choices": (7, 8, 9),
 }
-"""Class -> output, the texts that make one padded batch, and at which of their tokens ("all",
-the "last", or where a [MASK] stands: with all words' scores one of them fills 120 kB)."""
+"""Numbers of the texts that make one batch, by the names that `bert_core.model.heads` uses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from bert_core import (
 )
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
+from bert_core.model.heads import KINDS
 from bert_core.pretraining import mask_tokens
 from tests.one_device import OneDevice
 
@@ -51,16 +52,7 @@ HALVES = [(torch.float16, 5e-3), (torch.bfloat16, 4e-2)]
 
 # -- the calls ------------------------------------------------------------------------------------
 
-CLASSES: list[type[Any]] = [
-    BertModel,
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForMultipleChoice,
-    BertForTokenClassification,
-    BertForQuestionAnswering,
-]
+CLASSES: list[type[Any]] = [kind.cls for kind in KINDS.values()]
 WITH_LABELS = CLASSES[1:]
 
 

@@ -12,7 +12,7 @@ import torch
 from app.catalog import FEATURES
 from app.models import Engine
 from app.models.facts import ModelFacts, read_facts
-from app.models.fit import HEAD_NAMES, Severity, first_fitting, misfits
+from app.models.fit import Severity, first_fitting, misfits
 from app.streamlit_kit.about import heads, sizes
 from app.words.frame import footer
 from app.words.model import holdings, misfit_note, plan_facts, size_line
@@ -26,6 +26,7 @@ from bert_core import (
     BertModel,
 )
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
+from bert_core.model.heads import KINDS
 from tests.conftest import VOCABULARY, save_tiny
 
 TAGS = {"0": "O", "1": "B-PER", "2": "I-PER"}
@@ -69,11 +70,11 @@ def test_the_facts_are_what_the_engine_finds(tiny_engine: Engine, headless_folde
             assert head.trained == (not engine.missing(name))
 
 
-@pytest.mark.parametrize("name", HEAD_NAMES)
+@pytest.mark.parametrize("name", [kind.name for kind in KINDS.values() if kind.answers])
 def test_an_encoder_alone_would_answer_by_chance(untrained_folder: Path, name: str) -> None:
     facts = read_facts(untrained_folder)
     assert gravest(facts, name) is Severity.NOISE
-    assert f"no trained {HEAD_NAMES[name]}" in says(facts, name)
+    assert f"no trained {KINDS[name].head}" in says(facts, name)
     assert misfits(facts, [name])[0].names == facts.heads[name].missing
 
 

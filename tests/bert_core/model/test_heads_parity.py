@@ -5,6 +5,7 @@ import torch
 
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
+    KINDS,
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -14,15 +15,7 @@ from bert_core.model.heads import (
     BertForTokenClassification,
 )
 
-HEADS = [
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForMultipleChoice,
-    BertForTokenClassification,
-    BertForQuestionAnswering,
-]
+HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
 SCORES = {  # what the peer calls what we return, in our order
     BertForPreTraining: ("prediction_logits", "seq_relationship_logits"),
     BertForQuestionAnswering: ("start_logits", "end_logits"),

@@ -6,26 +6,18 @@ from dataclasses import FrozenInstanceError
 import pytest
 import torch
 
+import bert_core
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
+    KINDS,
     BertForMaskedLM,
     BertForMultipleChoice,
-    BertForNextSentencePrediction,
     BertForPreTraining,
     BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
 )
+from bert_core.verification.texts import BATCHES
 
-HEADS = [
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForMultipleChoice,
-    BertForTokenClassification,
-    BertForQuestionAnswering,
-]
+HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
 CLASSES = [BertModel, *HEADS]
 
 
@@ -35,6 +27,26 @@ def inputs_for(cls, batch):
     if cls is BertForMultipleChoice:
         return {name: torch.stack([value, value.roll(1, 0)], 1) for name, value in values.items()}
     return values
+
+
+# -- the table of classes -------------------------------------------------------------------------
+
+
+def test_the_table_names_every_public_class_and_the_axes_of_what_it_scores(make_config, batch):
+    public = {name for name in bert_core.__all__ if name == "BertModel" or name[:7] == "BertFor"}
+    assert public == set(KINDS)
+    for kind in KINDS.values():
+        assert getattr(bert_core, kind.name) is kind.cls
+        inputs = inputs_for(kind.cls, batch)
+        size = {"B": 3, "T": 7, "D": 32, "H": 4, "V": 99, "C": 2, "2": 2, "N": 2}
+        found = kind.cls(make_config()).eval().run(**inputs)
+        for name, axes in kind.outputs.items():
+            value = getattr(found, name)
+            shape = (value[0] if name == "attentions" else value).shape
+            assert list(shape) == [size[letter] for letter in axes], (kind.name, name)
+        for stored in kind.stored:
+            assert stored.output in kind.outputs
+            assert stored.texts in BATCHES
 
 
 # -- BertModel ----------------------------------------------------------------------------------

@@ -1,0 +1,636 @@
+"""The seven classes with a head: what they score, their losses, and the table of all classes.
+
+First the heads of pre-training (Devlin et al. 2019, section 3.1), then those of fine-tuning
+(section 3.2 and figure 4), then `KINDS`: one row a class, which everything that lists the classes
+reads.
+
+Each class names its parameters as the published checkpoints do and returns tuples and tensors as
+the classic interface does; `run` returns the same by name. With labels the result is the loss
+alone: a finite scalar, in which the labels -1 and -100 never count.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bert_core.config import BertConfig
+from bert_core.errors import InputError
+from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.inputs import check_inputs, check_positions
+from bert_core.model.kernels import activation, layer_norm, linear, recording_graph
+from bert_core.model.layers import Encoded
+from bert_core.model.losses import (
+    IGNORED,
+    cross_entropy,
+    is_ignored,
+    position_loss,
+    whole_numbers,
+)
+from bert_core.model.outputs import ModelOutputs
+
+# -- pre-training -------------------------------------------------------------------------------
+
+
+def pooled(encoded: Encoded) -> Tensor:
+    """Return the pooled output (B, D) of an encoder that was built with a pooler."""
+    assert encoded.pooled is not None
+    return encoded.pooled
+
+
+class BertPredictionHeadTransform(nn.Module):
+    """Dense, activation, normalisation before the vocabulary; (..., D) -> (..., D)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = activation(config)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Transform hidden states."""
+        return layer_norm(linear(hidden, self.dense, self.activation), self.LayerNorm)
+
+
+class BertLMPredictionHead(nn.Module):
+    """Scores of every word of the vocabulary; (..., D) -> (..., V).
+
+    `decoder.weight` is the word embedding matrix and `decoder.bias` is `bias`: one parameter
+    each under two names, as in the published checkpoints.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.transform = BertPredictionHeadTransform(config)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Score hidden states."""
+        return linear(self.transform(hidden), self.decoder)
+
+
+class BertPreTrainingHeads(nn.Module):
+    """`cls`: the masked-word head, the next-sentence head, or both."""
+
+    def __init__(self, config: BertConfig, *, words: bool, sentences: bool) -> None:
+        super().__init__()
+        if words:
+            self.predictions = BertLMPredictionHead(config)
+        if sentences:
+            self.seq_relationship = nn.Linear(config.hidden_size, 2)
+
+
+class _MaskedWords(BertPreTrainedModel):
+    """What the two classes with a masked-word head share."""
+
+    bert: BertModel
+    cls: BertPreTrainingHeads
+
+    def tied_keys(self) -> tuple[str, ...]:
+        """The decoder repeats the word embeddings and the bias."""
+        return ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")
+
+    def tie_weights(self) -> None:
+        """Point the decoder at the word embeddings and the bias."""
+        head = self.cls.predictions
+        head.decoder.weight = self.bert.embeddings.word_embeddings.weight
+        head.decoder.bias = head.bias
+
+    def scores_at(
+        self,
+        input_ids: Tensor,
+        positions: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Score the vocabulary at chosen positions only.
+
+        Args:
+            input_ids: (B, T).
+            positions: (B, P), indices into T; negative ones are refused.
+            token_type_ids: (B, T), default zeros.
+            attention_mask: (B, T), default ones.
+            head_mask: (H,) or (L, H).
+
+        Returns:
+            (B, P, V), the rows `forward` would give at these positions.
+
+        Raises:
+            InputError: positions of another shape, not whole numbers, or outside the input.
+        """
+        check_positions(positions, input_ids)
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        places = positions.long().to(encoded.last.device)[..., None]
+        chosen = encoded.last.gather(1, places.expand(-1, -1, encoded.last.shape[-1]))  # (B, P, D)
+        scores: Tensor = self.cls.predictions(chosen)
+        return scores
+
+    def _word_loss(self, encoded: Encoded, labels: Tensor) -> Tensor:
+        """Masked-word loss; the vocabulary is scored only where a label counts.
+
+        How many labels count is not known while a graph is recorded: then all places are scored.
+        """
+        labels = whole_numbers(labels, "masked_lm_labels")
+        if labels.shape != encoded.last.shape[:2]:
+            raise InputError(
+                f"masked_lm_labels has the shape {tuple(labels.shape)}; expected "
+                f"{tuple(encoded.last.shape[:2])}."
+            )
+        labels = labels.to(encoded.last.device)
+        if recording_graph():
+            scores = self.cls.predictions(encoded.last)  # (B, T, V)
+            return cross_entropy(scores, labels, name="masked_lm_labels")
+        counted = ~is_ignored(labels)
+        scores = self.cls.predictions(encoded.last[counted])  # (number counted, V)
+        return cross_entropy(scores, labels[counted], name="masked_lm_labels")
+
+
+class BertForPreTraining(_MaskedWords):
+    """BERT with both heads of pre-training: masked words and next sentence.
+
+    With both kinds of labels `forward` returns the sum of both losses, with one kind that loss
+    alone, with none the scores.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        super().__init__(
+            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
+        )
+        self.bert = BertModel(config)
+        self.cls = BertPreTrainingHeads(config, words=True, sentences=True)
+        self._finish()
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        return {
+            "logits": self.cls.predictions(encoded.last),
+            "seq_relationship_logits": linear(pooled(encoded), self.cls.seq_relationship),
+        }
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        masked_lm_labels: Tensor | None = None,
+        next_sentence_label: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Score words (B, T, V) and the sentence relation (B, 2), or return the loss.
+
+        Args:
+            input_ids: (B, T).
+            token_type_ids: (B, T), default zeros.
+            attention_mask: (B, T), default ones.
+            masked_lm_labels: (B, T); -1 and -100 do not count.
+            next_sentence_label: (B,); 0 "B follows A", 1 "B is random".
+            head_mask: (H,) or (L, H).
+
+        Returns:
+            Without labels both scores. With both kinds of labels the sum of both losses, with one
+            kind that loss alone.
+        """
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        losses = []
+        if masked_lm_labels is not None:
+            losses.append(self._word_loss(encoded, masked_lm_labels))
+        if next_sentence_label is not None:
+            relation = linear(pooled(encoded), self.cls.seq_relationship)
+            losses.append(cross_entropy(relation, next_sentence_label, name="next_sentence_label"))
+        if losses:
+            return sum(losses[1:], losses[0])
+        return self._answer(encoded, *self._logits(encoded).values())
+
+
+class BertForMaskedLM(_MaskedWords):
+    """BERT with the masked-word head (Devlin et al. 2019, task 1)."""
+
+    def __init__(
+        self,
+        config: BertConfig,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        super().__init__(
+            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
+        )
+        self.bert = BertModel(config, add_pooling_layer=False)
+        self.cls = BertPreTrainingHeads(config, words=True, sentences=False)
+        self._finish()
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        return {"logits": self.cls.predictions(encoded.last)}
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        masked_lm_labels: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Score every word at every position (B, T, V), or return the loss."""
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        if masked_lm_labels is not None:
+            return self._word_loss(encoded, masked_lm_labels)
+        return self._answer(encoded, self._logits(encoded)["logits"])
+
+
+class BertForNextSentencePrediction(BertPreTrainedModel):
+    """BERT with the next-sentence head (task 2); index 0 "B follows A", 1 "B is random"."""
+
+    def __init__(
+        self,
+        config: BertConfig,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        super().__init__(
+            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
+        )
+        self.bert = BertModel(config)
+        self.cls = BertPreTrainingHeads(config, words=False, sentences=True)
+        self._finish()
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        return {"logits": linear(pooled(encoded), self.cls.seq_relationship)}
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        next_sentence_label: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Score the relation of two sentences (B, 2), or return the loss."""
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(encoded)["logits"]
+        if next_sentence_label is not None:
+            return cross_entropy(logits, next_sentence_label, name="next_sentence_label")
+        return self._answer(encoded, logits)
+
+
+# -- fine-tuning --------------------------------------------------------------------------------
+
+
+class _Classifier(BertPreTrainedModel):
+    """What the classes with a `classifier` layer share."""
+
+    def __init__(
+        self,
+        config: BertConfig,
+        outputs: int,
+        output_attentions: bool,
+        keep_multihead_output: bool,
+        *,
+        pooling: bool = True,
+    ) -> None:
+        super().__init__(
+            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
+        )
+        rate = config.extra.get("classifier_dropout")
+        self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
+        self.bert = BertModel(config, add_pooling_layer=pooling)
+        self.classifier = nn.Linear(config.hidden_size, outputs)
+        self._finish()
+
+    def _classify(self, hidden: Tensor) -> Tensor:
+        return linear(F.dropout(hidden, self.dropout_rate, self.training), self.classifier)
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        return {"logits": self._classify(pooled(encoded))}
+
+
+class BertForSequenceClassification(_Classifier):
+    """BERT with one decision a text or pair: sentiment, entailment, similarity ...
+
+    Args:
+        config: sizes of the model.
+        num_labels: C; None means what the config says, else 2. One label is a regression.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        num_labels: int | None = None,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        config = _labelled(config, num_labels)
+        self.num_labels = config.num_labels
+        super().__init__(config, self.num_labels, output_attentions, keep_multihead_output)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Return logits (B, C), or the loss: cross-entropy, squared error where C is 1."""
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(encoded)["logits"]
+        if labels is None:
+            return self._answer(encoded, logits)
+        if self.num_labels > 1:
+            return cross_entropy(logits, labels)
+        if not isinstance(labels, Tensor) or labels.numel() != logits.numel():
+            found = tuple(labels.shape) if isinstance(labels, Tensor) else type(labels).__name__
+            raise InputError(f"labels is {found}; expected a tensor {(logits.shape[0],)}.")
+        return F.mse_loss(logits.flatten(), labels.flatten().to(logits))
+
+
+class BertForMultipleChoice(_Classifier):
+    """BERT that chooses one of N texts; inputs are (B, N, T).
+
+    Args:
+        config: sizes of the model.
+        num_choices: N the caller plans with; an input may have any other N.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        num_choices: int = 2,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        self.num_choices = num_choices
+        super().__init__(config, 1, output_attentions, keep_multihead_output)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Return logits (B, N), or the loss; attentions are (B * N, H, T, T)."""
+        ids, types, mask = self._flat(input_ids, token_type_ids, attention_mask)
+        encoded = self._encode(ids, types, mask, head_mask)
+        logits = self._logits(encoded)["logits"].view(input_ids.shape[:2])
+        if labels is not None:
+            return cross_entropy(logits, labels)
+        return self._answer(encoded, logits)
+
+    def run(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        **options: Any,
+    ) -> ModelOutputs:
+        """Return everything by name; logits (B, N), all else with B * N in place of B."""
+        ids, types, mask = self._flat(input_ids, token_type_ids, attention_mask)
+        outputs = super().run(ids, types, mask, **options)
+        if outputs.logits is None:
+            return outputs
+        return replace(outputs, logits=outputs.logits.view(input_ids.shape[:2]))
+
+    def _flat(
+        self, input_ids: Tensor, token_type_ids: Tensor | None, attention_mask: Tensor | None
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Check inputs (B, N, T) and bring them to (B * N, T)."""
+        check_inputs(self.config, input_ids, token_type_ids, attention_mask, rank=3)
+        return (
+            input_ids.flatten(0, 1),
+            None if token_type_ids is None else token_type_ids.flatten(0, 1),
+            None if attention_mask is None else attention_mask.flatten(0, 1),
+        )
+
+
+class BertForTokenClassification(_Classifier):
+    """BERT with one decision a token: entities, parts of speech ...
+
+    Args:
+        config: sizes of the model.
+        num_labels: C; None means what the config says, else 2.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        num_labels: int | None = None,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        config = _labelled(config, num_labels)
+        self.num_labels = config.num_labels
+        super().__init__(
+            config, self.num_labels, output_attentions, keep_multihead_output, pooling=False
+        )
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        return {"logits": self._classify(encoded.last)}
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Return logits (B, T, C), or the loss over tokens whose attention mask is not 0."""
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(encoded)["logits"]
+        if labels is None:
+            return self._answer(encoded, logits)
+        labels = whole_numbers(labels, "labels")
+        if attention_mask is not None and attention_mask.shape == labels.shape:
+            labels = labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
+        return cross_entropy(logits, labels)
+
+
+class BertForQuestionAnswering(BertPreTrainedModel):
+    """BERT that marks where an answer starts and ends in the text."""
+
+    def __init__(
+        self,
+        config: BertConfig,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        super().__init__(
+            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
+        )
+        self.bert = BertModel(config, add_pooling_layer=False)
+        self.qa_outputs = nn.Linear(config.hidden_size, 2)
+        self._finish()
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        start, end = linear(encoded.last, self.qa_outputs).unbind(-1)  # (B, T) each
+        return {"start_logits": start, "end_logits": end}
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        start_positions: Tensor | None = None,
+        end_positions: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Return `(start_logits, end_logits)` (B, T) each, or the mean of both losses.
+
+        Positions outside the input do not count.
+        """
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        start, end = self._logits(encoded).values()
+        if start_positions is None and end_positions is None:
+            return self._answer(encoded, start, end)
+        if start_positions is None or end_positions is None:
+            raise InputError("start_positions and end_positions are needed together.")
+        start_loss = position_loss(start, start_positions, "start_positions")
+        return (start_loss + position_loss(end, end_positions, "end_positions")) / 2
+
+
+def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
+    """Return a config with this many labels; the caller's own is left as it is."""
+    if num_labels is None or num_labels == config.num_labels:
+        return config
+    config = copy.deepcopy(config)
+    config.num_labels = num_labels
+    return config
+
+
+# -- the table of all classes -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOutput:
+    """One output that `bert_core.verification` stores beside a model and compares again.
+
+    Attributes:
+        output: a field of `ModelOutputs`.
+        texts: which of the stored texts make the batch, a name in `verification.texts.BATCHES`.
+        at: which tokens: "all", the "last", or "masks", where a [MASK] stands (with the scores of
+            all words one text fills 120 kB).
+    """
+
+    output: str
+    texts: str
+    at: str = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKind:
+    """One class of model: what it is called, what it scores, and how it is verified.
+
+    Attributes:
+        cls: the class.
+        answers: the kind of answer that its head gives, as a title: "Hidden words"; "" where it
+            has no head of its own.
+        head: what its head is called in running text: "masked-word head".
+        outputs: the fields of `ModelOutputs` that are its own -> their axes, in the letters of
+            `outputs`; N is the number of choices.
+        stored: what verification stores of it.
+        reads_pairs: an input is two texts.
+    """
+
+    cls: type[BertPreTrainedModel]
+    answers: str
+    head: str
+    outputs: Mapping[str, str]
+    stored: tuple[StoredOutput, ...]
+    reads_pairs: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return self.cls.__name__
+
+    def has_axis(self, letter: str) -> bool:
+        """Tell whether one of its own outputs has an axis, for example V or C."""
+        return any(letter in axes for axes in self.outputs.values())
+
+
+_TEXT_LOGITS = (StoredOutput("logits", "padded"), StoredOutput("logits", "long"))
+_WORD_LOGITS = (StoredOutput("logits", "masked", "masks"), StoredOutput("logits", "long", "masks"))
+
+KINDS: Mapping[str, ModelKind] = {
+    kind.name: kind
+    for kind in (
+        ModelKind(
+            BertModel,
+            "",
+            "encoder",
+            {"attentions": "BHTT", "last_hidden_state": "BTD", "pooler_output": "BD"},
+            (
+                StoredOutput("attentions", "short"),
+                StoredOutput("attentions", "pair"),
+                StoredOutput("last_hidden_state", "padded", "last"),
+                StoredOutput("last_hidden_state", "full", "last"),
+                StoredOutput("pooler_output", "padded"),
+            ),
+        ),
+        ModelKind(
+            BertForPreTraining,
+            "",
+            "pair of heads of pre-training",
+            {"logits": "BTV", "seq_relationship_logits": "B2"},
+            (*_WORD_LOGITS, StoredOutput("seq_relationship_logits", "padded")),
+            reads_pairs=True,
+        ),
+        ModelKind(
+            BertForMaskedLM, "Hidden words", "masked-word head", {"logits": "BTV"}, _WORD_LOGITS
+        ),
+        ModelKind(
+            BertForNextSentencePrediction,
+            "Next sentence",
+            "next-sentence head",
+            {"logits": "B2"},
+            _TEXT_LOGITS,
+            reads_pairs=True,
+        ),
+        ModelKind(
+            BertForQuestionAnswering,
+            "Answers in a text",
+            "question-answering head",
+            {"start_logits": "BT", "end_logits": "BT"},
+            (
+                StoredOutput("start_logits", "asked"),
+                StoredOutput("end_logits", "asked"),
+                StoredOutput("start_logits", "full"),
+                StoredOutput("end_logits", "full"),
+            ),
+            reads_pairs=True,
+        ),
+        ModelKind(
+            BertForTokenClassification,
+            "Labels of words",
+            "head for labelling words",
+            {"logits": "BTC"},
+            (*_TEXT_LOGITS, StoredOutput("logits", "full")),
+        ),
+        ModelKind(
+            BertForSequenceClassification,
+            "Labels of texts",
+            "head for classifying texts",
+            {"logits": "BC"},
+            _TEXT_LOGITS,
+        ),
+        ModelKind(
+            BertForMultipleChoice,
+            "One of several choices",
+            "multiple-choice head",
+            {"logits": "BN"},
+            (StoredOutput("logits", "choices"),),
+        ),
+    )
+}
+"""Every class by its name. What lists the classes reads this table, so a new one is a row here."""
