@@ -13,9 +13,8 @@ them. The plain way and the tricks agree to 1e-6 of the largest value. The trick
 - Attention head by head, in the processor's cache (`_attend_head_by_head`), in blocks of memory
   that are used again (`bert_core.model.memory`); and softmax in place (`attend`).
 - No mask where nothing is masked (`masks_nothing`), so that no kernel adds zeros.
-- More threads for a long input unless the machine is busy (`more_threads_pay`).
 
-They look at addresses, values, or the machine, or call kernels without a gradient. Graph tools
+They look at addresses or values, or call kernels without a gradient. Graph tools
 (`torch.compile`, `torch.export`, `torch.jit.trace`, ONNX export) have to see the same operations
 for all inputs, so all tricks, and all checks of sizes and values, step aside while a graph is
 recorded; `recording_graph` alone decides that. The environment variable BERT_CORE_KERNELS=plain
@@ -270,21 +269,3 @@ def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
         and weight.numel() > 0
         and not torch.is_autocast_enabled("cpu")
     )
-
-
-# -- threads --------------------------------------------------------------------------------------
-
-
-def more_threads_pay() -> bool:
-    """Tell whether a long input gains by more threads than its share.
-
-    The threads of one pass wait for each other at every step. Where something else takes their
-    cores away, two of them are slower than one: 1.6 times, measured beside seven busy processes
-    on two cores. Busy means that half as much again ran in the last minute as there are cores.
-    """
-    if not special_kernels() or not hasattr(os, "getloadavg"):
-        return True
-    try:
-        return os.getloadavg()[0] <= 1.5 * (os.cpu_count() or 1)
-    except OSError:
-        return True

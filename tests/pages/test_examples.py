@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import FEATURES, Example, examples, read_examples
 from app.models import Engine
 from app.settings import BUNDLED_MODEL
-from app.words.examples import OPEN, RIGHT, TRY, WRONG, mark_line
+from app.words.notes import OPEN, RIGHT, TRY, WRONG, mark_line
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
 from tests.example_marks import ask, fits

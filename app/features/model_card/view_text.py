@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from app.words.blocks import record_table
 from app.words.html import Html, join, tag, visible
-from app.words.record_table import record_table
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t](.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")

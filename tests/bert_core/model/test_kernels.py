@@ -16,7 +16,6 @@ from bert_core.model.kernels import (
     layer_norm,
     linear,
     linear_together,
-    more_threads_pay,
     special_kernels,
     store_together,
 )
@@ -228,14 +227,11 @@ def test_the_plain_setting_takes_no_special_kernel(
         assert_close(mine, theirs)
 
 
-def test_the_plain_setting_looks_at_no_mask_and_at_no_load(set_kernels, monkeypatch):
-    monkeypatch.setattr(functional.os, "getloadavg", lambda: (1e9, 0.0, 0.0), raising=False)
+def test_the_plain_setting_looks_at_no_mask(set_kernels):
     ones = torch.ones(1, 7, dtype=torch.bool)
     assert functional.masks_nothing(ones)
-    assert not more_threads_pay()
     set_kernels("plain")
     assert not functional.masks_nothing(ones)
-    assert more_threads_pay()
 
 
 def test_another_setting_is_refused_in_words(set_kernels, layer, x):
