@@ -3,24 +3,54 @@
 `python app.py` starts the server, with `--models FOLDER` it also offers the models in a folder;
 `streamlit run app.py` starts it through Streamlit's own command. In both cases Streamlit runs
 this file again for every visit, and then it draws the site.
+
+Exit status of `python app.py`: 2 where it cannot start as asked, 130 after Ctrl+C.
 """
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+def start() -> None:
+    """Serve the site; what keeps it from starting is said in one line."""
+    from app.settings import check_settings, read_arguments
+    from bert_core.errors import BertError
+
+    read_arguments(sys.argv[1:])
+    try:
+        check_settings()
+        from app.streamlit_kit.server import serve  # what it imports needs sound settings
+
+        serve(Path(__file__).resolve())
+    except BertError as error:
+        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        raise SystemExit(2) from None
+
+
+def stop(*_: object) -> None:
+    """End the process on Ctrl+C.
+
+    It ends here and now: Python's own end would tear Streamlit's threads out of PyTorch's C++
+    code, and the process would abort.
+    """
+    os.write(2, b"Stopped.\n")
+    os._exit(130)
+
 
 if __name__ == "__main__":
+    if threading.current_thread() is threading.main_thread():  # Streamlit runs visits in others
+        signal.signal(signal.SIGINT, stop)
     # PyTorch's threads wait for each other awake, which is quick, but not for long: where
     # something else wants the core, one pass took ten times as long. The library that runs them
     # reads this when PyTorch is loaded, so the site is imported after it.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-    if get_script_run_ctx(suppress_warning=True) is None:
-        from app.streamlit_kit.server import read_arguments, serve
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-        read_arguments(sys.argv[1:])
-        serve(Path(__file__).resolve())
+    if get_script_run_ctx(suppress_warning=True) is None:
+        start()
     else:
         from app.streamlit_kit.site import show_site
 

@@ -36,7 +36,9 @@ if _TYPE_CHECKING:
 dependencies = ["torch", "numpy", "huggingface_hub", "requests", "tqdm"]
 
 
-def bertTokenizer(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "BertTokenizer":
+def bertTokenizer(
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
+) -> "BertTokenizer":
     """Load the tokenizer of a checkpoint: text to WordPiece tokens and ids.
 
     Args:
@@ -70,14 +72,14 @@ def bertTokenizer(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "Ber
     return BertTokenizer.from_pretrained(name_or_path, *inputs, **options)
 
 
-def bertModel(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "BertModel":
+def bertModel(name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any) -> "BertModel":
     """Load the encoder alone: a vector for every token, and one for the whole input.
 
     Args:
         name_or_path: a folder, an archive, a bundled name or a Hub id.
         *inputs: further arguments of the class, by position.
         **options: `output_attentions`, `keep_multihead_output`, `cache_dir`, `revision`,
-            `from_tf`, `state_dict`, `dtype`; fields of the configuration.
+            `from_tf`, `state_dict`, `dtype`, `allow_nonfinite`; fields of the configuration.
 
     Example:
         >>> import torch
@@ -94,7 +96,7 @@ def bertModel(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "BertMod
 
 
 def bertForPreTraining(
-    name_or_path: "_Name", *inputs: _Any, **options: _Any
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForPreTraining":
     """Load BERT with both heads of pretraining: masked words and next sentence.
 
@@ -117,7 +119,9 @@ def bertForPreTraining(
     return BertForPreTraining.from_pretrained(name_or_path, *inputs, **options)
 
 
-def bertForMaskedLM(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "BertForMaskedLM":
+def bertForMaskedLM(
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
+) -> "BertForMaskedLM":
     """Load BERT with the masked-word head: a score for every word at every position.
 
     Takes the arguments of `bertModel`.
@@ -140,7 +144,7 @@ def bertForMaskedLM(name_or_path: "_Name", *inputs: _Any, **options: _Any) -> "B
 
 
 def bertForNextSentencePrediction(
-    name_or_path: "_Name", *inputs: _Any, **options: _Any
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForNextSentencePrediction":
     """Load BERT with the next-sentence head: index 0 is "follows", index 1 is "random".
 
@@ -162,7 +166,7 @@ def bertForNextSentencePrediction(
 
 
 def bertForSequenceClassification(
-    name_or_path: "_Name", *inputs: _Any, **options: _Any
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForSequenceClassification":
     """Load BERT with one decision a text or pair of texts.
 
@@ -185,7 +189,7 @@ def bertForSequenceClassification(
 
 
 def bertForMultipleChoice(
-    name_or_path: "_Name", *inputs: _Any, **options: _Any
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForMultipleChoice":
     """Load BERT that chooses among texts; inputs are (questions, choices, tokens).
 
@@ -207,7 +211,7 @@ def bertForMultipleChoice(
 
 
 def bertForTokenClassification(
-    name_or_path: "_Name", *inputs: _Any, **options: _Any
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForTokenClassification":
     """Load BERT with one decision a token: named entities, parts of speech.
 
@@ -230,7 +234,7 @@ def bertForTokenClassification(
 
 
 def bertForQuestionAnswering(
-    name_or_path: "_Name", *inputs: _Any, **options: _Any
+    name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForQuestionAnswering":
     """Load BERT that marks where the answer to a question starts and ends in a text.
 

@@ -1,12 +1,15 @@
 """Limits, paths and the few environment variables of the explorer.
 
+A variable that is empty counts as not set. A value that a variable cannot have ends the start of
+the site, and so does a folder that is not there.
+
 BERT_EXPLORER_MODEL    a bundled name, a folder, or an id on the Hugging Face Hub that is fetched
                        when the server starts; the model every page starts with
 BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separated as in PATH
 BERT_EXPLORER_KEEP     loaded models kept in memory at once
 BERT_EXPLORER_MEMORY   MiB that loaded models may take together
 BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub, "on" lets everybody
-                       download; otherwise only who sits at this machine can
+                       download, "local" only visitors at this machine (the default)
 BERT_EXPLORER_DOWNLOAD MiB that one downloaded model may have
 BERT_EXPLORER_DISK     MiB that all downloaded models may have together
 BERT_EXPLORER_CACHE    folder for them
@@ -16,10 +19,17 @@ BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one 
                        threads of all of them
 """
 
+import argparse
 import os
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
+
+from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout: `pages/` and `assets/` stand here."""
@@ -28,8 +38,21 @@ ASSETS = ROOT / "assets"
 
 BUNDLED_MODEL = "explorer-mini-uncased"
 
+_PREFIX = "BERT_EXPLORER_"
+_NAMES = "MODEL MODELS KEEP MEMORY HUB DOWNLOAD DISK CACHE DEVICE THREADS RUNS"
+VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
+"""The environment variables of the site."""
+
 _ON = frozenset({"on", "yes", "true", "1"})
 _OFF = frozenset({"off", "no", "false", "0"})
+_LOCAL = frozenset({"", "local"})
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_MOST = 999_999_999
+# More threads than cores only make each other wait, and some thousands end the process: PyTorch
+# does not survive it when the system has no more.
+_MOST_THREADS = max(64, os.cpu_count() or 1)
+_QUOTED = 40  # characters of a value in a message
 
 
 class HubUse(Enum):
@@ -77,39 +100,116 @@ class Settings:
     shown_pieces: int = 600
 
 
-def _positive(name: str, default: int) -> int:
-    """Read a positive whole number from the environment; anything else is the default."""
-    value = os.environ.get(name, "")
-    return int(value) if value.isdecimal() and int(value) > 0 else default
+def _value(name: str) -> str:
+    """Read a variable without the blanks around it; "" where it is not set."""
+    return os.environ.get(name, "").strip()
+
+
+def _refusal(name: str, expected: str) -> ConfigError:
+    return ConfigError(f"{name} is {_value(name)[:_QUOTED]!r}; expected {expected}.")
+
+
+def _number(name: str, default: int, most: int = _MOST) -> int:
+    """Read a whole number from 1 to `most`."""
+    value = _value(name)
+    if not value:
+        return default
+    if not _NUMBER.fullmatch(value) or not 1 <= int(value) <= most:
+        raise _refusal(name, f"a whole number from 1 to {most:,}")
+    return int(value)
 
 
 def _folders(name: str) -> tuple[str, ...]:
-    """Read a list of folders from the environment, separated as the system separates PATH."""
-    return tuple(part for part in os.environ.get(name, "").split(os.pathsep) if part.strip())
+    """Read a list of folders, separated as the system separates PATH."""
+    return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
 
 
 def _hub_use(name: str) -> HubUse:
-    """Read a switch from the environment; anything but on and off is the cautious default."""
-    value = os.environ.get(name, "").strip().lower()
-    return HubUse.OFF if value in _OFF else HubUse.ON if value in _ON else HubUse.LOCAL
+    """Read who may have models downloaded."""
+    uses = {HubUse.ON: _ON, HubUse.OFF: _OFF, HubUse.LOCAL: _LOCAL}
+    found = [use for use, words in uses.items() if _value(name).lower() in words]
+    if not found:
+        raise _refusal(name, "on, off or local")
+    return found[0]
+
+
+def _device(name: str) -> str:
+    """Read the name of a device; whether it is there is asked by `app.compute.device`."""
+    value = _value(name).lower() or "cpu"
+    if not _DEVICE.fullmatch(value):
+        raise _refusal(name, "cpu, cuda, cuda:0 (with the number of the GPU), mps or auto")
+    return value
 
 
 def settings() -> Settings:
-    """Return the settings as the environment stands now."""
+    """Return the settings as the environment is now.
+
+    Raises:
+        ConfigError: a variable has a value that it cannot have.
+    """
     # Half the cores for one pass, so that two visitors compute side by side: with all cores for
     # each, threads wait for each other (measured: three times slower on two busy cores).
     cores = os.cpu_count() or 1
-    threads = _positive("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)))
+    threads = _number("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)), _MOST_THREADS)
     return Settings(
-        model=os.environ.get("BERT_EXPLORER_MODEL") or BUNDLED_MODEL,
+        model=_value("BERT_EXPLORER_MODEL") or BUNDLED_MODEL,
         folders=_folders("BERT_EXPLORER_MODELS"),
-        models=_positive("BERT_EXPLORER_KEEP", 4),
-        model_bytes=_positive("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
+        models=_number("BERT_EXPLORER_KEEP", 4),
+        model_bytes=_number("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
         hub=_hub_use("BERT_EXPLORER_HUB"),
-        download_bytes=_positive("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
-        disk_bytes=_positive("BERT_EXPLORER_DISK", 10_240) * 2**20,
-        downloads=os.environ.get("BERT_EXPLORER_CACHE", "").strip(),
-        device=os.environ.get("BERT_EXPLORER_DEVICE", "").strip().lower() or "cpu",
+        download_bytes=_number("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
+        disk_bytes=_number("BERT_EXPLORER_DISK", 10_240) * 2**20,
+        downloads=_value("BERT_EXPLORER_CACHE"),
+        device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
-        runs=_positive("BERT_EXPLORER_RUNS", max(1, cores // threads)),
+        runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),
     )
+
+
+def read_arguments(arguments: Sequence[str]) -> None:
+    """Take models from the command line; what is given there wins over the environment.
+
+    Args:
+        arguments: those after the script's name.
+    """
+    parser = argparse.ArgumentParser(prog="app.py", description="Serve BERT Explorer.")
+    parser.add_argument(
+        "--model",
+        metavar="MODEL",
+        help="what pages start with: a bundled name, a folder, or an id on the Hugging Face Hub",
+    )
+    parser.add_argument(
+        "--models",
+        metavar="FOLDER",
+        action="append",
+        help="a folder whose models visitors may choose; may be given several times",
+    )
+    given = parser.parse_args(arguments)
+    if given.model:
+        os.environ["BERT_EXPLORER_MODEL"] = given.model
+    if given.models:
+        os.environ["BERT_EXPLORER_MODELS"] = os.pathsep.join(given.models)
+
+
+def check_settings() -> None:
+    """Check the environment before the site starts; unknown variables are named on stderr.
+
+    Raises:
+        ConfigError: a variable has a value that it cannot have, or names a folder that is not
+            there.
+    """
+    for name in sorted(set(os.environ) - set(VARIABLES)):
+        if name.startswith(_PREFIX):
+            near = get_close_matches(name.removeprefix(_PREFIX), _NAMES.split(), 1)
+            meant = f" Did you mean {_PREFIX}{near[0]}?" if near else ""
+            sys.stderr.write(f"{name} is ignored: there is no such setting.{meant}\n")
+    found = settings()
+    for folder in found.folders:
+        if not Path(folder).expanduser().is_dir():
+            raise ConfigError(
+                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or name "
+                "another one."
+            )
+    downloads = Path(found.downloads).expanduser()
+    if found.downloads and downloads.exists() and not downloads.is_dir():
+        raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}, which is no folder.")

@@ -4,6 +4,8 @@ This package knows nothing of any user interface and never imports the applicati
 names are those below; errors live in `bert_core.errors`.
 """
 
+from bert_core.checkpoints.formats.weights import PICKLE as WEIGHTS_NAME
+from bert_core.checkpoints.settings import CONFIG_NAME
 from bert_core.checkpoints.tensorflow_loading import load_tf_weights_in_bert
 from bert_core.config import BertConfig
 from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
@@ -24,6 +26,8 @@ from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTok
 __version__ = "0.1.0"
 
 __all__ = [
+    "CONFIG_NAME",
+    "WEIGHTS_NAME",
     "BasicTokenizer",
     "BertConfig",
     "BertError",

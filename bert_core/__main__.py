@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from bert_core.analysis.head_statistics import HeadStatistics, measure_folder, to_json
+from bert_core.analysis.head_statistics import HeadStatistics
+from bert_core.analysis.statistics_file import measure_folder, to_json
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError

@@ -51,7 +51,10 @@ class BertConfig:
         num_hidden_layers: L.
         num_attention_heads: H; must divide D when a model is built.
         intermediate_size: F, width inside the feed-forward block.
-        hidden_act: "gelu" (erf form), "relu", "swish"/"silu", "gelu_new", or a callable.
+        hidden_act: "gelu" (erf form) or its variants "gelu_new", "gelu_fast",
+            "gelu_pytorch_tanh" (all three the tanh form), "gelu_10" and "quick_gelu"; "relu",
+            "leaky_relu", "swish" (also called "silu"), "mish", "tanh", "sigmoid", "linear"; or a
+            callable.
         hidden_dropout_prob: dropout of hidden states, 0 to 1.
         attention_probs_dropout_prob: dropout of attention weights, 0 to 1.
         max_position_embeddings: longest input in tokens.
@@ -122,18 +125,18 @@ class BertConfig:
     # -- building ---------------------------------------------------------------------------
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
+    def from_dict(cls, json_object: Mapping[str, Any]) -> "BertConfig":
         """Build a config from the keys of a config file; unknown keys are kept."""
-        if "vocab_size" not in values:
+        if "vocab_size" not in json_object:
             raise ConfigError(
                 "The configuration has no vocab_size. Expected the keys of a BERT config.json; "
-                f"found {sorted(map(str, values))[:12]}."
+                f"found {sorted(map(str, json_object))[:12]}."
             )
-        size = values["vocab_size"]
+        size = json_object["vocab_size"]
         if not isinstance(size, int) or isinstance(size, bool):
             raise ConfigError(f"vocab_size is {shown(size)}; expected a whole number.")
         config = cls(size)
-        config._take({key: value for key, value in values.items() if key != "vocab_size"})
+        config._take({key: value for key, value in json_object.items() if key != "vocab_size"})
         config._check()
         return config
 
@@ -358,17 +361,23 @@ def _read_temperatures(value: object) -> dict[str, float]:
 
 
 def _read_labels(value: object) -> dict[int, str]:
-    """Read id2label; JSON has its keys as strings.
+    """Read id2label; JSON has its keys as strings, and numbers of stars without quotes.
 
-    >>> _read_labels({"0": "O", "1": "B-PER"})
-    {0: 'O', 1: 'B-PER'}
+    >>> _read_labels({"0": "O", "1": "B-PER"}), _read_labels({"0": 1, "1": 2.5})
+    ({0: 'O', 1: 'B-PER'}, {0: '1', 1: '2.5'})
     """
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise ConfigError(f"id2label is a {type(value).__name__}; expected a table index -> name.")
+    for index, label in value.items():
+        if not isinstance(label, str | int | float):
+            raise ConfigError(
+                f"id2label calls label {shown(index)} {shown(label)}; expected a name, which is "
+                "text, a number, true or false."
+            )
     try:
-        labels = {int(index): str(label) for index, label in value.items()}
+        labels = {int(index): _label_text(label) for index, label in value.items()}
     except (TypeError, ValueError):
         raise ConfigError("id2label has a key that is not a whole number.") from None
     if sorted(labels) != list(range(len(labels))):
@@ -377,6 +386,15 @@ def _read_labels(value: object) -> dict[int, str]:
             "without gaps."
         )
     return dict(sorted(labels.items()))
+
+
+def _label_text(label: str | float) -> str:
+    """Return a label as JSON writes it, text without its quotes.
+
+    >>> _label_text("B-PER"), _label_text(5), _label_text(True)
+    ('B-PER', '5', 'true')
+    """
+    return label if isinstance(label, str) else json.dumps(label)
 
 
 def _invert_labels(value: object) -> dict[int, str]:

@@ -196,9 +196,10 @@ class _Handler(BaseHTTPRequestHandler):
         siblings = []
         for file, data in found.files.items():
             digest = hashlib.sha256(data).hexdigest()
-            large = {"sha256": digest, "size": len(data), "pointerSize": 130}
+            large = {"sha256": digest, "size": len(data), "pointerSize": len(pointer(data))}
             each = {"rfilename": file, "size": len(data), "blobId": git_sha1(data)}
-            siblings.append({**each, "lfs": large} if len(data) >= LARGE else each)
+            lfs = {"blobId": git_sha1(pointer(data)), "lfs": large}
+            siblings.append({**each, **lfs} if len(data) >= LARGE else each)
         answer = {"id": name, "modelId": name, "sha": found.commit, "siblings": siblings}
         self._send(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
 
@@ -278,3 +279,10 @@ class _Handler(BaseHTTPRequestHandler):
 def git_sha1(data: bytes) -> str:
     """Name contents as git does."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def pointer(data: bytes) -> bytes:
+    """Write what git keeps in place of a large file."""
+    digest = hashlib.sha256(data).hexdigest()
+    first = "version https://git-lfs.github.com/spec/v1"
+    return f"{first}\noid sha256:{digest}\nsize {len(data)}\n".encode()

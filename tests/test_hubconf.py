@@ -121,6 +121,14 @@ def test_arguments_by_position_and_by_name_arrive(tiny_folder: Path) -> None:
     assert load("bertTokenizer", name, do_lower_case=False).do_lower_case is False  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_classic_keyword_names_the_model(entry: str, tiny_folder: Path) -> None:
+    found = torch.hub.load(
+        str(ROOT), entry, pretrained_model_name_or_path=str(tiny_folder), source="local"
+    )
+    assert type(found).__name__ == ENTRIES[entry]
+
+
 def test_jim_henson_on_a_cased_vocabulary_from_text_to_answer(cased_folder: Path) -> None:
     hub = str(ROOT)
     tokenizer = torch.hub.load(

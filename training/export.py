@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from bert_core.analysis.head_statistics import write_head_statistics
-from bert_core.analysis.head_statistics.file import NAME as HEAD_STATISTICS
+from bert_core.analysis.statistics_file import NAME as HEAD_STATISTICS
+from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.bundled.figures import FIGURES, write_figures
 from bert_core.bundled.leanings import BIAS, write_bias

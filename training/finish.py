@@ -7,7 +7,7 @@ at the end: temperatures become part of the configuration, whose hash is kept fo
 from collections.abc import Callable
 from pathlib import Path
 
-from bert_core.analysis.head_statistics import write_head_statistics
+from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.verification import write_verification
 from training.calibration import calibrate
 from training.evaluation import measure

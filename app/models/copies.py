@@ -16,6 +16,7 @@ from secrets import token_hex
 
 from app.settings import settings
 from bert_core.checkpoints.sources.cache import cache_folder
+from bert_core.checkpoints.sources.hub import remove_leftovers
 from bert_core.checkpoints.sources.hub_files import is_complete
 from bert_core.checkpoints.sources.hub_names import MAIN, Part, checked_revision
 from bert_core.errors import InputError
@@ -127,6 +128,12 @@ def forget(folder: Path) -> None:
     for place in (folder, folder.parent, storage / "blobs", storage / "refs", storage):
         with suppress(OSError):  # something is in it
             place.rmdir()
+
+
+def remove_all_leftovers() -> None:
+    """Remove what downloads left behind that were killed together with their server."""
+    for storage in downloads_folder().glob("models--*"):
+        remove_leftovers(storage)
 
 
 def bytes_in(root: Path) -> int:

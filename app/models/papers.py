@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from bert_core.analysis.head_statistics import HeadStatistics, read_head_statistics, stale_because
+from bert_core.analysis.head_statistics import HeadStatistics
+from bert_core.analysis.statistics_file import read_head_statistics, stale_because
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.leanings import Bias, read_bias
 from bert_core.errors import BertError, CheckpointError, MissingFileError

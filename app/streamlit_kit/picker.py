@@ -43,7 +43,7 @@ def model_picker(page: str) -> Offer:
     _bring_choice(page, table)
     _take_arrived(table)
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
-    if asked and asked not in table:
+    if asked is not None and asked not in table:
         _look_for(str(asked))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="bx-model"):
         chosen: str = st.selectbox(

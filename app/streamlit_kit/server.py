@@ -1,21 +1,26 @@
 """Start the process that serves the site."""
 
-import argparse
+import errno
 import gc
 import os
+import re
+import socket
 import sys
 import threading
-from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.web.bootstrap import load_config_options
 
+from app.compute.device import chosen_device
 from app.models import open_engine
+from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
-from app.settings import settings
-from bert_core.errors import BertError
+from app.settings import BUNDLED_MODEL, settings
+from bert_core.errors import BertError, ConfigError
 
 # `streamlit run` reads these by itself, `App.run` does not.
 _ENVIRONMENT = {
@@ -23,70 +28,107 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_ADDRESS": "server.address",
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
 }
-
-
-def read_arguments(arguments: Sequence[str]) -> None:
-    """Take models from the command line; what is given there wins over the environment.
-
-    Args:
-        arguments: those after the script's name.
-    """
-    parser = argparse.ArgumentParser(prog="app.py", description="Serve BERT Explorer.")
-    parser.add_argument(
-        "--model",
-        metavar="MODEL",
-        help="what pages start with: a bundled name, a folder, or an id on the Hugging Face Hub",
-    )
-    parser.add_argument(
-        "--models",
-        metavar="FOLDER",
-        action="append",
-        help="a folder whose models visitors may choose; may be given several times",
-    )
-    given = parser.parse_args(arguments)
-    missing = [folder for folder in given.models or [] if not is_there(folder)]
-    if given.model and not (is_there(given.model) or may_be_hub_id(given.model)):
-        missing.append(given.model)
-    if missing:
-        parser.error(f"there is no folder {missing[0]}")
-    if given.model:
-        os.environ["BERT_EXPLORER_MODEL"] = given.model
-    if given.models:
-        os.environ["BERT_EXPLORER_MODELS"] = os.pathsep.join(given.models)
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_EVERYWHERE = "0.0.0.0"  # what Streamlit listens on where no address is named
+_PORT_TROUBLE: dict[int | None, str] = {
+    errno.EADDRINUSE: "is taken",
+    errno.EACCES: "is reserved by the system",
+}
 
 
 def serve(script: Path) -> None:
-    """Serve the site until the process is stopped, and load the model meanwhile.
+    """Serve the site until the process is stopped.
 
-    Port and address come from `.streamlit/config.toml`, or from `STREAMLIT_SERVER_PORT` and
-    `STREAMLIT_SERVER_ADDRESS`.
+    The model is loaded first: a server that answers can also compute. Port and address come from
+    `.streamlit/config.toml`, or from `STREAMLIT_SERVER_PORT` and `STREAMLIT_SERVER_ADDRESS`.
 
     Args:
         script: the entry script, which Streamlit runs once per visit.
+
+    Raises:
+        BertError: the site cannot start as asked: its address cannot be had, or its model.
     """
+    site = st.App(script)
+    options = _overrides()
+    load_config_options(options)
+    check_address(st.get_option("server.address") or _EVERYWHERE, st.get_option("server.port"))
+    chosen_device()
     bring_model()
+    with suppress(OSError):
+        remove_all_leftovers()
+    open_first()
     # Until some session has called `st.navigation`, Streamlit makes a menu of its own out of
     # pages/. Without this, a link to a page would show that menu to the first visitor.
     PagesManager.uses_pages_directory = False
-    threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
-    st.App(script).run(config=_overrides())
+    warming = threading.Thread(target=warm_up, name="warm-up", daemon=True)
+    warming.start()
+    try:
+        site.run(config=options)
+    finally:
+        warming.join()  # Python must not end while a thread is inside PyTorch: it would abort
+
+
+def check_address(address: str, port: object) -> None:
+    """Make sure that the server will be able to listen, before a model is fetched or loaded.
+
+    Raises:
+        ConfigError: it will not; with what to do.
+    """
+    if not isinstance(port, int) or not 0 <= port <= 65_535:
+        raise ConfigError(
+            f"The port is {str(port)[:20]!r}; expected a number from 1 to 65535, or 0 for any that "
+            "is free (STREAMLIT_SERVER_PORT)."
+        )
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            if os.name != "nt":  # where it would find a port free that another server has
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((address, port))
+    except (OSError, TypeError, UnicodeError) as error:  # the last two: it is no name of a host
+        raise ConfigError(_why_not(error, address, port)) from None
+
+
+def _why_not(error: Exception, address: str, port: int) -> str:
+    """Say why the server cannot listen at an address."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number in _PORT_TROUBLE:
+        return (
+            f"Port {port} of {address} {_PORT_TROUBLE[number]}. Choose another one, or 0 for any "
+            "that is free (STREAMLIT_SERVER_PORT)."
+        )
+    return (
+        f"The address is {address!r}; expected one of this machine: 127.0.0.1 for visitors at "
+        f"this machine alone, {_EVERYWHERE} for others too (STREAMLIT_SERVER_ADDRESS)."
+    )
 
 
 def bring_model() -> None:
-    """Fetch the model that pages start with, where it is one of the Hub, before anybody comes.
+    """Make sure that there is the model that pages start with; one of the Hub is fetched.
 
     Raises:
-        SystemExit: it cannot be had; the server is not to start on another model.
+        BertError: there is none; the server is not to start on another model.
     """
     model = settings().model
-    if not may_be_hub_id(model):
-        return
+    if may_be_hub_id(model):
+        os.environ["BERT_EXPLORER_MODEL"] = str(fetch_at_start(model, say=_say))
+    elif not (is_there(model) or Path(model).expanduser().exists()):
+        raise ConfigError(
+            f"There is no model {model} (BERT_EXPLORER_MODEL, --model); expected {BUNDLED_MODEL}, "
+            "a folder, or an id on the Hugging Face Hub: owner/name."
+        )
+
+
+def open_first() -> None:
+    """Load the model that pages start with.
+
+    Raises:
+        ConfigError: it cannot be opened, and why.
+    """
     try:
-        folder = fetch_at_start(model, say=_say)
+        open_engine()
     except BertError as error:
-        _say(str(error))
-        raise SystemExit(1) from None
-    os.environ["BERT_EXPLORER_MODEL"] = str(folder)
+        raise ConfigError(f"The model {settings().model} cannot be opened: {error}") from None
 
 
 def _say(line: str) -> None:
@@ -97,23 +139,20 @@ def _overrides() -> dict[str, str | int]:
     """Read the options of the environment, numbers as numbers."""
     found = {option: os.environ.get(name, "") for name, option in _ENVIRONMENT.items()}
     return {
-        option: int(value) if value.isdecimal() else value
+        option: int(value) if _NUMBER.fullmatch(value) else value
         for option, value in found.items()
         if value
     }
 
 
 def warm_up() -> None:
-    """Load the model before the first visitor asks; pages report what is wrong with it.
+    """Compute with the model once before the first visitor asks; pages say what is wrong with it.
 
     Streamlit collects garbage after every run of a page, with everybody waiting. What is loaded
     now stays for good, so the collector need not look at it each time (268,000 objects, most of
     them of the libraries).
     """
-    try:
+    with suppress(BertError):
         open_engine().warm_up()
-    except BertError:
-        return
-    finally:
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    gc.freeze()

@@ -66,7 +66,7 @@ def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) ->
     return tag(
         "div",
         tag("strong", head),
-        says,
+        visible(says),
         _NOISE if noise else "",
         _parameters(names, "Missing: " if noise else ""),
         class_="bx-note bx-untrained" if grave else "bx-note",

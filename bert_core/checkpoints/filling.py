@@ -1,6 +1,8 @@
 """Giving the parameters of a model without memory their memory and their values."""
 
 import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +11,9 @@ from torch import Tensor, nn
 
 from bert_core.checkpoints.formats.file_tensors import map_run
 from bert_core.checkpoints.formats.weights import StoredTensor
+from bert_core.checkpoints.keys import Found
 from bert_core.checkpoints.matching import Match
+from bert_core.errors import CheckpointError
 
 if TYPE_CHECKING:
     from bert_core.model.bert import BertPreTrainedModel
@@ -20,13 +24,19 @@ _PIECE = 64 * 1024 * 1024
 _PROJECTIONS = (_QUERY, ".attention.self.key.", ".attention.self.value.")
 
 
-def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
+def fill(
+    model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype, *, allow_nonfinite: bool = False
+) -> None:
     """Give every parameter its values: mapped ones, converted ones, or fresh ones.
 
     Args:
         model: a model built without memory.
         plan: which stored tensor fills which parameter.
         dtype: the number type to fill with.
+        allow_nonfinite: whether weights may be NaN or infinite.
+
+    Raises:
+        CheckpointError: a parameter would hold NaN or infinite values.
     """
     from bert_core.model.bert import init_weights  # that module imports this package
 
@@ -42,10 +52,46 @@ def fill(model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype) -> None:
     for name, found in plan.stored.items():
         if name in reserved:
             found.tensor.copy_to(reserved[name])
-        values = mapped[name] if name in mapped else reserved[name]
+    values = mapped | reserved
+    if not allow_nonfinite:
+        check_finite([(found, values[name]) for name, found in plan.stored.items()])
+    for name in plan.stored:
         owner, _, leaf = name.rpartition(".")
-        _set(modules[owner], leaf, values)
+        _set(modules[owner], leaf, values[name])
     model.tie_weights()
+
+
+def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
+    """Refuse weights that are NaN or infinite; every result of such a model would be NaN.
+
+    The length of a vector is finite only where all of its values are, and takes one pass over
+    the memory. Only where it is not finite are the values counted: the squares of large finite
+    values can overflow as well. Each thread takes whole tensors; functions that PyTorch shares
+    out among threads wait for the slowest at every tensor, for half a second on a busy machine.
+
+    Args:
+        filled: tensors of a checkpoint, each with the values that a parameter gets from it.
+
+    Raises:
+        CheckpointError: names the first such tensors, and how many of their values it is.
+    """
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        lengths = list(pool.map(lambda entry: torch.linalg.vector_norm(entry[1]).item(), filled))
+    complaints = []
+    for (found, values), length in zip(filled, lengths, strict=True):
+        if math.isfinite(length):
+            continue
+        if count := int((~torch.isfinite(values)).sum()):
+            kind = "" if values.dtype == found.tensor.dtype else f" as {values.dtype}"
+            complaints.append(f"{found.file_name} ({count:,} of {values.numel():,} values{kind})")
+    if complaints:
+        shown = ", ".join(complaints[:3])
+        more = f" and {len(complaints) - 3:,} more tensors" if len(complaints) > 3 else ""
+        raise CheckpointError(
+            f"Weights are NaN or infinite: {shown}{more}. Expected finite numbers; every result of "
+            "this model would be NaN. The training that wrote it diverged or the file is damaged: "
+            "get another one, or load it all the same with allow_nonfinite=True."
+        )
 
 
 def _set(module: nn.Module, leaf: str, values: Tensor) -> None:

@@ -17,7 +17,12 @@ from bert_core.checkpoints.keys import Found, by_bare_name
 from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
 from bert_core.checkpoints.ownership import without_foreign_head
 from bert_core.checkpoints.report import LoadReport
-from bert_core.checkpoints.settings import read_config, split_options, wanted_dtype
+from bert_core.checkpoints.settings import (
+    check_positional,
+    read_config,
+    split_options,
+    wanted_dtype,
+)
 from bert_core.checkpoints.skeleton import without_memory
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
@@ -55,17 +60,19 @@ def load_pretrained(
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
             (default float32); `ignore_mismatched_sizes=True` to start a head afresh where the
-            checkpoint's has another shape.
+            checkpoint's has another shape; `allow_nonfinite=True` to load weights that are NaN
+            or infinite, for instance to find out where a training diverged.
 
     Returns:
         The model, in evaluation mode, with its `load_report`.
 
     Raises:
-        InputError: an option that is not known.
+        InputError: an option that is not known, or one of loading given by position.
         ConfigError: a configuration no model can be built from, or of another architecture.
-        CheckpointError: weights that are damaged, hostile or do not fit. MissingFileError where
-            something is not there at all.
+        CheckpointError: weights that are damaged, hostile, not finite or do not fit.
+            MissingFileError where something is not there at all.
     """
+    check_positional(cls, inputs)
     part = Part.TENSORFLOW if from_tf else Part.MODEL
     part = part if state_dict is None else Part.CONFIG
     folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)
@@ -89,7 +96,7 @@ def load_pretrained(
         if state_dict is None:
             check_memory(model, plan)
         dtype = wanted_dtype(load.dtype, (entry.tensor for entry in plan.stored.values()))
-        fill(model, plan, dtype)
+        fill(model, plan, dtype, allow_nonfinite=load.allow_nonfinite)
         check_repeats(model, plan, repeats)
     model.load_report = LoadReport(
         plan.missing, plan.unexpected, plan.mismatched, os.fspath(name_or_path)

@@ -138,7 +138,9 @@ def check_repeats(model: "BertPreTrainedModel", plan: Match, repeats: Sequence[R
         if same:
             copy = torch.empty_like(original)
             repeat.copy.tensor.copy_to(copy)
-            same = torch.equal(copy, original)
+            same = torch.equal(copy, original) or torch.allclose(
+                copy, original, rtol=0, atol=0, equal_nan=True
+            )
         if not same:
             raise CheckpointError(
                 f"{repeat.copy.file_name} differs from {repeat.original}. BERT's decoder is tied "

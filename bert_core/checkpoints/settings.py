@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
 from bert_core.small_files import shown
 
-CONFIG_NAMES = ("config.json", "bert_config.json")  # the second is the original release's
+CONFIG_NAME = "config.json"
+CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is the original release's
 _DTYPES = {
     "float32": torch.float32,
     "float16": torch.float16,
@@ -22,6 +23,9 @@ _DTYPES = {
     "float64": torch.float64,
 }
 _LABELS = ("id2label", "label2id", "num_labels")
+# Positional arguments of the classes that are numbers or switches.
+_COUNTS = ("num_labels", "num_choices")
+_SWITCHES = ("output_attentions", "keep_multihead_output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,30 @@ class LoadOptions:
     config: BertConfig | None = None
     dtype: Any = None
     ignore_mismatched_sizes: bool = False
+    allow_nonfinite: bool = False
+
+
+def check_positional(cls: type[Any], inputs: Sequence[Any]) -> None:
+    """Refuse options of loading among the positional arguments, which are those of the class.
+
+    In earlier releases of the classic package `cache_dir` or `state_dict` came second, in the last
+    one the arguments of the class, as here. A folder would become `output_attentions`, unseen.
+
+    Raises:
+        InputError: an argument that is no number or switch where the class has one.
+    """
+    names = list(inspect.signature(cls.__init__).parameters)[2:]  # behind self and config
+    for name, value in zip(names, inputs, strict=False):
+        unset = value is None and name == "num_labels"
+        if name in (*_COUNTS, *_SWITCHES) and not isinstance(value, int) and not unset:
+            is_place = isinstance(value, str | os.PathLike)
+            found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
+            wanted = "a whole number" if name in _COUNTS else "True or False"
+            raise InputError(
+                f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
+                f"expected {wanted}. Options of loading are given by name: cache_dir=, "
+                "state_dict=, from_tf=."
+            )
 
 
 def split_options(
@@ -48,7 +76,7 @@ def split_options(
     overrides: dict[str, Any] = {}
     load: dict[str, Any] = {}
     for name, value in options.items():
-        if name in ("config", "ignore_mismatched_sizes"):
+        if name in ("config", "ignore_mismatched_sizes", "allow_nonfinite"):
             load[name] = value
         elif name in ("dtype", "torch_dtype"):
             load["dtype"] = value
@@ -59,8 +87,8 @@ def split_options(
         else:
             raise InputError(
                 f"{cls.__name__}.from_pretrained does not know the option {name!r}. Its own are "
-                f"{', '.join(sorted(of_class))}, config, dtype and ignore_mismatched_sizes; "
-                "fields of the config can be given too."
+                f"{', '.join(sorted(of_class))}, config, dtype, ignore_mismatched_sizes and "
+                "allow_nonfinite; fields of the config can be given too."
             )
     config = load.get("config")
     if config is not None and not isinstance(config, BertConfig):

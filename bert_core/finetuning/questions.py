@@ -12,9 +12,8 @@ import torch
 from bert_core.errors import InputError
 from bert_core.finetuning.batches import Batch, check_rows, padded_inputs
 from bert_core.finetuning.rows import Question, shortened
-from bert_core.text.encoding import Encoding, Span
+from bert_core.text.encoding import Encoding, Span, window_bounds
 from bert_core.text.tokenizer import BertTokenizer
-from bert_core.text.truncation import window_bounds
 
 NO_ANSWER = 0  # the position of [CLS]
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from bert_core.checkpoints.ownership import head_class
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.skeleton import without_memory
+from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
 from bert_core.model.inputs import check_inputs
@@ -61,11 +62,20 @@ class BertPreTrainedModel(nn.Module):
     # -- loading and saving -------------------------------------------------------------------
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path, *inputs: Any, **kwargs: Any) -> Self:
-        """Load weights from what `checkpoints.resolve` finds; see `checkpoints.loading`."""
+    def from_pretrained(
+        cls, name_or_path: str | Path | None = None, *inputs: Any, **kwargs: Any
+    ) -> Self:
+        """Load weights from what `checkpoints.resolve` finds; see `checkpoints.loading`.
+
+        Args:
+            name_or_path: a folder, an archive or its address, a bundled name or a Hub id. The
+                keyword `pretrained_model_name_or_path` is another name for it.
+            *inputs: more positional arguments of the class (num_labels, num_choices).
+            **kwargs: what `load_pretrained` takes.
+        """
         from bert_core.checkpoints.loading import load_pretrained
 
-        return load_pretrained(cls, name_or_path, *inputs, **kwargs)
+        return load_pretrained(cls, given_name(name_or_path, kwargs), *inputs, **kwargs)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write `config.json` and `model.safetensors`; `transformers` opens the result."""
@@ -148,6 +158,10 @@ class BertPreTrainedModel(nn.Module):
         for module in self.modules():
             init_weights(module, self.config.initializer_range)
         self.tie_weights()
+
+    def init_bert_weights(self, module: nn.Module) -> None:
+        """Give one module BERT's fresh values, as in `self.apply(self.init_bert_weights)`."""
+        init_weights(module, self.config.initializer_range)
 
     def _finish(self) -> None:
         """End of every constructor: fresh weights for all that is not itself a finished model."""

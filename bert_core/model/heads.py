@@ -153,7 +153,11 @@ class _MaskedWords(BertPreTrainedModel):
 
 
 class BertForPreTraining(_MaskedWords):
-    """BERT with both heads of pre-training: masked words and next sentence."""
+    """BERT with both heads of pre-training: masked words and next sentence.
+
+    With both kinds of labels `forward` returns the sum of both losses, with one kind that loss
+    alone, with none the scores.
+    """
 
     def __init__(
         self,
@@ -183,9 +187,19 @@ class BertForPreTraining(_MaskedWords):
         next_sentence_label: Tensor | None = None,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Score words (B, T, V) and the sentence relation (B, 2), or return the summed loss.
+        """Score words (B, T, V) and the sentence relation (B, 2), or return the loss.
 
-        With only one kind of label the loss is that one alone.
+        Args:
+            input_ids: (B, T).
+            token_type_ids: (B, T), default zeros.
+            attention_mask: (B, T), default ones.
+            masked_lm_labels: (B, T); -1 and -100 do not count.
+            next_sentence_label: (B,); 0 "B follows A", 1 "B is random".
+            head_mask: (H,) or (L, H).
+
+        Returns:
+            Without labels both scores. With both kinds of labels the sum of both losses, with one
+            kind that loss alone.
         """
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         losses = []

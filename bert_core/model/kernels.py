@@ -43,11 +43,33 @@ def gelu_tanh(x: Tensor) -> Tensor:
     return F.gelu(x, approximate="tanh")
 
 
+def gelu_10(x: Tensor) -> Tensor:
+    """GELU held between -10 and 10, so that 8-bit numbers can hold it ("gelu_10")."""
+    return F.gelu(x).clamp(-10, 10)
+
+
+def quick_gelu(x: Tensor) -> Tensor:
+    """Approximate GELU with a logistic curve (Hendrycks and Gimpel 2016, section 2)."""
+    return x * torch.sigmoid(1.702 * x)
+
+
+def identity(x: Tensor) -> Tensor:
+    """Return what came in ("linear")."""
+    return x
+
+
 ACTIVATIONS: dict[str, Activation] = {
     "gelu": F.gelu,  # the erf form, as in the paper's code
+    "gelu_10": gelu_10,
+    "gelu_fast": gelu_tanh,
     "gelu_new": gelu_tanh,
     "gelu_pytorch_tanh": gelu_tanh,
+    "leaky_relu": F.leaky_relu,
+    "linear": identity,
+    "mish": F.mish,
+    "quick_gelu": quick_gelu,
     "relu": F.relu,
+    "sigmoid": torch.sigmoid,
     "silu": F.silu,
     "swish": F.silu,
     "tanh": torch.tanh,

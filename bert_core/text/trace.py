@@ -3,18 +3,34 @@
 A trace is computed apart from the fast road, straight from the rules, and ends in the same tokens.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from bert_core.text.basic import check_surrogates, check_text
-from bert_core.text.wordpiece import CONTINUATION, blank_separated
+from bert_core.text.normalizer import Normalizer
+from bert_core.text.wordpiece import CONTINUATION, WordpieceTokenizer, blank_separated
 from bert_core.text.wordpiece import Attempt as Try
 
-if TYPE_CHECKING:
-    from bert_core.text.tokenizer import BertTokenizer
-
 Span = tuple[int, int]
+
+
+class Traceable(Protocol):
+    """What a trace asks of a tokenizer; `BertTokenizer` has it."""
+
+    vocab: dict[str, int]
+    unk_token: str
+    do_basic_tokenize: bool
+    normalizer: Normalizer
+    wordpiece_tokenizer: WordpieceTokenizer
+
+    @property
+    def characters(self) -> frozenset[str]:
+        """Every character that some piece contains."""
+
+    def special_tokens_in(self, text: str) -> list[re.Match[str]]:
+        """Find the special tokens that are written in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,7 @@ class Trace:
         return [span for word in self.words for span in word.offsets]
 
 
-def trace_text(tokenizer: "BertTokenizer", text: str) -> Trace:
+def trace_text(tokenizer: Traceable, text: str) -> Trace:
     """Take a text through every step; see `BertTokenizer.trace`.
 
     Raises:
@@ -113,7 +129,7 @@ def trace_text(tokenizer: "BertTokenizer", text: str) -> Trace:
     return Trace(text, cleaned, stripped, normalized, tuple(tracer.words))
 
 
-def _stretches(tokenizer: "BertTokenizer", text: str) -> Iterator[tuple[int, int, bool]]:
+def _stretches(tokenizer: Traceable, text: str) -> Iterator[tuple[int, int, bool]]:
     """Cut a text at its special tokens: (start, end, whether it is one)."""
     end = 0
     for match in tokenizer.special_tokens_in(text):
@@ -128,7 +144,7 @@ def _stretches(tokenizer: "BertTokenizer", text: str) -> Iterator[tuple[int, int
 class _Tracer:
     """Collects the stages and words of one text."""
 
-    def __init__(self, tokenizer: "BertTokenizer", text: str) -> None:
+    def __init__(self, tokenizer: Traceable, text: str) -> None:
         self._tokenizer = tokenizer
         self._text = text
         self._known: dict[str, _Lookup] = {}  # a word that comes again is not looked up again
@@ -198,7 +214,7 @@ def _special(token: str) -> _Lookup:
     return _Lookup((), ((token, 0, len(token)),), None)
 
 
-def _look_up(tokenizer: "BertTokenizer", word: str) -> _Lookup:
+def _look_up(tokenizer: Traceable, word: str) -> _Lookup:
     """Try the pieces of one word; the ones found are its tokens."""
     tried = tokenizer.wordpiece_tokenizer.attempts(word)
     attempts = tuple([Attempt(each.token, each.found) for each in tried])
@@ -210,7 +226,7 @@ def _look_up(tokenizer: "BertTokenizer", word: str) -> _Lookup:
     )
 
 
-def _reason(tokenizer: "BertTokenizer", word: str, tried: list[Try]) -> str:
+def _reason(tokenizer: Traceable, word: str, tried: list[Try]) -> str:
     """Say why a word is unknown."""
     if not tried:
         limit = tokenizer.wordpiece_tokenizer.max_input_chars_per_word

@@ -171,6 +171,10 @@ def test_an_unknown_activation_is_refused_when_a_model_is_built(make_config):
         ("id2label", [1, 2]),
         ("id2label", {"0": "a", "5": "b"}),
         ("id2label", {"zero": "a"}),
+        ("id2label", {"0": None}),
+        ("id2label", {"0": ["a", "b"]}),
+        ("id2label", {"0": "O", "1": {"name": "B-PER"}}),
+        ("id2label", {"0": [[[[[["deep"]]]]]] * 1000}),
         ("num_labels", -3),
         ("pad_token_id", "[PAD]"),
         ("pad_token_id", 2.5),
@@ -193,6 +197,24 @@ def test_a_file_that_is_no_configuration_ends_in_a_config_error(text, tmp_path):
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ConfigError):
         BertConfig.from_json_file(path)
+
+
+def test_the_classic_keyword_of_from_dict_is_known():
+    assert BertConfig.from_dict(json_object={"vocab_size": 9}).vocab_size == 9
+
+
+def test_numbers_and_truth_values_as_labels_are_read_as_text(tmp_path):
+    values = {"vocab_size": 9, "id2label": {"0": 1, "1": 2.5, "2": True, "3": "so-so"}}
+    config = BertConfig.from_dict(values)
+    assert config.id2label == {0: "1", 1: "2.5", 2: "true", 3: "so-so"}
+    config.to_json_file(tmp_path / "config.json")
+    assert BertConfig.from_json_file(tmp_path / "config.json") == config
+
+
+@pytest.mark.parametrize("label", [None, [], ["a"], {}, {"a": 1}, ("a",), b"a"])
+def test_a_label_that_is_no_name_is_refused_with_what_was_found(label):
+    with pytest.raises(ConfigError, match=r"id2label calls label '1' .*expected a name"):
+        BertConfig.from_dict({"vocab_size": 9, "id2label": {"0": "O", "1": label}})
 
 
 def test_errors_are_both_ours_and_value_errors():

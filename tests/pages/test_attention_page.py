@@ -12,7 +12,8 @@ from app.catalog import examples
 from app.models import Engine
 from app.streamlit_kit import components
 from bert_core import BertModel
-from bert_core.analysis.head_statistics import head_statistics, to_json
+from bert_core.analysis.head_statistics import head_statistics
+from bert_core.analysis.statistics_file import to_json
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "4_attention.py"
 

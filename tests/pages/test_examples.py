@@ -149,3 +149,17 @@ def test_a_judgement_needs_every_part(tiny_engine: Engine) -> None:
     assert ask(tiny_engine, "tokenizer", pieces, ("play ##ed", "##ed play")).right == (True, False)
     names = ask(tiny_engine, "ner", Example("x", "", {"text": "the cat"}), ("nobody: PER",))
     assert not names.all_right
+
+
+def test_an_example_clears_what_only_another_one_has_set(visit: Callable) -> None:
+    rows = examples("tokenizer")
+    pair = next(row for row in rows if "text_pair" in row.values)
+    cased = next(row for row in rows if "cased" in row.values)
+    single = next(row for row in rows if set(row.values) == {"text"})
+    page = visit("pages/1_tokenizer.py").click(pair.label)
+    assert page.at.text_area(key="text_pair").value == pair.values["text_pair"]
+    page.click(cased.label)
+    assert page.at.text_area(key="text_pair").value == ""
+    assert page.at.toggle(key="cased").value is True
+    page.click(single.label)
+    assert page.at.toggle(key="cased").value is False

@@ -5,11 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from app.catalog import examples
 from app.features.fill_mask.task import fill_mask
 from app.models import Engine
+from bert_core import BertForPreTraining
 from bert_core.bundled import bundled_names
+from tests.conftest import save_tiny
 
 PAGE = "pages/2_fill_mask.py"
 
@@ -70,6 +73,13 @@ def test_a_hidden_word_can_be_brought_back(visit: Callable) -> None:
     page = pick(visit(PAGE, text="the cat [MASK]"), 1)
     page.click("Bring the last word back")
     assert page.at.text_area(key="text").value == "the cat [MASK]"
+
+
+def test_a_text_that_was_changed_since_is_not_taken_back(visit: Callable) -> None:
+    page = pick(visit(PAGE, text="the cat [MASK]"), 1)
+    assert "Bring the last word back" in [button.label for button in page.at.button]
+    page.type("a dog [MASK]")
+    assert "Bring the last word back" not in [button.label for button in page.at.button]
 
 
 def test_a_text_without_a_mask_gets_an_offer_that_works(visit: Callable) -> None:
@@ -159,6 +169,20 @@ def test_a_model_that_is_not_there_is_told_and_nothing_else_is_drawn(
     page = visit(PAGE)
     assert "no-such-model" in page.errors
     assert len(page.at.text_area) == 0
+
+
+def test_a_model_whose_weights_are_no_numbers_is_told_and_nothing_else_is_drawn(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = save_tiny(tmp_path / "diverged", BertForPreTraining)
+    model = BertForPreTraining.from_pretrained(folder)
+    with torch.no_grad():
+        model.cls.predictions.transform.dense.bias[7] = float("nan")
+    model.save_pretrained(folder)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    page = visit(PAGE, text="the [MASK] sat")
+    assert "cls.predictions.transform.dense.bias (1 of 32 values)" in page.errors.replace("\\", "")
+    assert "nan" not in page.words and len(page.at.text_area) == 0
 
 
 @pytest.mark.skipif(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bert_core.analysis.head_statistics import write_head_statistics
+from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled.figures import Figure, write_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
 from bert_core.verification import write_verification
@@ -268,6 +268,18 @@ def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
     assert "do not belong" not in words(at)
     frame = at.dataframe[1].value
     assert len(frame) == 8 and "Spread (bits)" in frame
+
+
+@pytest.mark.parametrize(
+    ("picked", "marked"), [((1, 3), (1, 3)), ((2, 3), (0, 3)), ((1, 4), (1, 0)), ((-1, 9), (0, 0))]
+)
+def test_only_heads_that_the_model_has_are_marked(
+    whole: Path, picked: tuple[int, int], marked: tuple[int, int]
+) -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.session_state["layer"], at.session_state["head"] = picked
+    drawn = json.loads(checked(at).get("bidi_component")[0].proto.json)
+    assert (drawn["chosen"]["layer"], drawn["chosen"]["head"]) == marked
 
 
 def test_statistics_of_other_weights_are_called_so(whole: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bert_core.analysis.head_statistics import read_head_statistics, stale_because
+from bert_core.analysis.statistics_file import read_head_statistics, stale_because
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget
 from bert_core.model.heads import BertForPreTraining

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.results import Cut
+from bert_core.analysis.head_statistics import HeadStatistics
 
 Floats = NDArray[np.float32]
 
@@ -17,25 +18,6 @@ PARTS: tuple[Part, ...] = ("all", "aa", "ab", "ba", "bb")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeadPatterns:
-    """Where each head looks on average; every array is (L, H).
-
-    Attributes:
-        to_itself: attention of a token to itself.
-        to_previous: to the token before it; the first token has none and is left out.
-        to_next: to the token after it; the last token has none and is left out.
-        to_special: to the added [CLS] and [SEP].
-        entropy: spread of a row in bits; 0 is one token alone, log2(T) is all tokens alike.
-    """
-
-    to_itself: Floats
-    to_previous: Floats
-    to_next: Floats
-    to_special: Floats
-    entropy: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class AttentionResult:
     """The attention of every head for one input, exactly as the model computed it.
 
@@ -43,14 +25,14 @@ class AttentionResult:
         tokens: T tokens, [CLS] and [SEP] included.
         sides: for each token 0 (first text), 1 (second text) or None (added special).
         attentions: L arrays (H, T, T); rows look, columns are looked at, rows sum to 1.
-        patterns: numbers that summarise every head.
+        statistics: where every head looks on average in this input.
         cut: what had to be left out of the input.
     """
 
     tokens: tuple[str, ...]
     sides: tuple[int | None, ...]
     attentions: tuple[Floats, ...]
-    patterns: HeadPatterns
+    statistics: HeadStatistics
     cut: Cut
 
     @property

@@ -5,7 +5,7 @@
 `group_shares` (sentence to sentence) and `strongest_links` (lines between words).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import isqrt
 
 import numpy as np
@@ -18,7 +18,6 @@ from app.features.attention.result import (
     AttentionResult,
     Floats,
     GroupShares,
-    HeadPatterns,
     HeadView,
     LayerLinks,
     Part,
@@ -26,7 +25,7 @@ from app.features.attention.result import (
 )
 from app.models import Engine
 from app.results import Cut
-from bert_core.analysis.head_statistics.patterns import entropies, to_neighbour, to_places
+from bert_core.analysis.head_statistics import text_statistics
 from bert_core.errors import InputError
 
 GRID_BYTES = 96 * 1024
@@ -86,7 +85,7 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
         tokens=tuple(encoding.tokens),
         sides=sides,
         attentions=layers,
-        patterns=_patterns(layers, sides),
+        statistics=text_statistics(layers, encoding),
         cut=Cut.between(whole.tokens, whole.sequence_ids, sides, limit=engine.max_length),
     )
 
@@ -96,22 +95,6 @@ def _read_only(layer: Tensor) -> Floats:
     array: Floats = layer.numpy()
     array.setflags(write=False)
     return array
-
-
-def _patterns(layers: Sequence[Floats], sides: Sequence[int | None]) -> HeadPatterns:
-    """Summarise every head; `layers` holds L arrays (H, T, T)."""
-    special = np.array([side is None for side in sides])
-
-    def each(measure: Callable[..., Floats], argument: object) -> Floats:
-        return np.stack([measure(layer, argument) for layer in layers])  # (L, H)
-
-    return HeadPatterns(
-        to_itself=each(to_neighbour, 0),
-        to_previous=each(to_neighbour, -1),
-        to_next=each(to_neighbour, 1),
-        to_special=each(to_places, special),
-        entropy=np.stack([entropies(layer) for layer in layers]),
-    )
 
 
 def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int], list[int]]:

@@ -1,13 +1,10 @@
 """Where heads usually look, as it lies beside the weights, and beside that what one does here."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.features.attention.result import AttentionResult
-from app.features.attention.result_habits import HeadComparison, HeadHabits, Place
+from app.features.attention.result_habits import HeadComparison, HeadHabits, Means, Place
 from app.models import Engine
-from bert_core.analysis.head_statistics.patterns import Attention
-from bert_core.text.normalizer import PUNCTUATION
 
 PLACES = (
     Place("to_previous", "Previous token", "Share of attention that goes to the token before."),
@@ -73,57 +70,20 @@ def compare_head(
     if habits is None:
         return None
     heads = slice(None) if head is None else slice(head, head + 1)
-    here = _measure(result, layer, heads)
-    usual = habits.means[:, layer, heads]
+    usual = habits.means[:, layer, heads]  # (S, heads)
+    here = [getattr(result.statistics, place.key)[layer, heads] for place in habits.places]
     return HeadComparison(
         habits=habits,
         layer=layer,
         head=head,
         rows=tuple(
-            (place, _mean(numbers), here[place.key])
-            for place, numbers in zip(habits.places, usual, strict=True)
+            (place, _mean(before), None if np.isnan(_mean(now)) else _mean(now))
+            for place, before, now in zip(habits.places, usual, here, strict=True)
         ),
     )
 
 
-def _mean(numbers: Attention) -> float:
+def _mean(numbers: Means) -> float:
     """Return the mean over heads, those that were pruned left out; NaN where all were."""
     there = numbers[~np.isnan(numbers)]
     return float(there.mean()) if there.size else float("nan")
-
-
-def _measure(result: AttentionResult, layer: int, heads: slice) -> dict[str, float | None]:
-    """Measure some heads of a layer in one text; None where the text has no such place.
-
-    All but the entropy are sums of attention, so the mean over heads may come first.
-    """
-    inside = np.array([side is not None for side in result.sides])
-    first = np.arange(len(inside)) == 0
-    marks = np.array([all(char in PUNCTUATION for char in token) for token in result.tokens])
-    marks &= inside
-    matrix = result.attentions[layer][heads].mean(axis=0)  # (T, T)
-    looked_at = matrix.mean(axis=0)  # (T,)
-    patterns = result.patterns
-    return {
-        "to_previous": float(patterns.to_previous[layer, heads].mean()),
-        "to_next": float(patterns.to_next[layer, heads].mean()),
-        "to_itself": float(patterns.to_itself[layer, heads].mean()),
-        "to_repeats": _to_repeats(matrix, result.tokens, inside),
-        "to_cls": float(looked_at[~inside & first].sum()),
-        "to_sep": float(looked_at[~inside & ~first].sum()),
-        "to_punctuation": float(looked_at[marks].sum()) if marks.any() else None,
-        "entropy": float(patterns.entropy[layer, heads].mean()),
-    }
-
-
-def _to_repeats(
-    matrix: Attention, tokens: tuple[str, ...], inside: NDArray[np.bool_]
-) -> float | None:
-    """Measure the attention to other places of the same piece, of tokens that have one."""
-    numbers = np.unique(np.array(tokens), return_inverse=True)[1]
-    same = (numbers[:, None] == numbers) & inside[:, None] & inside
-    np.fill_diagonal(same, False)
-    looking = same.any(axis=1)
-    if not looking.any():
-        return None
-    return float((matrix * same).sum(axis=1)[looking].mean())

@@ -92,13 +92,13 @@ def head_names(result: AttentionResult) -> dict[int, str]:
 
 def head_note(result: AttentionResult, layer: int, head: int) -> str:
     """Summarise one head in a line of numbers."""
-    patterns = result.patterns
+    statistics = result.statistics
     parts = [
-        f"itself {whole_percent(patterns.to_itself[layer, head])}",
-        f"previous {whole_percent(patterns.to_previous[layer, head])}",
-        f"next {whole_percent(patterns.to_next[layer, head])}",
-        f"[CLS] and [SEP] {whole_percent(patterns.to_special[layer, head])}",
-        f"spread {float(patterns.entropy[layer, head]):.1f} bits",
+        f"itself {whole_percent(statistics.to_itself[layer, head])}",
+        f"previous {whole_percent(statistics.to_previous[layer, head])}",
+        f"next {whole_percent(statistics.to_next[layer, head])}",
+        f"[CLS] and [SEP] {whole_percent(statistics.to_special[layer, head])}",
+        f"spread {float(statistics.entropy[layer, head]):.1f} bits",
     ]
     return ", ".join(parts)
 
@@ -106,13 +106,13 @@ def head_note(result: AttentionResult, layer: int, head: int) -> str:
 def patterns_table(result: AttentionResult) -> pd.DataFrame:
     """Put the summary of every head into a table."""
     layer, head = np.divmod(np.arange(result.layers * result.heads), result.heads)
-    patterns = result.patterns
+    statistics = result.statistics
     columns = {
-        "to itself": patterns.to_itself,
-        "to the previous token": patterns.to_previous,
-        "to the next token": patterns.to_next,
-        "to [CLS] and [SEP]": patterns.to_special,
-        "entropy (bits)": patterns.entropy,
+        "to itself": statistics.to_itself,
+        "to the previous token": statistics.to_previous,
+        "to the next token": statistics.to_next,
+        "to [CLS] and [SEP]": statistics.to_special,
+        "entropy (bits)": statistics.entropy,
     }
     return pd.DataFrame(
         {"layer": layer, "head": head}
@@ -122,15 +122,15 @@ def patterns_table(result: AttentionResult) -> pd.DataFrame:
 
 def describe_grid(result: AttentionResult) -> str:
     """Say in one sentence what the grid of all heads shows."""
-    patterns = result.patterns
-    special = np.unravel_index(int(patterns.to_special.argmax()), patterns.to_special.shape)
-    sharp = np.unravel_index(int(patterns.entropy.argmin()), patterns.entropy.shape)
+    statistics = result.statistics
+    special = np.unravel_index(int(statistics.to_special.argmax()), statistics.to_special.shape)
+    sharp = np.unravel_index(int(statistics.entropy.argmin()), statistics.entropy.shape)
     return (
         f"{result.layers} layers (rows) of {result.heads} heads (columns), each a small picture "
         f"of {len(result.tokens)} tokens looking at {len(result.tokens)}. Layer {special[0]}, "
         f"head {special[1]} looks most at [CLS] and [SEP] "
-        f"({whole_percent(patterns.to_special.max())}); layer {sharp[0]}, head {sharp[1]} is "
-        f"the sharpest ({float(patterns.entropy.min()):.1f} bits)."
+        f"({whole_percent(statistics.to_special.max())}); layer {sharp[0]}, head {sharp[1]} is "
+        f"the sharpest ({float(statistics.entropy.min()):.1f} bits)."
     )
 
 

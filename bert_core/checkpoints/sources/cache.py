@@ -115,8 +115,8 @@ def check_space(folder: Path, needed: int, what: str) -> None:
     free = shutil.disk_usage(place).free
     if needed + _MARGIN > free:
         raise DownloadError(
-            f"The disk is too full: {what} needs {size_text(needed)}, and {size_text(_MARGIN)} more "
-            f"must stay free; {folder} has {size_text(free)} free. Make room, or name another "
+            f"The disk is too full: {what} needs {size_text(needed)}, and {size_text(_MARGIN)} "
+            f"more must stay free; {folder} has {size_text(free)} free. Make room, or name another "
             f"place with cache_dir= or {CACHE_VARIABLE}."
         )
 

@@ -5,7 +5,7 @@ Source for resuming: RFC 9110, sections 13.1.5 (If-Range) and 14.4 (Content-Rang
 
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -121,14 +121,15 @@ class Fetch:
             self._reply = reply
             if reply.status_code == 304 and not here:
                 return None
-            if here and not _continues(reply, here, noted):
+            version = _continued(reply, here, noted) if here else None
+            if version is None:
                 here = 0
             if reply.status_code in (206, 416) and not here:
                 self.discard()
                 raise _LineBroke  # the part and the file do not fit together: from the beginning
             if reply.status_code not in (200, 206):
                 raise DownloadError(f"{self._what}: {_reason(reply.status_code)}.")
-            version = noted if here else _version_in(reply)
+            version = version or _version_in(reply)
             meter.add(here - meter.done)  # stops here where nobody waits any more
             self._check_room(version.total, here)
             write_record(self._note, asdict(version))
@@ -209,14 +210,18 @@ class Fetch:
         return self._part.stat().st_size if self._part.exists() else 0
 
 
-def _continues(reply: "requests.Response", here: int, noted: Version) -> bool:
-    """Tell whether an answer is the rest of what is here, and of the same version."""
+def _continued(reply: "requests.Response", here: int, noted: Version) -> Version | None:
+    """Return the version of which an answer is the rest; None where it does not fit what is here.
+
+    A first answer need not have said how long the file is; this one does.
+    """
     match = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", reply.headers.get("Content-Range", ""))
     if reply.status_code != 206 or match is None:
-        return False
-    same = int(match[1]) == here and noted.total in (-1, int(match[2]))
+        return None
+    total = int(match[2])
+    same = int(match[1]) == here and noted.total in (-1, total)
     now = reply.headers.get("ETag", noted.etag)
-    return same and now == noted.etag
+    return replace(noted, total=total) if same and now == noted.etag else None
 
 
 def _version_in(reply: "requests.Response") -> Version:

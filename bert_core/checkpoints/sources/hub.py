@@ -72,7 +72,7 @@ def remove_leftovers(storage: Path) -> None:
         storage: the model's folder in the cache.
     """
     for part in list(storage.glob("blobs/*.incomplete")):
-        from huggingface_hub.utils import WeakFileLock
+        from huggingface_hub.utils import WeakFileLock  # type: ignore[attr-defined]
 
         blob = part.name.partition(".")[0]
         lock = storage.parent / ".locks" / storage.name / f"{blob}.lock"

@@ -8,6 +8,7 @@ and only where the text cannot be anything else.
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.cache import cache_folder
@@ -16,7 +17,28 @@ from bert_core.checkpoints.sources.transfer import Progress
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from bert_core.small_files import shown
 
+_CLASSIC_NAME = "pretrained_model_name_or_path"
 ARCHIVE_ENDINGS = (".tar.gz", ".tgz", ".zip")
+
+
+def given_name(name_or_path: Any, options: dict[str, Any]) -> Any:
+    """Return what a caller named the model, by either name of the argument.
+
+    Args:
+        name_or_path: the first argument of `from_pretrained`.
+        options: its keyword arguments; `pretrained_model_name_or_path` is taken out.
+
+    Raises:
+        InputError: the model is not named, or named twice.
+    """
+    names = [name_or_path, options.pop(_CLASSIC_NAME, None)]
+    given = [name for name in names if name is not None]
+    if len(given) != 1:
+        raise InputError(
+            f"from_pretrained was given {len(given)} names of a model; expected one: a folder, an "
+            f"archive, a bundled name or a Hub id, first or as {_CLASSIC_NAME}=."
+        )
+    return given[0]
 
 
 def resolve(

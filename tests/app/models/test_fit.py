@@ -236,6 +236,30 @@ def test_what_a_model_holds_is_told_in_words_and_signs(
     assert not broken["Labels of words"].there
 
 
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+@pytest.mark.parametrize("sign", BIDI)
+def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
+    make: Callable[..., ModelFacts], sign: str
+) -> None:
+    odd, told = f"B-{sign}REP", f"B-[U+{ord(sign):04X}]REP"
+    facts = make(BertForTokenClassification, id2label={"0": "O", "1": odd})
+    label_list = str(holdings(heads(facts), [odd]))
+    note = str(misfit_note(f"It has {odd}.", [odd], grave=True, noise=True))
+    lines = [str(block_of_facts([("Licence", odd)], "facts"))]
+    for markup in (label_list, note, *lines):
+        assert sign not in markup and told in markup
+    assert label_list.count(told) == note.count(told) == 2
+
+
+def test_labels_that_are_no_text_are_an_ordinary_message(make: Callable[..., ModelFacts]) -> None:
+    facts = make(BertForTokenClassification, id2label={"0": 0, "1": 1})
+    assert facts.heads["BertForTokenClassification"].labels == ("0", "1")
+    with pytest.raises(ConfigError, match=r"id2label calls label '1' .*expected a name"):
+        make(BertForTokenClassification, id2label={"0": "O", "1": {"name": "B-PER"}})
+
+
 def test_tensors_that_nobody_uses_are_named(tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "model", BertForMaskedLM)
     state = BertForMaskedLM.from_pretrained(folder).state_dict()

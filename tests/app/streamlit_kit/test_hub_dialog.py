@@ -224,7 +224,7 @@ def test_one_too_many_is_told_in_the_dialog(
         ("", "127.0.0.1", True, False),
         ("on", "0.0.0.0", True, True),
         ("off", "127.0.0.1", False, False),
-        ("maybe", "0.0.0.0", False, False),
+        ("local", "0.0.0.0", False, False),
     ],
 )
 def test_strangers_download_nothing_unless_the_operator_says_so(

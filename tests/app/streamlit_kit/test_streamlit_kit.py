@@ -3,13 +3,17 @@
 import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, examples, feature
 from app.settings import settings
+from app.streamlit_kit import show
 from app.streamlit_kit.state import fits_address
 from bert_core.errors import InputError
 
@@ -163,10 +167,58 @@ def test_a_slug_that_is_no_page_is_refused() -> None:
         feature("poetry")
 
 
+@pytest.mark.parametrize(("theme", "light"), [("dark", True), ("light", False), (None, False)])
+def test_letters_of_charts_stand_out_from_the_theme_in_use(
+    monkeypatch: pytest.MonkeyPatch, theme: str | None, light: bool
+) -> None:
+    colours: list[str] = []
+    used = SimpleNamespace(theme=SimpleNamespace(type=theme))
+    monkeypatch.setattr(show.st, "context", used)
+    monkeypatch.setattr(show.st, "plotly_chart", lambda fig, **_: colours.extend(letters(fig)))
+    monkeypatch.setattr(show, "show_table", lambda *_, **__: None)
+    fig = go.Figure(go.Bar(x=[1], y=[1]))
+    show.show_chart(fig, alt="", table=pd.DataFrame(), key="k")
+    assert len(set(colours)) == 1
+    channels = [int(colours[0][n : n + 2], 16) for n in (1, 3, 5)]
+    assert min(channels) > 200 if light else max(channels) < 60
+
+
+def letters(fig: go.Figure) -> list[str]:
+    """The colours of all words of a chart."""
+    layout, bar = fig.layout, fig.data[0]
+    axes = [
+        each for axis in (layout.xaxis, layout.yaxis) for each in (axis.tickfont, axis.title.font)
+    ]
+    return [font.color for font in (layout.font, bar.textfont, *axes)]
+
+
+def page_that_computes() -> None:
+    import streamlit as st
+
+    from app.streamlit_kit.controls import on_demand
+
+    text = st.text_input("Text", key="text")
+    found = on_demand("Go", lambda: f"of {text}", key="go", about=text, icon=":material/check:")
+    st.write(found or "nothing")
+
+
+def test_what_was_computed_shows_only_beside_what_it_belongs_to() -> None:
+    at = AppTest.from_function(page_that_computes, default_timeout=30).run()
+
+    def shown(text: str) -> str:
+        at.text_input(key="text").set_value(text).run()
+        return str(at.markdown[-1].value)
+
+    assert shown("a") == "nothing"
+    at.button(key="go").click().run()
+    assert at.markdown[-1].value == "of a"
+    assert shown("b") == "nothing"
+    assert shown("a") == "of a"
+
+
 def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "somewhere")
     monkeypatch.setenv("BERT_EXPLORER_THREADS", "3")
-    monkeypatch.setenv("BERT_EXPLORER_RUNS", "zero")
+    monkeypatch.setenv("BERT_EXPLORER_RUNS", "5")
     found = settings()
-    assert (found.model, found.threads) == ("somewhere", 3)
-    assert found.runs >= 1
+    assert (found.model, found.threads, found.runs) == ("somewhere", 3, 5)

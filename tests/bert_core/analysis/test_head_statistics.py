@@ -14,17 +14,22 @@ import torch
 from bert_core import BertConfig, BertForPreTraining, BertModel, BertTokenizer
 from bert_core.analysis.head_statistics import (
     MEASURES,
+    HeadName,
     HeadStatistics,
     fixed_texts,
     head_statistics,
+    name_heads,
+    rank_heads,
+    text_digest,
+    text_statistics,
+)
+from bert_core.analysis.statistics_file import (
     measure_folder,
     read_head_statistics,
     stale_because,
-    text_digest,
     to_json,
     write_head_statistics,
 )
-from bert_core.analysis.head_statistics.patterns import entropies, to_neighbour, to_places
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.text.normalizer import PUNCTUATION
@@ -109,18 +114,90 @@ def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder: Path)
     assert (found.layers, found.heads, found.truncated) == (2, 4, 0)
 
 
-def test_made_up_attention_gives_the_numbers_it_was_made_for() -> None:
+def test_made_up_attention_gives_the_numbers_it_was_made_for(tiny_folder: Path) -> None:
+    encoding = BertTokenizer.from_pretrained(tiny_folder).encode("cat sat cat")
     before = np.eye(5, k=-1)
     before[0, 0] = 1
     alike = np.full((5, 5), 0.2)
-    layer = np.stack([before, alike])
-    assert to_neighbour(layer, -1).tolist() == pytest.approx([1, 0.2])
-    assert to_neighbour(layer, 1).tolist() == pytest.approx([0, 0.2])
-    assert to_neighbour(layer, 0).tolist() == pytest.approx([0.2, 0.2])
-    places = np.array([True, False, False, False, True])
-    assert to_places(layer, places).tolist() == pytest.approx([2 / 5, 0.4])
-    assert entropies(layer).tolist() == pytest.approx([0, math.log2(5)])
-    assert entropies(layer.astype(np.float32)).dtype == np.float32
+    found = text_statistics([np.stack([before, alike])], encoding)
+    assert found.to_previous[0].tolist() == pytest.approx([1, 0.2])
+    assert found.to_next[0].tolist() == pytest.approx([0, 0.2])
+    assert found.to_itself[0].tolist() == pytest.approx([0.2, 0.2])
+    assert found.to_special[0].tolist() == pytest.approx([2 / 5, 0.4])
+    assert found.to_repeats[0].tolist() == pytest.approx([0, 0.2])
+    assert found.entropy[0].tolist() == pytest.approx([0, math.log2(5)])
+    assert found.entropy_limit == pytest.approx(math.log2(5))
+    assert (found.tokens, found.repeats, found.texts, found.pairs) == (5, 2, 1, 0)
+    assert np.isnan(found.to_punctuation).all()  # the text has none
+
+
+@pytest.mark.parametrize("text", TEXTS[:4])
+def test_one_text_alone_gives_what_averaging_it_alone_gives(
+    tiny_folder: Path, text: str | tuple[str, str]
+) -> None:
+    model = BertModel.from_pretrained(tiny_folder)
+    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+    encoding = tokenizer.encode(*(text if isinstance(text, tuple) else (text,)))
+    ids, types = (torch.tensor([x]) for x in (encoding.input_ids, encoding.token_type_ids))
+    with torch.no_grad():
+        layers = model.run(ids, types).attentions
+    assert layers is not None
+    found = text_statistics([layer[0].double().numpy() for layer in layers], encoding)
+    wanted = head_statistics(model, tokenizer, [text])
+    for measure in MEASURES:
+        values = np.nan_to_num(getattr(found, measure))
+        np.testing.assert_allclose(values, getattr(wanted, measure), atol=1e-9)
+    assert (found.tokens, found.repeats, found.pairs) == (
+        wanted.tokens,
+        wanted.repeats,
+        wanted.pairs,
+    )
+
+
+def test_attention_of_another_length_is_refused(tiny_folder: Path) -> None:
+    encoding = BertTokenizer.from_pretrained(tiny_folder).encode("cat")
+    with pytest.raises(InputError, match=r"has 3 tokens, the attention the shape \(2, 4, 4\)"):
+        text_statistics([np.zeros((2, 4, 4))], encoding)
+
+
+def made_up(**heads: list[float]) -> HeadStatistics:
+    """One layer; what is not named is 0."""
+    width = len(next(iter(heads.values())))
+    values = {m: np.array([heads.get(m, [0.0] * width)]) for m in MEASURES}
+    counts = {"texts": 1, "pairs": 0, "tokens": 9, "repeats": 0, "truncated": 0}
+    return HeadStatistics(**values, entropy_limit=4.0, **counts)
+
+
+def test_a_head_is_named_by_its_largest_pattern_then_by_where_it_rests() -> None:
+    found = made_up(
+        to_previous=[0.9, 0.31, 0.29, 0.0, 0.0, np.nan],
+        to_repeats=[0.3, 0.35, 0.0, 0.0, np.nan, np.nan],
+        to_cls=[0.0, 0.6, 0.5, 0.49, 0.1, np.nan],
+        entropy=[1.0, 1.0, 4.0, 3.2, 3.1, np.nan],
+    )
+    (names,) = name_heads(found)
+    assert names[:5] == (
+        HeadName("previous", 0.9),
+        HeadName("same piece", 0.35),  # a pattern, before a larger share to [CLS]
+        HeadName("[CLS]", 0.5),
+        HeadName("broad", 0.8),
+        HeadName("none", 0.1),
+    )
+    assert names[5].name == "pruned" and math.isnan(names[5].score)
+
+
+def test_heads_are_ranked_by_a_measure_or_by_their_clearest_pattern() -> None:
+    gone = np.nan
+    found = made_up(
+        to_previous=[0.1, 0.7, 0.2, gone],
+        to_next=[0.8, 0.0, 0.0, gone],
+        entropy=[1.0, 1.0, 3.0, gone],
+    )
+    assert rank_heads(found, "to_previous") == ((0, 1), (0, 2), (0, 0))
+    assert rank_heads(found, "entropy") == ((0, 2), (0, 0), (0, 1))  # equals keep their order
+    assert rank_heads(found) == ((0, 0), (0, 1), (0, 2))
+    with pytest.raises(InputError, match="cannot be ranked by 'fame'; expected one of pattern"):
+        rank_heads(found, "fame")
 
 
 def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs() -> None:

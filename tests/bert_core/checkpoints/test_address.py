@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import random
 import signal
@@ -12,11 +13,14 @@ import time
 import zipfile
 
 import pytest
+import requests
 
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import address as address_module
+from bert_core.checkpoints.sources import cache as space
 from bert_core.checkpoints.sources import http_fetch, transfer
-from bert_core.checkpoints.sources.cache import key_of
+from bert_core.checkpoints.sources.cache import key_of, read_record, write_record
+from bert_core.checkpoints.sources.http_fetch import Version
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError, InputError
 from tests.loopback import Fault
@@ -142,6 +146,27 @@ def test_a_proxy_of_the_environment_is_used(loopback, address, cache, monkeypatc
     assert loopback.log
 
 
+def test_addresses_have_keys_of_their_own():
+    long = "https://a.example/models/" + "a" * 300
+    keys = {key_of(text) for text in (long, f"{long}b", f"b{long}", long.upper(), "\udc80", "")}
+    assert len(keys) == 6 and all(key.isalnum() and len(key) == 40 for key in keys)
+
+
+def test_a_record_is_never_seen_half_written(tmp_path, monkeypatch):
+    path = tmp_path / "records" / "one.json"
+    write_record(path, {"sha256": "old"})
+
+    def full(self, text, **options):
+        self.write_bytes(text[: len(text) // 2].encode())
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    with pytest.raises(OSError, match="is full"):
+        write_record(path, {"sha256": "new"})
+    assert read_record(path) == {"sha256": "old"}
+    assert list(path.parent.iterdir()) == [path]
+
+
 # -- a bad line ----------------------------------------------------------------------------------
 
 
@@ -151,7 +176,17 @@ def test_a_line_that_breaks_is_carried_on(loopback, address, cache):
     assert (folder / "weights.txt").stat().st_size == 300_000
     starts = [int(each.removeprefix("bytes=").rstrip("-")) for each in ranges(loopback)[1:]]
     assert len(starts) == 3 and starts == sorted(starts) and starts[0] > 0
-    assert len({headers.get("If-Range") for _, _, headers in loopback.log[1:]}) == 1
+    etag = etag_of(loopback.files[NAME])
+    assert {headers.get("If-Range") for _, _, headers in loopback.log[1:]} == {etag}
+
+
+def test_a_line_that_breaks_again_and_again_is_carried_on_while_something_arrives(
+    loopback, address, cache, monkeypatch
+):
+    monkeypatch.setattr(http_fetch, "_CHUNK", 1_000)
+    loopback.faults[PATH] = Fault(cut=7)
+    assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
+    assert len(ranges(loopback)) == 8
 
 
 def test_a_line_that_always_breaks_is_given_up_and_nothing_kept(loopback, address, cache):
@@ -186,33 +221,80 @@ def test_a_file_that_changes_in_between_is_begun_anew(loopback, address, cache):
 def test_a_part_that_does_not_fit_is_thrown_away(loopback, address, cache, headers):
     """The part of a process that was killed lies there; the server's answer does not fit it."""
     data = loopback.files[NAME]
-    leave_part(cache, address, data[:1_000], f'"{hashlib.sha256(data).hexdigest()[:16]}"')
+    leave_part(cache, address, data[:1_000], etag_of(data))
     loopback.faults = Once({PATH: Fault(headers=headers)})
     assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
 
 
+@pytest.fixture
+def run_fetch(loopback, address, tmp_path):
+    """Fetch the file whose first 1,000 bytes are here; the first answer has a fault."""
+
+    def run(fault, *, here=None, total=-1):
+        data = loopback.files[NAME]
+        leave_part(tmp_path, address, here or data[:1_000], etag_of(data), total)
+        part = tmp_path / "parts" / f"{key_of(address)}.part"
+        loopback.faults = Once({PATH: fault})
+        http_fetch.Fetch(address, part, Version()).run(transfer.Meter())
+        return part.read_bytes()
+
+    return run
+
+
 @pytest.mark.parametrize("start", [0, 500, 1_000, 1_500])
-def test_the_rest_of_a_file_is_taken_only_from_where_the_part_ends(
-    loopback, address, tmp_path, start
-):
+def test_the_rest_of_a_file_is_taken_only_from_where_the_part_ends(loopback, run_fetch, start):
     """Asked for bytes from 1,000 on, the server sends them from another place, and says so."""
     data = loopback.files[NAME]
-    etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
-    leave_part(tmp_path, address, data[:1_000], etag)
-    part = tmp_path / "parts" / f"{key_of(address)}.part"
     said = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
-    fault = Fault(headers=said, instead=bytes(1_000) + data[start:])
-    loopback.faults = Once({PATH: fault})
-    assert http_fetch.Fetch(address, part, http_fetch.Version()).run(transfer.Meter()) is not None
-    assert part.read_bytes() == data
+    found = run_fetch(Fault(headers=said, instead=bytes(1_000) + data[start:]))
+    assert found == data
     assert ranges(loopback) == ["bytes=1000-"] + ([] if start == 1_000 else [None])
+
+
+def test_the_rest_of_another_version_is_not_taken(loopback, run_fetch):
+    fault = Fault(headers={"ETag": '"another"'})
+    assert run_fetch(fault, here=bytes(1_000)) == loopback.files[NAME]
+    assert ranges(loopback) == ["bytes=1000-", None]
+
+
+def test_the_rest_of_a_file_of_another_length_is_not_taken(loopback, run_fetch):
+    data = loopback.files[NAME]
+    assert run_fetch(Fault(), here=bytes(1_000), total=len(data) + 1) == data
+    assert ranges(loopback) == ["bytes=1000-", None]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_less_than_the_rest_is_not_taken_for_all_of_it(loopback, run_fetch, known):
+    """A server may send a range in pieces; the length of the whole is in each answer."""
+    data = loopback.files[NAME]
+    fault = Fault(headers={"Content-Range": f"bytes 1000-1999/{len(data)}"}, instead=data[:2_000])
+    assert run_fetch(fault, total=len(data) if known else -1) == data
+    assert ranges(loopback) == ["bytes=1000-", "bytes=2000-"]
+
+
+def test_what_is_here_counts_towards_the_largest_size(loopback, run_fetch, monkeypatch):
+    monkeypatch.setattr(http_fetch, "MAX_BYTES", 3_000)
+    fault = Fault(headers={"Content-Range": "bytes 1000-1999/2000"}, instead=bytes(3_500))
+    with pytest.raises(DownloadError, match=r"at most 3\.0 kB"):
+        run_fetch(fault)
+    assert ranges(loopback) == ["bytes=1000-"]
+
+
+def test_only_a_strong_etag_or_a_date_vouches_for_a_part():
+    for version, mark in [
+        (Version('"a"', "Monday"), '"a"'),
+        (Version('W/"a"', "Monday"), "Monday"),
+        (Version('W/"a"'), ""),
+        (Version("", "Monday"), "Monday"),
+    ]:
+        assert version.mark == mark
 
 
 @pytest.mark.parametrize("length", [1_000, 400_000])
 def test_a_part_that_was_left_behind_is_carried_on_or_begun_anew(loopback, address, cache, length):
     data = loopback.files[NAME]
     part = (data + bytes(200_000))[:length]
-    leave_part(cache, address, part, f'"{hashlib.sha256(data).hexdigest()[:16]}"')
+    leave_part(cache, address, part, etag_of(data))
     assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
     assert ranges(loopback)[0] == f"bytes={length}-"
 
@@ -224,12 +306,17 @@ def test_a_part_without_a_record_is_not_trusted(loopback, address, cache):
     assert ranges(loopback) == [None]
 
 
-def leave_part(cache, address, data, etag):
+def etag_of(data):
+    """What loopback calls this version of a file."""
+    return f'"{hashlib.sha256(data).hexdigest()[:16]}"'
+
+
+def leave_part(cache, address, data, etag, total=-1):
     place = cache / "parts"
     place.mkdir(parents=True)
     (place / f"{key_of(address)}.part").write_bytes(data)
-    note = '{"etag": %s, "modified": "", "total": -1}' % ('"' + etag.replace('"', '\\"') + '"')
-    (place / f"{key_of(address)}.json").write_text(note)
+    note = {"etag": etag, "modified": "", "total": total}
+    (place / f"{key_of(address)}.json").write_text(json.dumps(note))
 
 
 SCRIPT = """
@@ -317,6 +404,19 @@ def test_a_trickle_is_given_up(loopback, address, cache, monkeypatch):
     assert_nothing_kept(cache)
 
 
+def test_a_slow_transfer_is_no_standstill(monkeypatch):
+    """Bytes come less often than they are looked for, and all in all for longer than patience."""
+    monkeypatch.setattr(transfer, "_TICK", 0.01)
+
+    def work(meter):
+        for _ in range(12):
+            meter.add(1)
+            meter.pause(0.1)
+        return meter.done
+
+    assert transfer.watched(work, what="it", patience=0.8) == 12
+
+
 def test_redirects_in_circles_are_given_up(loopback, address, cache):
     loopback.faults[PATH] = Fault(redirect=address)
     with pytest.raises(DownloadError, match="circles"):
@@ -331,6 +431,20 @@ def test_redirects_to_other_schemes_are_refused(loopback, address, cache, target
     with pytest.raises(DownloadError, match="neither http nor https"):
         fetch(address, cache)
     assert_nothing_kept(cache)
+
+
+@pytest.mark.parametrize("hops", [["http:"], ["https:", "http:"], ["http:", "https:"]])
+def test_no_redirect_leads_from_https_to_http(tmp_path, monkeypatch, hops):
+    """There is no https on loopback, so the answer is made by hand."""
+    replies = []
+    for scheme in ["https:", *hops]:
+        replies.append(requests.Response())
+        replies[-1].url, replies[-1].status_code = f"{scheme}//model.invalid/x.zip", 404
+        replies[-1].raw = io.BytesIO()
+    replies[-1].history = replies[:-1]
+    monkeypatch.setattr(requests.Session, "get", lambda *_, **__: replies[-1])
+    with pytest.raises(DownloadError, match="from https to http"):
+        fetch("https://model.invalid/x.zip", tmp_path)
 
 
 @pytest.mark.parametrize("body", [b"<html>log in</html>", b"", b"PK\x03\x04 cut"])
@@ -449,6 +563,25 @@ def test_room_is_looked_for_before_anything_is_fetched(loopback, address, cache,
     with pytest.raises(DownloadError, match=r"needs .*has 1.0 kB free"):
         fetch(address, cache)
     assert_nothing_kept(cache)
+
+
+def test_an_archive_needs_room_for_itself_and_for_what_is_in_it(
+    loopback, address, cache, monkeypatch
+):
+    size = len(loopback.files[NAME])
+    free = space._MARGIN + int(1.9 * size)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": free})())
+    with pytest.raises(DownloadError, match="needs"):
+        fetch(address, cache)
+    assert_nothing_kept(cache)
+
+
+def test_a_margin_is_left_free(tmp_path, monkeypatch):
+    free = space._MARGIN + 1_000
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": free})())
+    space.check_space(tmp_path, 1_000, "it")
+    with pytest.raises(DownloadError, match=r"needs 1\.0 kB"):
+        space.check_space(tmp_path, 1_001, "it")
 
 
 LIMITED = """

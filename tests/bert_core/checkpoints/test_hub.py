@@ -12,6 +12,7 @@ import pytest
 from huggingface_hub.utils import WeakFileLock
 
 from bert_core import BertForPreTraining, BertModel, BertTokenizer
+from bert_core.checkpoints.sources import cache as space
 from bert_core.checkpoints.sources import hub_plan, transfer
 from bert_core.checkpoints.sources.cache import check_space
 from bert_core.checkpoints.sources.hub import download, plan_download, remove_leftovers
@@ -551,6 +552,20 @@ def test_a_full_disk_is_named_as_such_with_what_must_stay_free(tmp_path, monkeyp
         f"The disk is too full: {NAME} needs 403 bytes, and 16.8 MB more must stay free; "
         f"{tmp_path} has 61.4 kB free."
     )
+
+
+def test_a_model_needs_room_for_what_is_not_here_yet(model, cache, monkeypatch):
+    plan = plan_download(NAME, cache_dir=cache)
+    assert 0 < plan.bytes == plan.total_bytes
+
+    def leave(free):
+        monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": free})())
+
+    leave(space._MARGIN + plan.bytes - 1)
+    with pytest.raises(DownloadError, match="needs"):
+        download(plan)
+    leave(space._MARGIN + plan.bytes)
+    assert (download(plan) / "model.safetensors").read_bytes() == weights_of(model)
 
 
 def test_a_quota_that_is_reached_leaves_nothing_half_written(model, cache, run_limited):

@@ -7,9 +7,11 @@ import pytest
 import torch
 import transformers
 
+from bert_core import CONFIG_NAME, WEIGHTS_NAME
 from bert_core.bundled import bundled_names
+from bert_core.checkpoints.sharing import load_sharing
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -451,6 +453,183 @@ def test_converted_parameters_lie_apart_in_a_few_large_pieces(
         spans.append((value.data_ptr(), value.data_ptr() + value.nbytes))
     spans.sort()
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
+
+
+# -- as in the classic package --------------------------------------------------------------------
+
+
+def test_the_classic_keyword_names_the_model(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    for model in (
+        BertModel.from_pretrained(pretrained_model_name_or_path=folder),
+        BertModel.from_pretrained(name_or_path=str(folder)),
+    ):
+        same(model, tiny.state_dict())
+    tagger = BertForTokenClassification.from_pretrained(
+        pretrained_model_name_or_path=folder, num_labels=7
+    )
+    assert tagger.num_labels == 7
+
+
+def test_a_model_is_named_once(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    with pytest.raises(InputError, match=r"given 0 names.*pretrained_model_name_or_path="):
+        BertModel.from_pretrained()
+    with pytest.raises(InputError, match="given 2 names"):
+        BertModel.from_pretrained(folder, pretrained_model_name_or_path=folder)
+
+
+@pytest.mark.parametrize(
+    ("cls", "place"),
+    [
+        (BertModel, "output_attentions"),
+        (BertForMaskedLM, "output_attentions"),
+        (BertForTokenClassification, "num_labels"),
+        (BertForMultipleChoice, "num_choices"),
+    ],
+)
+def test_options_of_loading_by_position_are_refused_in_words(
+    cls, place, tiny, write_folder, tmp_path
+):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    for value in (str(tmp_path), tmp_path, tiny.state_dict()):
+        with pytest.raises(InputError, match=rf"in the place of {place}.*cache_dir=, state_dict="):
+            cls.from_pretrained(folder, value)
+    for rest in ((None, str(tmp_path)), (None, None, True)):  # the order of release 0.4
+        with pytest.raises(InputError, match="cache_dir=, state_dict=, from_tf="):
+            cls.from_pretrained(folder, *rest)
+
+
+def test_arguments_of_a_class_of_one_s_own_are_its_own_affair(tiny, write_folder):
+    class Pooled(BertModel):
+        def __init__(self, config, pooling):
+            super().__init__(config)
+            self.pooling = pooling
+
+    folder = write_folder(tiny.config, tiny.state_dict())
+    assert Pooled.from_pretrained(folder, "mean").pooling == "mean"
+
+
+def test_a_model_is_saved_and_loaded_as_in_the_classic_package(tiny, tmp_path):
+    torch.save(tiny.state_dict(), tmp_path / WEIGHTS_NAME)
+    tiny.config.to_json_file(tmp_path / CONFIG_NAME)
+    same(BertModel.from_pretrained(tmp_path), tiny.state_dict())
+    assert (WEIGHTS_NAME, CONFIG_NAME) == ("pytorch_model.bin", "config.json")
+
+
+def test_a_class_of_one_s_own_draws_its_weights_as_in_the_classic_package(
+    tiny, make_config, write_folder
+):
+    class Scorer(BertPreTrainedModel):
+        def __init__(self, config):
+            super().__init__(config)
+            self.bert = BertModel(config)
+            self.scorer = torch.nn.Linear(config.hidden_size, 500)
+            self.apply(self.init_bert_weights)
+
+    scorer = Scorer(make_config(initializer_range=0.3))
+    assert 0.28 < scorer.scorer.weight.std() < 0.32
+    assert 0.28 < scorer.bert.embeddings.word_embeddings.weight.std() < 0.32
+    assert scorer.scorer.bias.abs().sum() == 0
+    assert torch.equal(scorer.bert.embeddings.LayerNorm.weight, torch.ones(32))
+    loaded = Scorer.from_pretrained(write_folder(tiny.config, tiny.state_dict()))
+    same(loaded.bert, tiny.state_dict())
+    assert loaded.load_report.missing == ("scorer.weight", "scorer.bias")
+    assert 0.01 < loaded.scorer.weight.std() < 0.03
+
+
+# -- weights that are not finite ------------------------------------------------------------------
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture
+def spoilt(tiny):
+    """The weights of `tiny` with a few values that are no numbers."""
+
+    def spoil(*values, name="encoder.layer.0.output.dense.weight"):
+        state = {key: value.clone() for key, value in tiny.state_dict().items()}
+        state[name].view(-1)[: len(values)] = torch.tensor(values)
+        return state
+
+    return spoil
+
+
+@pytest.mark.parametrize("values", [(NAN,), (INF,), (-INF,), (INF, -INF), (NAN, INF, NAN)])
+@pytest.mark.parametrize("dtype", [None, "float16", "bfloat16", "float64"])
+@pytest.mark.parametrize("pickle", [False, True])
+def test_weights_that_are_not_finite_are_refused_by_name_and_number(
+    tiny, spoilt, write_folder, pickle, dtype, values
+):
+    state = {name: value.half() for name, value in spoilt(*values).items()}
+    folder = write_folder(tiny.config, state, pickle=pickle)
+    says = rf"encoder\.layer\.0\.output\.dense\.weight \({len(values)} of 1,184 values"
+    with pytest.raises(CheckpointError, match=says):
+        BertModel.from_pretrained(folder, dtype=dtype)
+    model = BertModel.from_pretrained(folder, dtype=dtype, allow_nonfinite=True)
+    assert model.load_report.missing == ()
+    assert (~torch.isfinite(model.encoder.layer[0].output.dense.weight)).sum() == len(values)
+
+
+def test_mapped_weights_and_weights_that_a_caller_gives_are_checked_as_well(
+    tiny, spoilt, write_folder
+):
+    state = spoilt(NAN, name="embeddings.LayerNorm.bias")
+    folder = write_folder(tiny.config, state)  # float32: the parameters are the file's pages
+    for options in ({}, {"state_dict": state}):
+        with pytest.raises(CheckpointError, match=r"LayerNorm\.bias \(1 of 32 values\)"):
+            BertModel.from_pretrained(folder, **options)
+        assert BertModel.from_pretrained(folder, **options, allow_nonfinite=True)
+
+
+def test_many_tensors_that_are_not_finite_are_named_in_part(tiny, write_folder):
+    state = {name: torch.full_like(value, NAN) for name, value in tiny.state_dict().items()}
+    with pytest.raises(CheckpointError, match=rf"and {len(state) - 3} more tensors"):
+        BertModel.from_pretrained(write_folder(tiny.config, state))
+
+
+def test_large_finite_weights_are_fine_unless_the_wanted_type_cannot_hold_them(
+    tiny, spoilt, write_folder
+):
+    large = torch.finfo(torch.float32).max
+    folder = write_folder(tiny.config, spoilt(large, large, -large))
+    assert BertModel.from_pretrained(folder).load_report.missing == ()
+    with pytest.raises(CheckpointError, match=r"3 of 1,184 values as torch\.float16"):
+        BertModel.from_pretrained(folder, dtype="float16")
+
+
+def test_tensors_that_fill_no_parameter_may_hold_anything(tiny, write_folder):
+    state = {
+        **tiny.state_dict(),
+        "embeddings.position_ids": torch.full((1, 19), -INF),
+        "encoder.mask": torch.full((19, 19), -INF).triu(1),
+    }
+    model = BertModel.from_pretrained(write_folder(tiny.config, state))
+    assert model.load_report.unexpected == ("encoder.mask",)
+
+
+def test_a_head_that_is_not_finite_is_refused_beside_a_root_that_is(layered):
+    folder, _, _, moved = layered
+    head = folder / "heads" / "BertForSequenceClassification"
+    torch.save({**moved, "classifier.bias": torch.tensor([0.0, INF])}, head / "pytorch_model.bin")
+    base = BertForPreTraining.from_pretrained(folder)
+    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
+        load_sharing(BertForSequenceClassification, base, folder)
+    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
+        BertForSequenceClassification.from_pretrained(folder)
+
+
+def test_a_tied_copy_may_be_as_broken_as_its_original(make_config, write_folder):
+    full = BertForMaskedLM(make_config())
+    state = {name: value.clone() for name, value in full.state_dict().items()}
+    for name in ("bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"):
+        state[name][3, 5] = NAN
+    folder = write_folder(full.config, state)
+    assert BertForMaskedLM.from_pretrained(folder, allow_nonfinite=True).load_report.missing == ()
+    state["cls.predictions.decoder.weight"][3, 6] = NAN
+    folder = write_folder(full.config, state)
+    with pytest.raises(CheckpointError, match="differs"):
+        BertForMaskedLM.from_pretrained(folder, allow_nonfinite=True)
 
 
 # -- layered folders: one encoder, several heads ------------------------------------------------

@@ -379,6 +379,28 @@ def test_a_model_of_other_sizes_stays_as_it_was(make_config):
         load_tf_weights_in_bert(BertModel(make_config(num_hidden_layers=3)), WRITTEN / "questions")
 
 
+@pytest.mark.parametrize("stored", [torch.float16, torch.float32])
+def test_weights_that_are_not_finite_are_refused_unless_they_are_wanted(
+    tmp_path, make_config, stored
+):
+    model = BertModel(make_config()).to(stored)
+    with torch.no_grad():
+        model.encoder.layer[1].output.dense.weight[2, 3:5] = float("-inf")
+    weights = {f"bert.{name}": value for name, value in model.state_dict().items()}
+    write_checkpoint(tmp_path / "bert_model.ckpt", weights)
+    (tmp_path / "bert_config.json").write_text(model.config.to_json_string())
+    says = r"bert\.encoder\.layer\.1\.output\.dense\.weight \(2 of 1,184 values"
+    with pytest.raises(CheckpointError, match=says):
+        BertModel.from_pretrained(tmp_path)
+    with pytest.raises(CheckpointError, match=says):
+        load_tf_weights_in_bert(BertModel(make_config()), tmp_path)
+    for found in (
+        BertModel.from_pretrained(tmp_path, allow_nonfinite=True),
+        load_tf_weights_in_bert(BertModel(make_config()), tmp_path, allow_nonfinite=True),
+    ):
+        assert found.encoder.layer[1].output.dense.weight.isinf().sum() == 2
+
+
 @pytest.mark.parametrize("path", [None, 5, "", "  ", "a\0b", b"bert_model.ckpt"])
 def test_a_path_that_is_none_is_refused(tiny, path):
     with pytest.raises(InputError, match="path of a TensorFlow checkpoint"):

@@ -110,6 +110,9 @@ def test_the_two_losses_of_pre_training_add_up(make_pair, batch, assert_close):
     alone = ours(**vars(batch), masked_lm_labels=words)
     other = ours(**vars(batch), next_sentence_label=ROWS)
     assert_close(both, alone + other)
+    masked, pairs = BertForMaskedLM.from_model(ours), BertForNextSentencePrediction.from_model(ours)
+    assert_close(alone, masked(**vars(batch), masked_lm_labels=words))
+    assert_close(other, pairs(**vars(batch), next_sentence_label=ROWS))
 
 
 @pytest.mark.parametrize("kind", [torch.int32, torch.int8, torch.uint8, torch.bool])

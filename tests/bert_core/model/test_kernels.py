@@ -4,10 +4,21 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from transformers.activations import ACT2FN
 
+from bert_core.errors import ConfigError
 from bert_core.model import kernels as functional
 from bert_core.model.bert import BertModel
-from bert_core.model.kernels import ACTIVATIONS, affine, gelu_tanh, layer_norm, linear
+from bert_core.model.kernels import (
+    ACTIVATIONS,
+    affine,
+    gelu_tanh,
+    layer_norm,
+    linear,
+    linear_together,
+    special_kernels,
+    store_together,
+)
 
 ONEDNN = pytest.mark.skipif(
     not functional._HAS_ONEDNN, reason="this build of PyTorch has no oneDNN"
@@ -35,6 +46,23 @@ def test_with_and_without_gradients_a_layer_gives_the_same(layer, x, name, asser
             found = linear(x, layer, then)
         assert found.shape == (3, 7, 37)
         assert_close(found, expected)
+
+
+PUBLISHED = ["gelu_10", "gelu_fast", "quick_gelu", "mish", "linear", "sigmoid", "leaky_relu"]
+
+
+@pytest.mark.parametrize("name", sorted({*ACTIVATIONS, *PUBLISHED}))
+def test_every_activation_and_its_gradient_are_those_of_transformers(name, assert_close):
+    # Gradients in float64: rounded to float32, those of the tanh form differ by 1.1e-6.
+    mine = torch.linspace(-30, 30, 6001, dtype=torch.float64).requires_grad_()
+    peers = mine.detach().clone().requires_grad_()
+    found, expected = ACTIVATIONS[name](mine), ACT2FN[name](peers)
+    found.sum().backward()
+    expected.sum().backward()
+    assert_close(found, expected, 1e-6)
+    assert_close(mine.grad, peers.grad, 1e-6)
+    narrow = mine.detach().float()
+    assert_close(ACTIVATIONS[name](narrow), ACT2FN[name](narrow), 1e-6)
 
 
 def test_any_callable_may_follow(layer, x, assert_close):
@@ -119,6 +147,97 @@ def test_layer_norm_is_the_modules(x, assert_close):
     norm = nn.LayerNorm(32, eps=1e-3)
     nn.init.normal_(norm.weight)
     assert_close(layer_norm(x, norm), norm(x))
+
+
+# -- three layers at once -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three():
+    torch.manual_seed(4)
+    return nn.Linear(32, 24), nn.Linear(32, 24), nn.Linear(32, 24)
+
+
+def test_layers_stored_together_are_the_same_layers_and_take_one_product(
+    three, x, assert_close, monkeypatch
+):
+    expected = [part(x) for part in three]
+    parameters = [parameter for part in three for parameter in part.parameters()]
+    assert functional._joint(three) is None
+    store_together(three)
+    assert functional._joint(three) is not None
+    again = [parameter for part in three for parameter in part.parameters()]
+    assert [id(parameter) for parameter in again] == [id(parameter) for parameter in parameters]
+    products = []
+    real = functional.affine
+    monkeypatch.setattr(functional, "affine", lambda *given: products.append(given) or real(*given))
+    for context, count in ((torch.no_grad(), 1), (torch.enable_grad(), 3)):
+        products.clear()
+        with context:
+            found = linear_together(x, three)
+        assert len(products) == count
+        for mine, wanted in zip(found, expected, strict=True):
+            assert_close(mine, wanted)
+
+
+def test_layers_that_lie_apart_again_are_applied_one_by_one(three, x, assert_close):
+    store_together(three)
+    three[1].weight.data = three[1].weight.detach().clone()
+    assert functional._joint(three) is None
+    with torch.no_grad():
+        assert_close(linear_together(x, three)[1], three[1](x))
+
+
+# -- the setting ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def set_kernels(monkeypatch):
+    """Set BERT_CORE_KERNELS, which is read once in a process, for one test."""
+
+    def choose(choice):
+        monkeypatch.setenv("BERT_CORE_KERNELS", choice)
+        special_kernels.cache_clear()
+
+    yield choose
+    special_kernels.cache_clear()
+
+
+def test_the_plain_setting_takes_no_special_kernel(
+    make_pair, batch, assert_close, monkeypatch, set_kernels
+):
+    ours, peer = make_pair(BertModel)
+    expected = peer(**vars(batch), output_attentions=True)
+    apart, _ = make_pair(BertModel)
+
+    def refuse(*_, **__):
+        raise AssertionError("a special kernel was used")
+
+    set_kernels("plain")
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 1)
+    monkeypatch.setattr(functional.BLOCKS, "empty", refuse)
+    monkeypatch.setattr(functional, "_attend_head_by_head", refuse)
+    monkeypatch.setattr(functional, "_joint", refuse)
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", refuse, raising=False)
+    apart.eval()  # would store query, key and value together
+    with torch.inference_mode():
+        found = ours.run(**vars(batch))
+    assert_close(found.last_hidden_state, expected.last_hidden_state)
+    for mine, theirs in zip(found.attentions, expected.attentions, strict=True):
+        assert_close(mine, theirs)
+
+
+def test_the_plain_setting_looks_at_no_mask(set_kernels):
+    ones = torch.ones(1, 7, dtype=torch.bool)
+    assert functional.masks_nothing(ones)
+    set_kernels("plain")
+    assert not functional.masks_nothing(ones)
+
+
+def test_another_setting_is_refused_in_words(set_kernels, layer, x):
+    set_kernels("quick")
+    with torch.no_grad(), pytest.raises(ConfigError, match=r"BERT_CORE_KERNELS.*quick.*plain"):
+        linear(x, layer)
 
 
 # -- attention ------------------------------------------------------------------------------------

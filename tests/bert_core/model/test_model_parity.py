@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from bert_core.model.bert import BertModel
+from bert_core.model.kernels import ACTIVATIONS
 from bert_core.model.layers import Request, attention_bias
 
 SHOW = Request(attentions=True)
-ACTIVATIONS = ["gelu", "relu", "swish", "silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from transformers.pipelines.document_question_answering import decode_spans
 
 from bert_core.errors import InputError
 from bert_core.reading.spans import SpanScores, WindowLogits, score_spans
-from bert_core.text.truncation import window_bounds
+from bert_core.text.encoding import window_bounds
 
 
 def windows_of(tokens: int, size: int, stride: int, seed: int = 0) -> list[WindowLogits]:

@@ -121,7 +121,7 @@ def test_a_saved_folder_gives_the_same_tokenizer(vocab_file: Path, tmp_path: Pat
     vocabulary, options = tokenizer.save_pretrained(tmp_path / "deep" / "down")
     assert Path(vocabulary).name == "vocab.txt"
     assert Path(options).name == "tokenizer_config.json"
-    twin = BertTokenizer.from_pretrained(tmp_path / "deep" / "down")
+    twin = BertTokenizer.from_pretrained(pretrained_model_name_or_path=tmp_path / "deep" / "down")
     assert (twin.do_lower_case, twin.max_len) == (False, 77)
     for text in ("Crème The [MASK] 中文", "a\u302e\u0344"):
         assert twin.encode(text) == tokenizer.encode(text)

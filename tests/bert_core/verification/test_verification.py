@@ -147,14 +147,26 @@ def test_a_large_change_of_any_tensor_shows_as_a_difference(folder: Path) -> Non
 
 
 def test_numbers_that_are_not_finite_are_red(folder: Path) -> None:
+    path, _, start, _ = next(t for t in tensors_of(folder) if t[1].endswith("qa_outputs.weight"))
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(struct.pack("<f", 3e38))  # what it is multiplied with overflows
+    report = verify(folder)
+    red = {(c.class_name, c.output) for c in report.outputs if not c.ok}
+    assert red == {("BertForQuestionAnswering", "start_logits")}
+    assert report.difference == math.inf
+
+
+def test_weights_that_are_not_finite_are_red_and_named(folder: Path) -> None:
     path, _, start, _ = next(t for t in tensors_of(folder) if t[1].endswith("qa_outputs.bias"))
     with path.open("r+b") as file:
         file.seek(start)
         file.write(struct.pack("<f", math.nan))
     report = verify(folder)
-    red = {(c.class_name, c.output) for c in report.outputs if not c.ok}
-    assert red == {("BertForQuestionAnswering", "start_logits")}
+    red = {c.class_name: c.difference for c in report.outputs if not c.ok}
+    assert red == {"BertForQuestionAnswering": None}
     assert report.difference == math.inf
+    assert "qa_outputs.bias (1 of 2 values)" in report.failure
 
 
 def test_a_model_that_cannot_be_loaded_is_red_and_says_why(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """What heads usually do: the same measures for many texts and for one."""
 
+import base64
 import json
 import shutil
 from dataclasses import replace
@@ -14,8 +15,8 @@ from app.features.attention.task import attention
 from app.features.attention.task_habits import PLACES, compare_head, head_habits
 from app.models import Engine
 from app.words.charts import csv
-from bert_core.analysis.head_statistics import MEASURES, head_statistics, to_json
-from bert_core.analysis.head_statistics.file import NAME
+from bert_core.analysis.head_statistics import MEASURES, head_statistics
+from bert_core.analysis.statistics_file import NAME, to_json
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 
@@ -105,6 +106,17 @@ def test_the_map_names_the_heads_with_most_and_least(habits: HeadHabits) -> None
     table = view.map_table(replace(habits, means=means))
     assert table["Previous token"].tolist()[2] == 0.75
     assert csv(view.map_table(habits)).startswith(b"\xef\xbb\xbflayer,head,Previous token")
+
+
+def test_every_cell_of_the_map_has_the_colour_of_its_own_head(habits: HeadHabits) -> None:
+    for place, means in zip(habits.places, habits.means, strict=True):
+        picture = view.map_picture(habits, place.key, (0, 0))
+        assert (picture["layers"], picture["heads"]) == (2, 4) == means.shape
+        pixels = np.frombuffer(base64.b64decode(str(picture["pictures"])), dtype=np.uint8)
+        number, unit = str(picture["top"]).split()
+        top = float(number) / 100 if unit == "%" else habits.widest
+        assert float(means.max()) <= top
+        np.testing.assert_allclose(pixels, 255 * means.reshape(-1) / top, atol=0.5001)
 
 
 def test_without_a_file_nothing_is_known(tiny_engine: Engine) -> None:

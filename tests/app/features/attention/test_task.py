@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.features.attention.result import AttentionResult, HeadPatterns, Selection
+from app.features.attention.result import AttentionResult, Selection
 from app.features.attention.task import (
     GRID_SIDE,
     LINK_TOKENS,
@@ -17,21 +17,26 @@ from app.features.attention.task import (
 from app.models import Engine
 from app.results import Cut
 from bert_core import BertModel
+from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 from bert_core.errors import InputError
 
 WORDS = Selection(special=False)
 SCALED = Selection(special=False, renormalise=True)
 
 
+def no_statistics(layers: int, heads: int) -> HeadStatistics:
+    empty = np.zeros((layers, heads))
+    return HeadStatistics(*[empty] * len(MEASURES), 1.0, 1, 0, 1, 0, 0)
+
+
 def made(matrices: np.ndarray, sides: tuple[int | None, ...]) -> AttentionResult:
     """Build a result from (L, H, T, T) by hand."""
     weights = matrices.astype(np.float32)
-    empty = np.zeros(weights.shape[:2], dtype=np.float32)
     return AttentionResult(
         tokens=tuple(f"t{i}" for i in range(len(sides))),
         sides=sides,
         attentions=tuple(weights),
-        patterns=HeadPatterns(empty, empty, empty, empty, empty),
+        statistics=no_statistics(*weights.shape[:2]),
         cut=Cut(512, len(sides), (0, 0), (0, 0), ((), ())),
     )
 
@@ -82,13 +87,13 @@ def test_the_numbers_are_those_of_the_model(tiny_engine: Engine) -> None:
             np.testing.assert_array_equal(view.weights, own[layer][0, head].numpy())
 
 
-def test_the_patterns_equal_sums_written_out(tiny_engine: Engine) -> None:
+def test_the_statistics_equal_sums_written_out(tiny_engine: Engine) -> None:
     result = attention(tiny_engine, "the cat sat on the mat")
     length = len(result.tokens)
     for layer in range(result.layers):
         for head in range(result.heads):
             rows = result.attentions[layer][head].astype(np.float64)
-            p = result.patterns
+            p = result.statistics
             itself = sum(rows[i, i] for i in range(length)) / length
             previous = sum(rows[i, i - 1] for i in range(1, length)) / (length - 1)
             following = sum(rows[i, i + 1] for i in range(length - 1)) / (length - 1)
@@ -324,7 +329,7 @@ def test_results_hold_no_tensors(tiny_engine: Engine) -> None:
     result = attention(tiny_engine, "the cat")
     assert all(isinstance(layer, np.ndarray) for layer in result.attentions)
     assert not any(
-        isinstance(getattr(result.patterns, name), torch.Tensor)
+        isinstance(getattr(result.statistics, name), torch.Tensor)
         for name in ("to_itself", "to_previous", "to_next", "to_special", "entropy")
     )
 

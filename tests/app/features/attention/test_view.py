@@ -12,7 +12,7 @@ import pytest
 
 from app.features.attention import view as view
 from app.features.attention import view_pictures as pictures
-from app.features.attention.result import AttentionResult, HeadPatterns, HeadView, Selection
+from app.features.attention.result import AttentionResult, HeadView, Selection
 from app.features.attention.task import (
     attention,
     attention_grid,
@@ -23,6 +23,7 @@ from app.features.attention.task import (
 from app.models import Engine
 from app.results import Cut
 from app.words.charts import csv as as_csv
+from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 
 WORDS = Selection(special=False)
 
@@ -36,12 +37,12 @@ def long_result(length: int) -> AttentionResult:
     rng = np.random.default_rng(3)
     weights = rng.random((1, 2, length, length)).astype(np.float32) ** 8
     weights /= weights.sum(-1, keepdims=True)
-    empty = np.zeros((1, 2), dtype=np.float32)
+    empty = np.zeros((1, 2))
     return AttentionResult(
         tokens=tuple(f"t{i}" for i in range(length)),
         sides=(None, *[0] * (length - 2), None),
         attentions=tuple(weights),
-        patterns=HeadPatterns(empty, empty, empty, empty, empty),
+        statistics=HeadStatistics(*[empty] * len(MEASURES), 1.0, 1, 0, length, 0, 0),
         cut=Cut(512, length, (length, 0), (length, 0), ((), ())),
     )
 
@@ -228,8 +229,8 @@ def test_the_numbers_of_every_head_stand_in_one_table(result: AttentionResult) -
         [i, j] for i in (0, 1) for j in range(4)
     ]
     row = table[(table["layer"] == 1) & (table["head"] == 2)].iloc[0]
-    assert row["to itself"] == pytest.approx(float(result.patterns.to_itself[1, 2]), abs=1e-4)
-    assert row["entropy (bits)"] == pytest.approx(float(result.patterns.entropy[1, 2]), abs=1e-4)
+    assert row["to itself"] == pytest.approx(float(result.statistics.to_itself[1, 2]), abs=1e-4)
+    assert row["entropy (bits)"] == pytest.approx(float(result.statistics.entropy[1, 2]), abs=1e-4)
 
 
 def test_shares_read_the_same_in_words_and_in_the_table(result: AttentionResult) -> None:

@@ -1,6 +1,7 @@
 """Fill-mask: the numbers are the model's own, and the right word is hidden."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,7 @@ def test_long_texts_are_read_in_windows_and_lose_no_mask(tiny_engine: Engine) ->
     assert "205 tokens" in view.window(result).markup
 
 
-def test_a_mask_is_read_in_the_window_that_has_it_nearest_the_middle(tiny_engine: Engine) -> None:
+def test_a_mask_is_read_in_the_window_that_shows_most_around_it(tiny_engine: Engine) -> None:
     text = "cat " * 100 + "[MASK] " + "dog " * 100
     best = fill_mask(tiny_engine, text).slots[0].candidates[0]
     mask, width = tiny_engine.tokenizer.vocab["[MASK]"], tiny_engine.max_length
@@ -208,6 +209,36 @@ def test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue
         own = [label.endswith(". mat") for label in fig.layout.yaxis.ticktext]
         assert own.count(True) == 1
         assert looks == [(orange, "/") if each else (blue, "") for each in own]
+
+
+def test_the_best_candidate_is_on_top_and_the_axis_holds_the_longest_bar(
+    result: FillMaskResult,
+) -> None:
+    for slot in result.slots:
+        fig = view.probability_bars(slot)
+        assert fig.layout.yaxis.autorange == "reversed"
+        assert list(fig.data[0].y) == list(fig.layout.yaxis.tickvals) == [0, 1, 2, 3]
+        tokens = [label.partition(". ")[2] for label in fig.layout.yaxis.ticktext]
+        assert tokens == view.candidates_table(slot)["piece"].tolist()
+        low, high = fig.layout.xaxis.range
+        assert low == 0 and max(fig.data[0].x) <= high <= 3 * max(fig.data[0].x)
+
+
+def test_a_mask_is_named_by_the_words_next_to_it(tiny_engine: Engine) -> None:
+    text = "a dog sat on the mat by the river [MASK] the bank and the cat sat on a dog"
+    (slot,) = fill_mask(tiny_engine, text).slots
+    named = view.slot_title(slot, alone=False).markup
+    assert "the river <b>▁▁</b> the bank" in named
+    assert "a dog sat" not in named and "a dog<" not in named
+
+
+def test_the_named_word_is_none_of_the_words_shown(result: FillMaskResult) -> None:
+    for slot in result.slots:
+        assert slot.named is not None and slot.named not in slot.candidates
+        grand = replace(slot, named=replace(slot.named, probability=0.5))
+        assert view.certainty(grand) == view.certainty(slot)
+        shown = sum(candidate.probability for candidate in slot.candidates)
+        assert f"hold {view.percent(shown)} of all" in view.certainty(slot).markup
 
 
 def test_the_number_behind_a_full_bar_has_room_on_a_phone(result: FillMaskResult) -> None:

@@ -1,17 +1,27 @@
 """The model card without a page: what is reached, what a curve may be, what bias says."""
 
 import base64
+import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from app.features.model_card import view as model_card
 from app.features.model_card import view_leanings as leanings
-from app.features.model_card.result import Lean, Leanings, Measured, Reached
+from app.features.model_card.result import (
+    CheckedFile,
+    CheckedOutput,
+    Lean,
+    Leanings,
+    Measured,
+    Reached,
+    Verified,
+)
 from app.features.model_card.task import _measured, without_front_matter
 from app.features.model_card.view_curves import curve
 from app.features.model_card.view_text import sections
-from app.features.model_card.view_verified import number
+from app.features.model_card.view_verified import number, report
 from app.models.papers import read_papers
 from app.words.blocks import record_table
 from app.words.charts import csv
@@ -174,6 +184,77 @@ def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     assert list(leanings.chart(BIAS).layout.yaxis.ticktext) == ["judge", "&lt;b&gt;", "nurse"]
     assert "1 lean to “he”, 1 to “she”, for 1 it cannot be told" in leanings.describe(BIAS)
     assert leanings.table(BIAS)["log-odds (nats)"].tolist() == [1.0, 0.1, -2.0]
+
+
+def test_every_occupation_has_its_own_row_and_both_ends_of_its_interval() -> None:
+    uneven = (
+        Lean("nurse", -2.0, -2.5, -1.0),
+        Lean("cook", -1.0, -1.25, -0.5),
+        Lean("judge", 1.0, 0.75, 2.0),
+        Lean("clerk", 0.1, -0.5, 0.25),
+    )
+    fig = leanings.chart(replace(BIAS, rows=uneven))
+    names = list(fig.layout.yaxis.ticktext)
+    assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1], "the first row is on top"
+    drawn = {
+        names[at]: (middle, middle - less, middle + more)
+        for trace in fig.data
+        for at, middle, less, more in zip(
+            trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True
+        )
+    }
+    assert list(names) == ["judge", "clerk", "cook", "nurse"]
+    for lean in uneven:
+        assert drawn[lean.occupation] == pytest.approx((lean.log_odds, lean.low, lean.high))
+
+
+def test_every_figure_has_its_own_row_its_interval_and_its_aims() -> None:
+    figures = [
+        _measured(Figure("a", "m", 0.8, 0.75, 0.9, 10, "w", 0.5, None)),
+        _measured(Figure("b", "m", 0.7, 0.6, 0.72, 10, "w", None, 0.65)),
+        _measured(Figure("c", "m", 0.3, 0.2, 0.31, 10, "w", 0.4, 0.55)),
+    ]
+    fig = model_card.figures_chart(figures)
+    rows = [note.y for note in fig.layout.annotations]
+    assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1], "the first row is on top"
+
+    def row(y: float) -> int:
+        return sum(top < y for top in rows) - 1
+
+    found: dict[str, dict[int, object]] = {"floor": {}, "goal": {}, "dot": {}}
+    for trace in fig.data:
+        for at, (y, x) in enumerate(zip(trace.y, trace.x, strict=True)):
+            if trace.name in ("floor", "goal"):
+                found[trace.name][row(y)] = x
+            else:
+                low, high = trace.error_x.arrayminus[at], trace.error_x.array[at]
+                found["dot"][row(y)] = pytest.approx((x, x - low, x + high))
+    assert found["floor"] == {0: 0.5, 2: 0.4} and found["goal"] == {1: 0.65, 2: 0.55}
+    for at, each in enumerate(figures):
+        assert found["dot"][at] == (each.share, each.low, each.high)
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_table_is_open_only_where_something_in_it_disagrees(agrees: bool) -> None:
+    found = Verified(
+        ok=agrees,
+        model="m",
+        fingerprint="f",
+        loaded=True,
+        began=datetime(2020, 1, 2, tzinfo=UTC),
+        seconds=1.0,
+        files=(CheckedFile("a", "0", "0", True), CheckedFile("b", "0", "0" * agrees, agrees)),
+        texts=1,
+        wrong_texts=(),
+        outputs=(CheckedOutput("BertModel", "x", (0,), 9, 1.0, 0.1, 0.0, True),),
+        failure="",
+    )
+    folds = re.findall(r"<details([^>]*)><summary>(.*?)</summary>", str(report(found)))
+    assert [title.partition(" ")[2] for _, title in folds] == [
+        "outputs computed again",
+        "files and their hashes",
+    ]
+    assert ["open" in attributes for attributes, _ in folds] == [False, not agrees]
 
 
 def test_a_table_of_records_stays_a_table_for_who_hears_it() -> None:

@@ -240,6 +240,13 @@ def test_the_bars_of_a_piece_are_its_labels_best_first(planted: Engine) -> None:
     assert pieces_view.describe_piece(result, 1).startswith("Labels of piece 1, cat: B-PER ")
 
 
+def test_the_likeliest_label_is_on_top(planted: Engine) -> None:
+    fig = pieces_view.label_bars(ner(planted, "the cat"), 1)
+    assert fig.layout.yaxis.autorange == "reversed"
+    assert list(fig.data[0].y) == list(fig.layout.yaxis.tickvals) == list(range(9))
+    assert next(iter(fig.layout.yaxis.ticktext)) == "B-PER"
+
+
 def test_bars_left_out_for_their_number_are_counted(tmp_path: Path) -> None:
     names = tuple(f"TAG{number}" for number in range(13))
     result = ner(Engine(str(save_tagger(tmp_path, names=names))), "cat")

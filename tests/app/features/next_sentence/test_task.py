@@ -129,6 +129,27 @@ def test_the_verdict_says_yes_no_or_undecided(
     assert view.percent(max(odds)) in said
 
 
+@pytest.mark.parametrize(
+    ("logits", "look"),
+    [((3.0, -1.0), "bx-yes"), ((-1.0, 3.0), "bx-no"), ((0.2, 0.1), "bx-unsure")],
+)
+def test_the_verdict_has_the_look_of_what_it_says(
+    tiny_engine: Engine, logits: tuple[float, float], look: str
+) -> None:
+    odds = torch.softmax(torch.tensor(logits, dtype=torch.float64), dim=-1).tolist()
+    result = next_sentence(tiny_engine, "the cat", "sat")
+    said = str(view.verdict(replace(result, logits=logits, probabilities=(odds[0], odds[1]))))
+    assert f'class="bx-nsp-verdict {look}"' in said
+
+
+def test_each_token_has_the_look_of_its_own_segment(tiny_engine: Engine) -> None:
+    drawn = str(view.model_input(next_sentence(tiny_engine, "the cat", "sat.")))
+    looks = re.findall(r'<li class="bx-seg(\d)( bx-special)?"', drawn)
+    assert [int(segment) for segment, _ in looks] == [0, 0, 0, 0, 1, 1, 1]
+    assert [bool(added) for _, added in looks] == [True, False, False, True, False, False, True]
+    assert re.findall(r'bx-nsp-segment">(\d)<', drawn) == [segment for segment, _ in looks]
+
+
 def test_bars_table_and_sentence_agree(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
     bars = str(view.score_bars(result))

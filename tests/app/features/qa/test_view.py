@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import numpy as np
 import pytest
 
 from app.features.qa import view as view
@@ -82,6 +83,29 @@ def test_the_list_has_every_answer_and_no_answer(result: QaResult) -> None:
     cut = [PASSAGE[a:b] for a, b in zip(table["start"], table["end"], strict=True)][:-1]
     assert cut == table["text"].tolist()[:-1]
     assert "no answer" in view.describe_answers(result)
+
+
+def test_each_answer_has_a_bar_as_long_as_its_probability(result: QaResult) -> None:
+    rows = re.findall(
+        r'bx-qa-number">(.*?)<.*?width:([\d.]+)%.*?bx-nsp-share">(.*?)<',
+        str(view.answers_list(result)),
+    )
+    shares = [answer.probability for answer in result.answers] + [result.null_probability]
+    assert [number for number, _, _ in rows] == [*map(str, range(1, len(shares))), "–"]
+    assert [float(width) for _, width, _ in rows] == pytest.approx(
+        [100 * share for share in shares], abs=0.00501
+    )
+    assert [unescape(said) for _, _, said in rows] == [view.percent(share) for share in shares]
+
+
+def test_an_answer_that_is_not_accepted_does_not_look_like_one_that_is(result: QaResult) -> None:
+    def looks(threshold: float) -> list[str]:
+        drawn = str(view.passage(result, threshold))
+        return re.findall(r'<mark class="bx-qa-mark (.*?)"', drawn)
+
+    assert looks(0.0)[0] == "bx-qa-best"
+    assert looks(-8.5)[0] == "bx-qa-guess"
+    assert looks(0.0)[1:] == looks(-8.5)[1:] and "bx-qa-again" in looks(0.0)
 
 
 def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
@@ -233,6 +257,49 @@ def test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end(
     assert fig.layout.xaxis.autorange is None, "and at the left"
 
 
+def test_rows_are_start_words_and_columns_end_words(tiny_engine: Engine) -> None:
+    rule = by_token({"cat": 5.0}, {"bank": 5.0})
+    passage = "dog " * 20 + "cat " + "sat " * 25 + "bank " + "dog " * 20
+    result = qa(planted(tiny_engine, rule, max_length=512), passage, "who")
+    (heat,) = charts.draw(result, "pairs").data
+    words = passage.split()
+    assert result.grid.rows != result.grid.columns
+    for labels, shown in ((heat.y, result.grid.rows), (heat.x, result.grid.columns)):
+        assert [label.strip("\u2060") for label in labels] == [words[n] for n in shown]
+    assert np.array(heat.z).shape == (len(result.grid.rows), len(result.grid.columns))
+
+
+def test_likelier_pairs_are_darker_up_to_the_likeliest(result: QaResult) -> None:
+    (heat,) = charts.draw(result, "pairs").data
+    (least, pale), (most, strong) = heat.colorscale
+    opacity = [float(re.findall(r"[\d.]+", colour)[3]) for colour in (pale, strong)]
+    assert (least, most) == (0, 1) and opacity[0] < 0.1 < 0.8 < opacity[1]
+    shown = [value for row in heat.z for value in row if value is not None]
+    assert heat.zmin == 0 and heat.zmax == pytest.approx(max(shown))
+
+
+def test_the_band_covers_every_word_of_the_best_span(tiny_engine: Engine) -> None:
+    rule = by_token({"cat": 5.0}, {"bank": 5.0})
+    for picture in ("curves", "logits"):
+        result = qa(planted(tiny_engine, rule), PASSAGE, "who")
+        fig = charts.draw(result, picture)
+        (band,) = fig.layout.shapes
+        labels = [label.strip("\u2060") for label in fig.data[0].x]
+        inside = [n for n in range(len(labels)) if band.x0 < n < band.x1]
+        assert [labels[n] for n in inside] == ["CAT", "sat", "by", "the", "river", "bank"]
+
+
+@pytest.mark.parametrize("high", [0.5, 1.0, 2.0, 4.0, 9.0])
+def test_the_axis_of_the_curves_has_room_for_their_highest_point(
+    tiny_engine: Engine, high: float
+) -> None:
+    rule = by_token({"cat": high}, {"bank": high}, other=0.0)
+    fig = charts.draw(qa(planted(tiny_engine, rule), PASSAGE, "who"), "curves")
+    highest = max(max(line.y) for line in fig.data)
+    low, top = fig.layout.yaxis.range
+    assert low < 0 < highest < top <= 3 * highest + 0.1
+
+
 def test_an_answer_longer_than_the_map_still_has_its_frame_in_it(tiny_engine: Engine) -> None:
     rule = by_token({"cat": 5.0}, {"bank": 5.0})
     passage = "dog " * 20 + "cat " + "sat " * 25 + "bank " + "dog " * 20
@@ -261,7 +328,9 @@ def test_a_missing_sentence_is_compared(tiny_engine: Engine, result: QaResult) -
     assert "from −8.00 to −5.50" in said
     names = view.sentence_names(result)
     assert list(names.values()) == [0, 1]
-    assert sum("the answer starts here" in name for name in names) == 1
+    (own,) = [number for name, number in names.items() if "the answer starts here" in name]
+    start, end = result.sentences[own]
+    assert start <= result.best.start < end
 
 
 def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> None:

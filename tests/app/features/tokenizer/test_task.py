@@ -1,5 +1,7 @@
 """The tokenizer inspector: its task and its drawings."""
 
+import itertools
+import re
 from html import unescape
 from html.parser import HTMLParser
 
@@ -132,6 +134,32 @@ def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> Non
     told = words_of(view.story(steps.words[0]))
     for tried in ("played ✗", "playe ✗", "play ✓", "##ed ✓"):
         assert tried in told
+
+
+def test_neighbours_differ_in_colour_and_texts_in_look(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "the cat sat on the mat", "a dog played")
+    drawn = view.as_read(result, limit=99).markup
+    looks = [each.split() for each in re.findall(r'<li class="(.*?)"', drawn)]
+    added = ["bx-added" in look for look in looks]
+    assert added == [piece.added for piece in result.pieces()]
+    colours = [next((n for n in look if re.fullmatch(r"bx-c\d", n)), "") for look in looks]
+    assert all(one != other for one, other in itertools.pairwise(colours))
+    assert ["bx-second" in look for look in looks] == [p.segment == 1 for p in result.pieces()]
+    assert ["bx-continues" in look for look in looks].count(True) == 1
+
+
+@pytest.mark.parametrize(("words", "full"), [(10, 25.0), (22, 50.0), (46, 100.0), (90, 100.0)])
+def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, words: int, full: float) -> None:
+    drawn = view.length_meter(tokenizer(tiny_engine, "cat " * words)).markup
+    assert re.findall(r"width:([\d.]+)%", drawn) == [f"{full}"]
+    assert ("bx-meter-over" in drawn) == (words > 46)
+
+
+def test_a_hit_and_a_miss_look_as_they_are_called(tiny_engine: Engine) -> None:
+    drawn = view.story(replay(tiny_engine, "played").words[0]).markup
+    looks = re.findall(r'bx-try bx-(hit|miss)"><bdi>(.*?)</bdi> ([✓✗])', drawn)
+    assert {(look, sign) for look, _, sign in looks} == {("hit", "✓"), ("miss", "✗")}
+    assert [piece for look, piece, _ in looks if look == "hit"] == ["play", "##ed"]
 
 
 def test_a_long_text_is_replayed_from_its_beginning_and_that_is_said(tiny_engine: Engine) -> None:

@@ -10,9 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bert_core.analysis.head_statistics.computing import MEASURES, head_statistics
-from bert_core.analysis.head_statistics.results import HeadStatistics, Shares
-from bert_core.analysis.head_statistics.texts import fixed_texts, text_digest
+from bert_core.analysis.head_statistics import (
+    MEASURES,
+    HeadStatistics,
+    Shares,
+    fixed_texts,
+    head_statistics,
+    text_digest,
+)
 from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import CheckpointError
 from bert_core.model.heads import BertForPreTraining
@@ -33,11 +38,8 @@ def to_json(statistics: HeadStatistics) -> str:
     for each in fields(statistics):
         value = getattr(statistics, each.name)
         if each.name in MEASURES:
-            value = [
-                [None if math.isnan(n) else round(n, _DIGITS) for n in row]
-                for row in value.tolist()
-            ]
-        record[each.name] = round(value, _DIGITS) if isinstance(value, float) else value
+            value = [[_number(share) for share in row] for row in value.tolist()]
+        record[each.name] = _number(value) if isinstance(value, float) else value
     lines = [f" {json.dumps(name)}: {_laid_out(value)}" for name, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

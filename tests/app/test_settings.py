@@ -1,0 +1,105 @@
+"""The environment variables of the site: what they may be, and what is said of nonsense."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import app.settings
+from app.settings import VARIABLES, HubUse, check_settings, settings
+from bert_core.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = ("KEEP", "MEMORY", "DOWNLOAD", "DISK", "THREADS", "RUNS")
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("BERT_EXPLORER_"):
+            monkeypatch.delenv(name)
+
+
+def test_every_variable_is_described_where_it_is_read_and_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    source = Path(app.settings.__file__).read_text(encoding="utf-8")
+    assert re.findall(r"^(BERT_EXPLORER_\w+) ", app.settings.__doc__ or "", re.MULTILINE) == list(
+        VARIABLES
+    )
+    assert set(re.findall(r"^\| `(BERT_EXPLORER_\w+)`", readme, re.MULTILINE)) == set(VARIABLES)
+    assert set(re.findall(r'"(BERT_EXPLORER_[A-Z]+)"', source)) == set(VARIABLES)
+
+
+def test_nothing_set_and_empty_values_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = settings()
+    for name in VARIABLES:
+        monkeypatch.setenv(name, " ")
+    assert settings() == usual
+    check_settings()
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "1e3", "٣", "9" * 5_000, "0x10"])
+def test_what_is_no_number_or_out_of_range_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", value)
+    with pytest.raises(ConfigError, match=f"BERT_EXPLORER_{name} is '.*'; expected a whole") as no:
+        settings()
+    assert len(str(no.value)) < 200
+
+
+@pytest.mark.parametrize("name", ["THREADS", "RUNS"])
+def test_there_is_a_limit_to_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "99999")
+    with pytest.raises(ConfigError, match="expected a whole number from 1 to"):
+        settings()
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "64")
+    assert 64 in (settings().threads, settings().runs)
+
+
+@pytest.mark.parametrize(
+    ("word", "use"),
+    [("On", HubUse.ON), ("0", HubUse.OFF), ("local", HubUse.LOCAL), ("", HubUse.LOCAL)],
+)
+def test_who_may_download_is_one_of_three_words(
+    monkeypatch: pytest.MonkeyPatch, word: str, use: HubUse
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_HUB", word)
+    assert settings().hub is use
+    monkeypatch.setenv("BERT_EXPLORER_HUB", "everybody")
+    with pytest.raises(ConfigError, match="BERT_EXPLORER_HUB is 'everybody'; expected on, off or"):
+        settings()
+
+
+def test_a_folder_that_is_not_there_is_refused_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", os.pathsep.join([str(tmp_path), "/no/where"]))
+    with pytest.raises(ConfigError, match="There is no folder /no/where"):
+        check_settings()
+    assert settings().folders == (str(tmp_path), "/no/where")  # pages live on if it goes later
+
+
+def test_a_cache_may_be_new_but_not_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_CACHE", str(tmp_path / "new"))
+    check_settings()
+    (tmp_path / "new").touch()
+    with pytest.raises(ConfigError, match="which is no folder"):
+        check_settings()
+
+
+def test_an_unknown_variable_is_named_in_one_line_and_ignored(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = settings()
+    monkeypatch.setenv("BERT_EXPLORER_THREDS", "3")
+    monkeypatch.setenv("BERT_EXPLORER_XYZ", "")
+    check_settings()
+    assert capsys.readouterr().err.splitlines() == [
+        "BERT_EXPLORER_THREDS is ignored: there is no such setting. "
+        "Did you mean BERT_EXPLORER_THREADS?",
+        "BERT_EXPLORER_XYZ is ignored: there is no such setting.",
+    ]
+    assert settings() == usual

@@ -1,0 +1,149 @@
+"""Starting and stopping `python app.py`: one line and a proper exit status, whatever is wrong."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.models.copies import downloads_folder
+from app.streamlit_kit import server
+from app.streamlit_kit.server import bring_model, check_address, open_first, warm_up
+from bert_core.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 120  # seconds; a slow machine is not a failure
+
+
+def started(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start the site on a free port, with nothing of the environment but what is given."""
+    kept = {name: value for name, value in os.environ.items() if "BERT_EXPLORER" not in name}
+    return subprocess.Popen(
+        [sys.executable, "app.py", *arguments],
+        cwd=ROOT,
+        env={**kept, "STREAMLIT_SERVER_PORT": "0", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+# -- before the server -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("BERT_EXPLORER_THREADS", "99999", "BERT_EXPLORER_THREADS is '99999'; expected a whole"),
+        ("BERT_EXPLORER_DEVICE", "cuda:99", "sees no such device"),
+        ("BERT_EXPLORER_MODEL", "/no/such/model", "There is no model /no/such/model"),
+        ("STREAMLIT_SERVER_PORT", "9" * 5_000, f"The port is '{'9' * 20}'; expected a number"),
+    ],
+)
+def test_what_cannot_be_obeyed_is_one_line_and_status_2(name: str, value: str, says: str) -> None:
+    process = started(**{name: value})
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (2, "")
+    assert says in err and err.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_one_line_and_status_2() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        process = started(STREAMLIT_SERVER_PORT=str(port))
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (2, "")
+    assert f"Port {port} of 127.0.0.1 is taken" in err and err.count("\n") == 1
+
+
+def test_a_model_that_cannot_be_opened_keeps_the_server_from_starting(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    process = started("--model", str(tmp_path))
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (2, "")
+    assert f"The model {tmp_path} cannot be opened" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("port", ["8501", "", None, -1, 65_536, 10**30])
+def test_a_port_is_a_number_that_ports_have(port: object) -> None:
+    with pytest.raises(ConfigError, match="expected a number from 1 to 65535"):
+        check_address("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "a..b", "unix:///tmp/x", "1.2.3", "é" * 80])
+def test_an_address_is_one_of_this_machine(address: str) -> None:
+    with pytest.raises(ConfigError, match="expected one of this machine"):
+        check_address(address, 0)
+
+
+def test_an_address_that_can_be_had_is_given_back() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+    check_address("127.0.0.1", port)
+    check_address("127.0.0.1", port)
+    check_address("0.0.0.0", 0)
+
+
+def test_the_model_is_there_before_the_server_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path / "gone"))
+    with pytest.raises(ConfigError, match=r"There is no model .*gone"):
+        bring_model()
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
+    bring_model()
+    with pytest.raises(ConfigError, match=r"cannot be opened: .*config"):
+        open_first()
+
+
+def test_warming_up_leaves_what_is_wrong_to_the_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "gc", SimpleGc())
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
+    warm_up()
+
+
+class SimpleGc:
+    """Stands for the collector, which a test must not freeze."""
+
+    def collect(self) -> None:
+        """Collect nothing."""
+
+    def freeze(self) -> None:
+        """Freeze nothing."""
+
+
+def test_what_a_killed_server_left_of_downloads_is_removed_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_CACHE", str(tmp_path))
+    blobs = downloads_folder() / "models--someone--tiny" / "blobs"
+    blobs.mkdir(parents=True)
+    (blobs / "aa.0123abcd.incomplete").write_bytes(b"half")
+    (blobs / "bb").write_bytes(b"whole")
+    server.remove_all_leftovers()
+    assert [path.name for path in blobs.iterdir()] == ["bb"]
+
+
+# -- the end ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl+C to a whole console")
+@pytest.mark.parametrize("serving", [True, False])
+def test_ctrl_c_is_one_word_and_status_130(serving: bool) -> None:
+    process = started()
+    assert process.stdout is not None
+    if serving:  # and computing: the first passes are under way
+        deadline = time.monotonic() + PATIENCE
+        while "URL" not in process.stdout.readline():
+            assert process.poll() is None and time.monotonic() < deadline
+    else:
+        time.sleep(1)  # it is importing
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err) == (130, "Stopped.\n")

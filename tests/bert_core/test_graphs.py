@@ -1,0 +1,263 @@
+"""PyTorch's graph tools record every class: what they record agrees with eager to 1e-5.
+
+The example of every recording has a mask of ones and one size; the recorded graph is then called
+with other sizes and masks. What was decided by a value or a size of the example would show here.
+"""
+
+import io
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import onnxruntime
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from bert_core import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+)
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from tests.bert_core.conftest import lift_weights
+
+CLASSES: list[type[Any]] = [
+    BertModel,
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+]
+Given = dict[str, Tensor]
+Recorded = Callable[[Given], list[Tensor]]
+
+pytestmark = [
+    # PyTorch's: it has announced the end of TorchScript; Inductor itself still imports it.
+    pytest.mark.filterwarnings(r"ignore:`torch\.jit\.\w+` is deprecated:DeprecationWarning"),
+    # PyTorch's: its ONNX exporter copies a kind of tree that PyTorch is about to rename.
+    pytest.mark.filterwarnings(
+        r"ignore:`isinstance\(treespec, LeafSpec\)` is deprecated:FutureWarning"
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def forget_compiled_graphs(tmp_path_factory, monkeypatch):
+    """Keep compiled code in a folder of the tests, and none of it in the process."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "compiled"))
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def make_model(make_config):
+    def make(cls: type[Any], attentions: bool = False, **changes: Any) -> BertPreTrainedModel:
+        torch.manual_seed(0)
+        model: BertPreTrainedModel = cls(make_config(**changes), output_attentions=attentions)
+        lift_weights(model)
+        return model.eval()
+
+    return make
+
+
+def inputs(model: Any, rows: int, tokens: int, *, mask: str | None) -> Given:
+    """Random ids and types, and a mask of ones or one with holes."""
+    shape = (rows, tokens)
+    if isinstance(model, BertForMultipleChoice):
+        shape = (rows, 2, tokens)
+    generator = torch.Generator().manual_seed(rows * 100 + tokens)
+    given = {
+        "input_ids": torch.randint(1, 99, shape, generator=generator),
+        "token_type_ids": torch.randint(0, 2, shape, generator=generator),
+    }
+    if mask == "ones":
+        given["attention_mask"] = torch.ones(shape, dtype=torch.long)
+    elif mask == "holes":
+        given["attention_mask"] = torch.randint(0, 2, shape, generator=generator)
+    return given
+
+
+def any_size(given: Given) -> dict[str, dict[int, Any]]:
+    """Rows and tokens of every input may change."""
+    free = torch.export.Dim.DYNAMIC
+    return {name: {0: free, tensor.dim() - 1: free} for name, tensor in given.items()}
+
+
+# -- the tools ------------------------------------------------------------------------------------
+
+
+def compiled(model: Any, example: Given, backend: str = "eager") -> Recorded:
+    call = torch.compile(model, fullgraph=True, dynamic=True, backend=backend)
+    call(**example)
+    return lambda given: tree_leaves(call(**given))
+
+
+def exported(model: Any, example: Given) -> Recorded:
+    program = torch.export.export(model, (), example, dynamic_shapes=any_size(example))
+    call = program.module()
+    return lambda given: tree_leaves(call(**given))
+
+
+def traced(model: Any, example: Given) -> Recorded:
+    # Not strict, as some results are lists.
+    call = torch.jit.trace(model, example_kwarg_inputs=example, strict=False)
+    return lambda given: tree_leaves(call(**given))
+
+
+def onnx(model: Any, example: Given) -> Recorded:
+    program = torch.onnx.export(
+        model, (), kwargs=example, dynamo=True, dynamic_shapes=any_size(example), verbose=False
+    )
+    file = io.BytesIO()
+    program.save(file)
+    session = onnxruntime.InferenceSession(file.getvalue())
+
+    def call(given: Given) -> list[Tensor]:
+        arrays = {name: tensor.numpy() for name, tensor in given.items()}
+        return [torch.from_numpy(array) for array in session.run(None, arrays)]
+
+    return call
+
+
+TOOLS = [compiled, exported, traced, onnx]
+
+
+BOTH_AND_NEITHER = [(cls, both, both) for cls in CLASSES for both in (True, False)]
+CASES = [*BOTH_AND_NEITHER, (BertModel, True, False), (BertModel, False, True)]
+
+
+def same(model: Any, recorded: Recorded, assert_close: Any, *, masked: bool) -> None:
+    """Compare with eager on three sizes, the last one the longest input."""
+    for rows, tokens in ((3, 7), (2, 5), (4, 19)):
+        given = inputs(model, rows, tokens, mask="holes" if masked else None)
+        expected = tree_leaves(model(**given))
+        found = recorded(given)
+        assert len(found) == len(expected)
+        for mine, wanted in zip(found, expected, strict=True):
+            assert_close(mine, wanted)
+
+
+@pytest.mark.parametrize(("cls", "masked", "attentions"), CASES)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_is_recorded_computes_the_same(
+    make_model, assert_close, tool, cls, masked, attentions
+):
+    model = make_model(cls, attentions)
+    with torch.no_grad():
+        recorded = tool(model, inputs(model, 3, 7, mask="ones" if masked else None))
+        same(model, recorded, assert_close, masked=masked)
+
+
+@pytest.mark.skipif(
+    shutil.which("g++") is None and shutil.which("clang++") is None,
+    reason="torch.compile's own backend needs a C++ compiler (g++ or clang++)",
+)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_inductor_compiles_for_inference(make_model, assert_close, cls):
+    model = make_model(cls, attentions=cls is not BertForMaskedLM, num_hidden_layers=1)
+    mode = torch.inference_mode if cls is BertModel else torch.no_grad
+    with mode():
+        recorded = compiled(model, inputs(model, 3, 7, mask="ones"), "inductor")
+        same(model, recorded, assert_close, masked=True)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_square_masks_and_head_masks_are_recorded(make_model, assert_close, tool):
+    model = make_model(BertModel)
+    ids = inputs(model, 3, 7, mask=None)["input_ids"]
+    ones = {"attention_mask": torch.ones(3, 7, 7), "head_mask": torch.ones(2, 4)}
+    given = {
+        "input_ids": ids,
+        "attention_mask": torch.ones(3, 7, 7).tril(),
+        "head_mask": torch.tensor([[1.0, 0, 1, 1], [0, 1, 0.5, 1]]),
+    }
+    with torch.no_grad():
+        recorded = recorded_at_one_size(tool, model, {"input_ids": ids, **ones})
+        for mine, wanted in zip(recorded(given), tree_leaves(model(**given)), strict=True):
+            assert_close(mine, wanted)
+
+
+def recorded_at_one_size(tool: Any, model: Any, example: Given) -> Recorded:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "any_size", lambda given: dict.fromkeys(given))
+        recorded: Recorded = tool(model, example)
+    return recorded
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_pruned_model_is_recorded(make_model, assert_close, tool):
+    model = make_model(BertModel, attentions=True)
+    model.prune_heads({0: [1, 2], 1: [0]})
+    with torch.no_grad():
+        same(model, tool(model, inputs(model, 3, 7, mask="ones")), assert_close, masked=True)
+
+
+def labels_of(cls: type[Any]) -> Given:
+    """Labels for inputs (3, 7); some do not count."""
+    words = torch.tensor([[-1, 5, -100, -1, 98, 0, -1]] * 3)
+    return {
+        BertForPreTraining: {
+            "masked_lm_labels": words,
+            "next_sentence_label": torch.tensor([0, 1, 0]),
+        },
+        BertForMaskedLM: {"masked_lm_labels": words},
+        BertForNextSentencePrediction: {"next_sentence_label": torch.tensor([0, 1, 0])},
+        BertForSequenceClassification: {"labels": torch.tensor([1, 0, 1])},
+        BertForMultipleChoice: {"labels": torch.tensor([1, 0, 1])},
+        BertForTokenClassification: {"labels": words.clamp(max=1)},
+        BertForQuestionAnswering: {
+            "start_positions": torch.tensor([1, 6, 9]),
+            "end_positions": torch.tensor([2, 6, 0]),
+        },
+    }[cls]
+
+
+@pytest.mark.parametrize("cls", CLASSES[1:])
+def test_a_compiled_loss_has_the_same_gradients(make_model, assert_close, cls):
+    model = make_model(cls)
+    given = {**inputs(model, 3, 7, mask="holes"), **labels_of(cls)}
+    expected = model(**given)
+    wanted = torch.autograd.grad(expected, list(model.parameters()), allow_unused=True)
+    found = torch.compile(model, fullgraph=True, backend="aot_eager")(**given)
+    gradients = torch.autograd.grad(found, list(model.parameters()), allow_unused=True)
+    assert_close(found, expected)
+    for mine, one in zip(gradients, wanted, strict=True):
+        assert (mine is None) == (one is None)
+        if mine is not None:
+            assert_close(mine, one)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("input_ids", torch.ones(3, 7)),
+        ("token_type_ids", torch.ones(3, 7)),
+        ("attention_mask", torch.ones(3, 7, device="meta")),
+    ],
+)
+def test_what_a_graph_fixes_is_checked_while_it_is_recorded(make_model, name, wrong):
+    model = make_model(BertModel)
+    example = {**inputs(model, 3, 7, mask="ones"), name: wrong}
+    with torch.no_grad(), pytest.raises(InputError, match=name):
+        torch.jit.trace(model, example_kwarg_inputs=example, strict=False)
+    with torch.no_grad(), pytest.raises(InputError, match=name):
+        torch.export.export(model, (), example)
+
+
+def test_recording_ends_with_the_recording(make_model):
+    model = make_model(BertModel)
+    exported(model, inputs(model, 3, 7, mask="ones"))
+    traced(model, inputs(model, 3, 7, mask="ones"))
+    with pytest.raises(InputError, match="99"):
+        model(torch.full((3, 7), 99))

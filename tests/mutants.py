@@ -1,0 +1,1141 @@
+"""Small wrong changes to drawings and downloads, each of which a test must notice.
+
+    python -m tests.mutants                  # all of them, one after the other
+    python -m tests.mutants heatmap "bars"   # those whose names contain one of the words
+    python -m tests.mutants --list           # only check that every entry still fits the code
+
+Every change is made in a temporary copy of the tree, never in place. An entry is *seen* when the
+tests that it names pass without the change and fail with it, *unseen* when they pass with it, and
+*stale* when its old text does not occur exactly once or its tests do not run. The exit status is 1
+unless all are seen.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LEFT_OUT = (".git", ".venv", ".scratch", "runs", "__pycache__", ".*_cache")
+_PATIENCE = 300  # seconds for the tests of one entry
+
+# Where the code and its tests are: the only two tables to change when files move.
+FILES = {
+    "attention": "app/features/attention/view.py",
+    "attention task": "app/features/attention/task.py",
+    "attention_pictures": "app/features/attention/view_pictures.py",
+    "fill_mask": "app/features/fill_mask/view.py",
+    "head_habits": "app/features/attention/view_habits.py",
+    "html": "app/words/html.py",
+    "leanings": "app/features/model_card/view_leanings.py",
+    "model_card": "app/features/model_card/view.py",
+    "ner": "app/features/ner/view.py",
+    "ner_gold": "app/features/ner/view_gold.py",
+    "ner_pieces": "app/features/ner/view_pieces.py",
+    "next_sentence": "app/features/next_sentence/view.py",
+    "qa": "app/features/qa/view.py",
+    "qa_charts": "app/features/qa/view_charts.py",
+    "tokenizer": "app/features/tokenizer/view.py",
+    "tokens": "app/features/tokenizer/view_tokens.py",
+    "verified": "app/features/model_card/view_verified.py",
+    "components": "app/streamlit_kit/components.py",
+    "controls": "app/streamlit_kit/controls.py",
+    "examples": "app/streamlit_kit/examples.py",
+    "heads": "app/features/attention/controls.py",
+    "show": "app/streamlit_kit/show.py",
+    "state": "app/streamlit_kit/state.py",
+    "words": "app/features/fill_mask/controls.py",
+    "grid.js": "assets/components/attention_grid.js",
+    "heatmap.js": "assets/components/attention_heatmap.js",
+    "lines.js": "assets/components/attention_lines.js",
+    "cache": "bert_core/checkpoints/sources/cache.py",
+    "hub": "bert_core/checkpoints/sources/hub.py",
+    "hub_client": "bert_core/checkpoints/sources/hub_client.py",
+    "http_fetch": "bert_core/checkpoints/sources/http_fetch.py",
+    "transfer": "bert_core/checkpoints/sources/transfer.py",
+}
+TESTS = {
+    "address": "tests/bert_core/checkpoints/test_address.py",
+    "attention page": "tests/pages/test_attention_page.py",
+    "attention task": "tests/app/features/attention/test_task.py",
+    "attention views": "tests/app/features/attention/test_view.py",
+    "drawings": "tests/e2e/test_component_drawings.py",
+    "examples": "tests/pages/test_examples.py",
+    "fill_mask": "tests/app/features/fill_mask/test_task.py",
+    "fill_mask page": "tests/pages/test_fill_mask_page.py",
+    "head_habits": "tests/app/features/attention/test_habits.py",
+    "html": "tests/app/words/test_html.py",
+    "hub": "tests/bert_core/checkpoints/test_hub.py",
+    "kit": "tests/app/streamlit_kit/test_streamlit_kit.py",
+    "model_card": "tests/app/features/model_card/test_model_card.py",
+    "model_card page": "tests/pages/test_model_card_page.py",
+    "ner_gold": "tests/app/features/ner/test_gold.py",
+    "ner views": "tests/app/features/ner/test_view.py",
+    "next_sentence": "tests/app/features/next_sentence/test_task.py",
+    "qa views": "tests/app/features/qa/test_view.py",
+    "tokenizer": "tests/app/features/tokenizer/test_task.py",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A small wrong change.
+
+    Attributes:
+        name: what goes wrong, in words.
+        file: where, by its name in `FILES`.
+        old: the text to replace; occurs exactly once there.
+        new: what replaces it.
+        tests: what must notice: a name in `TESTS`, and after "::" that of a test, where one is
+            named.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+    @property
+    def path(self) -> str:
+        """The file, from the root of the tree."""
+        return FILES[self.file]
+
+    @property
+    def node(self) -> str:
+        """The tests, as pytest names them."""
+        file, colons, name = self.tests.partition("::")
+        return f"{TESTS[file]}{colons}{name}"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    # Unseen by the tests of the first version.
+    Mutant(
+        "the frame around the best span is transposed",
+        "qa_charts",
+        "        x0=last - 0.5,\n"
+        "        x1=last + 0.5,\n"
+        "        y0=first - 0.5,\n"
+        "        y1=first + 0.5,",
+        "        x0=first - 0.5,\n"
+        "        x1=first + 0.5,\n"
+        "        y0=last - 0.5,\n"
+        "        y1=last + 0.5,",
+        "qa views::test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end",
+    ),
+    Mutant(
+        "each bar has the width of the other",
+        "next_sentence",
+        'style=f"width:{result.probabilities[label]:.2%}"',
+        'style=f"width:{result.probabilities[1 - label]:.2%}"',
+        "next_sentence::test_each_bar_is_as_long_as_its_own_probability",
+    ),
+    Mutant(
+        "the colours of the named word and of all others are exchanged",
+        "fill_mask",
+        "[_NAMED if own else _BAR for own in named]",
+        "[_BAR if own else _NAMED for own in named]",
+        "fill_mask::test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue",
+    ),
+    Mutant(
+        "characters that two entities share are drawn twice",
+        "ner",
+        "start = max(done, entity.start)",
+        "start = entity.start",
+        "ner views::test_characters_that_two_entities_share_are_drawn_once",
+    ),
+    Mutant(
+        "a text as long as its picture is called averaged",
+        "attention task",
+        "averaged=max(len(rows), len(columns)) > side",
+        "averaged=max(len(rows), len(columns)) >= side",
+        "attention task::test_a_text_as_long_as_its_picture_is_drawn_number_by_number",
+    ),
+    Mutant(
+        "the rest of a file is taken from anywhere",
+        "http_fetch",
+        "same = int(match[1]) == here and",
+        "same =",
+        "address::test_the_rest_of_a_file_is_taken_only_from_where_the_part_ends",
+    ),
+    # Pictures and markup.
+    Mutant(
+        "start words are named after end words",
+        "qa_charts",
+        "            x=columns,\n            y=rows,",
+        "            x=rows,\n            y=columns,",
+        "qa views::test_rows_are_start_words_and_columns_end_words",
+    ),
+    Mutant(
+        "the first start word is at the bottom",
+        "qa_charts",
+        'title="starts in", autorange="reversed"',
+        'title="starts in"',
+        "qa views::test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end",
+    ),
+    Mutant(
+        "the band over the best span lacks its last word",
+        "qa_charts",
+        "        x0=first - 0.5,\n        x1=last + 0.5,",
+        "        x0=first - 0.5,\n        x1=last - 0.5,",
+        "qa views::test_the_band_covers_every_word_of_the_best_span",
+    ),
+    Mutant(
+        "likely pairs are pale",
+        "qa_charts",
+        '[[0, "rgba(0,114,178,0.06)"], [1, "rgba(0,114,178,0.9)"]]',
+        '[[0, "rgba(0,114,178,0.9)"], [1, "rgba(0,114,178,0.06)"]]',
+        "qa views::test_likelier_pairs_are_darker_up_to_the_likeliest",
+    ),
+    Mutant(
+        "the axis of probabilities ends below the highest point",
+        "qa_charts",
+        "if highest <= step), 1.0)",
+        "if highest <= 2 * step), 1.0)",
+        "qa views::test_the_axis_of_the_curves_has_room_for_their_highest_point",
+    ),
+    Mutant(
+        "bars are as long as what is missing",
+        "qa",
+        'style=f"width:{share:.2%}"',
+        'style=f"width:{1 - share:.2%}"',
+        "qa views::test_each_answer_has_a_bar_as_long_as_its_probability",
+    ),
+    Mutant(
+        "the answer and what is not accepted look alike",
+        "qa",
+        '("bx-qa-guess", "not accepted")',
+        '("bx-qa-best", "not accepted")',
+        "qa views::test_an_answer_that_is_not_accepted_does_not_look_like_one_that_is",
+    ),
+    Mutant(
+        "the sentence of the answer is marked one too late",
+        "qa",
+        'if number == own else ""',
+        'if number == own + 1 else ""',
+        "qa views::test_a_missing_sentence_is_compared",
+    ),
+    Mutant(
+        "the best candidate is at the bottom",
+        "fill_mask",
+        '        autorange="reversed",\n',
+        "",
+        "fill_mask::test_the_best_candidate_is_on_top_and_the_axis_holds_the_longest_bar",
+    ),
+    Mutant(
+        "words stand beside the bars of others",
+        "fill_mask",
+        "ticktext=names,",
+        "ticktext=names[::-1],",
+        "fill_mask::test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue",
+    ),
+    Mutant(
+        "a mask is named by the beginning of its text",
+        "fill_mask",
+        "visible(slot.before[-24:])",
+        "visible(slot.before[:24])",
+        "fill_mask::test_a_mask_is_named_by_the_words_next_to_it",
+    ),
+    Mutant(
+        "the axis ends below the longest bar",
+        "fill_mask",
+        "if max(values) <= step)",
+        "if min(values) <= step)",
+        "fill_mask::test_the_number_behind_a_full_bar_has_room_on_a_phone",
+    ),
+    Mutant(
+        "the shown words hold all probability",
+        "fill_mask",
+        "shown = sum(candidate.probability for candidate in slot.candidates)",
+        "shown = sum(candidate.probability for candidate in _rows(slot))",
+        "fill_mask::test_the_named_word_is_none_of_the_words_shown",
+    ),
+    Mutant(
+        "the depth of a mark is another score",
+        "ner",
+        "{entity.score:.3f}",
+        "{1 - entity.score:.3f}",
+        "ner views::test_marks_carry_label_line_and_score_and_not_only_a_colour",
+    ),
+    Mutant(
+        "the legend counts what is shown as found",
+        "ner",
+        "{shown[kind]:,} of {found[kind]:,} shown",
+        "{found[kind]:,} of {found[kind]:,} shown",
+        "ner views::test_the_legend_counts_what_is_found_and_what_is_shown",
+    ),
+    Mutant(
+        "colours and lines go in step, so kinds look alike",
+        "ner",
+        "index(kind) % COLOURS",
+        "index(kind) % LINES",
+        "ner views::test_every_kind_of_thirty_has_a_look_of_its_own",
+    ),
+    Mutant(
+        "the likeliest label is at the bottom",
+        "ner_pieces",
+        '        autorange="reversed",\n',
+        "",
+        "ner views::test_the_likeliest_label_is_on_top",
+    ),
+    Mutant(
+        "the card of a piece has the label of the least likely",
+        "ner_pieces",
+        "best = int(pieces.probabilities[number].argmax())",
+        "best = int(pieces.probabilities[number].argmin())",
+        "ner views::test_the_strip_shows_each_piece_its_label_and_whether_it_counts",
+    ),
+    Mutant(
+        "precision and recall are exchanged",
+        "ner_gold",
+        "(counts.precision, counts.recall, counts.f1)",
+        "(counts.recall, counts.precision, counts.f1)",
+        "ner_gold::test_the_page_tells_figures_counts_and_differences",
+    ),
+    Mutant(
+        "a yes is red and a no is green",
+        "next_sentence",
+        '("✓", "Yes", "bx-yes") if result.follows else ("✗", "No", "bx-no")',
+        '("✓", "Yes", "bx-no") if result.follows else ("✗", "No", "bx-yes")',
+        "next_sentence::test_the_verdict_has_the_look_of_what_it_says",
+    ),
+    Mutant(
+        "both sentences have the colour of the first",
+        "next_sentence",
+        'class_=f"bx-seg{min(token.segment, 1)} {kind}"',
+        'class_=f"bx-seg{min(token.segment, 0)} {kind}"',
+        "next_sentence::test_each_token_has_the_look_of_its_own_segment",
+    ),
+    Mutant(
+        "neighbouring pieces have one colour",
+        "tokens",
+        "bx-c{piece.position % COLOURS}",
+        "bx-c{piece.position // COLOURS}",
+        "tokenizer::test_neighbours_differ_in_colour_and_texts_in_look",
+    ),
+    Mutant(
+        "pieces of the second text look like those of the first",
+        "tokens",
+        '"bx-second": piece.segment == 1',
+        '"bx-second": piece.segment == 2',
+        "tokenizer::test_neighbours_differ_in_colour_and_texts_in_look",
+    ),
+    Mutant(
+        "the meter is full where the text is short",
+        "tokenizer",
+        "share = min(1.0, found / limit)",
+        "share = min(1.0, limit / found)",
+        "tokenizer::test_the_meter_is_as_full_as_the_model_is",
+    ),
+    Mutant(
+        "a look that failed is drawn as a hit",
+        "tokenizer",
+        "{'bx-hit' if attempt.found else 'bx-miss'}",
+        "{'bx-miss' if attempt.found else 'bx-hit'}",
+        "tokenizer::test_a_hit_and_a_miss_look_as_they_are_called",
+    ),
+    Mutant(
+        "layers and heads of the map are exchanged",
+        "head_habits",
+        '"pictures": encoded(pixels)',
+        '"pictures": encoded(pixels.T)',
+        "head_habits::test_every_cell_of_the_map_has_the_colour_of_its_own_head",
+    ),
+    Mutant(
+        "the lightest colour of the map is another number than it says",
+        "head_habits",
+        "np.nan_to_num(means) / top",
+        "np.nan_to_num(means) / np.nanmax(means, initial=1.0)",
+        "head_habits::test_every_cell_of_the_map_has_the_colour_of_its_own_head",
+    ),
+    Mutant(
+        "the two halves of an interval are exchanged",
+        "leanings",
+        '"array": [lean.high - lean.log_odds for _, lean in shown],\n'
+        '                    "arrayminus": [lean.log_odds - lean.low for _, lean in shown],',
+        '"array": [lean.log_odds - lean.low for _, lean in shown],\n'
+        '                    "arrayminus": [lean.high - lean.log_odds for _, lean in shown],',
+        "model_card::test_every_occupation_has_its_own_row_and_both_ends_of_its_interval",
+    ),
+    Mutant(
+        "a dot stands in the row of another occupation",
+        "leanings",
+        "y=[at for at, _ in shown],",
+        "y=list(range(len(shown))),",
+        "model_card::test_every_occupation_has_its_own_row_and_both_ends_of_its_interval",
+    ),
+    Mutant(
+        "the goal of a figure is marked in the row of another",
+        "model_card",
+        "y=[dot for _, dot in found],",
+        "y=list(dots[: len(found)]),",
+        "model_card::test_every_figure_has_its_own_row_its_interval_and_its_aims",
+    ),
+    Mutant(
+        "the two halves of a figure's interval are exchanged",
+        "model_card",
+        '"array": [each.high - each.share for each in shown],\n'
+        '                "arrayminus": [each.share - each.low for each in shown],',
+        '"array": [each.share - each.low for each in shown],\n'
+        '                "arrayminus": [each.high - each.share for each in shown],',
+        "model_card::test_every_figure_has_its_own_row_its_interval_and_its_aims",
+    ),
+    Mutant(
+        "what disagrees is folded away",
+        "verified",
+        'is_open = None if all_agree else "open"',
+        'is_open = "open" if all_agree else None',
+        "model_card::test_a_table_is_open_only_where_something_in_it_disagrees",
+    ),
+    Mutant(
+        "lines end where they should begin",
+        "attention_pictures",
+        "[links.row, links.column, links.head,",
+        "[links.column, links.row, links.head,",
+        "attention views::test_lines_carry_their_numbers_and_the_chosen_head",
+    ),
+    Mutant(
+        "shares of attention are read by column",
+        "attention",
+        "shares.shares.astype(np.float64)",
+        "shares.shares.T.astype(np.float64)",
+        "attention views::test_shares_read_the_same_in_words_and_in_the_table",
+    ),
+    Mutant(
+        "the weakest links are listed",
+        "attention",
+        "last = slice(None, -TABLE_LINKS - 1, -1)",
+        "last = slice(None, TABLE_LINKS, None)",
+        "attention views::test_lines_read_the_same_in_words_and_in_the_table",
+    ),
+    Mutant(
+        "an attribute is not escaped",
+        "html",
+        "{escape(str(value))}",
+        "{str(value)}",
+        "html::test_a_text_stays_a_text",
+    ),
+    Mutant(
+        "a label of a chart is not escaped",
+        "html",
+        "return escape(visible(text), quote=False)",
+        "return visible(text)",
+        "html::test_chart_labels_read_no_markup",
+    ),
+    # The frame around pages.
+    Mutant(
+        "a pick of true and false counts as numbers",
+        "components",
+        "all(type(value) is int for value in values.values())",
+        "all(isinstance(value, int) for value in values.values())",
+        "attention page::test_a_pick_is_taken_only_when_it_is_whole_numbers",
+    ),
+    Mutant(
+        "a head that the model does not have is marked",
+        "heads",
+        "0 <= picked < size",
+        "0 <= picked <= size",
+        "model_card page::test_only_heads_that_the_model_has_are_marked",
+    ),
+    Mutant(
+        "what was computed for another text stays",
+        "controls",
+        "return found if subject == about else None",
+        "return found",
+        "kit::test_what_was_computed_shows_only_beside_what_it_belongs_to",
+    ),
+    Mutant(
+        "examples that are answered wrongly stand under right",
+        "examples",
+        "{True: RIGHT, False: WRONG, None:",
+        "{True: WRONG, False: RIGHT, None:",
+        "examples::test_marks_stand_in_words_and_signs_beside_the_bundled_model",
+    ),
+    Mutant(
+        "an example clears nothing that others have set",
+        "examples",
+        "put(slug, key, type(value)())",
+        "pass",
+        "examples::test_an_example_clears_what_only_another_one_has_set",
+    ),
+    Mutant(
+        "a text as long as an address may be is kept out of it",
+        "state",
+        "len(quote(text)) <= limit",
+        "len(quote(text)) < limit",
+        "kit::test_the_address_takes_what_fits_when_percent_encoded",
+    ),
+    Mutant(
+        "undo is offered for a text that was changed since",
+        "state",
+        "if after is not None and st.session_state.get(key) == after:",
+        "if after is not None:",
+        "fill_mask page::test_a_text_that_was_changed_since_is_not_taken_back",
+    ),
+    Mutant(
+        "charts on dark have the letters of light",
+        "show",
+        'theme = "dark" if st.context.theme.type == "dark" else "light"',
+        'theme = "light" if st.context.theme.type == "dark" else "dark"',
+        "kit::test_letters_of_charts_stand_out_from_the_theme_in_use",
+    ),
+    Mutant(
+        "a picked word calls back with the next one",
+        "words",
+        "on_pick(number)",
+        "on_pick(number + 1)",
+        "fill_mask page::test_a_click_hides_the_word_at_that_place_only",
+    ),
+    # Downloads.
+    Mutant(
+        "a part of another length is carried on",
+        "http_fetch",
+        "noted.total in (-1, total)",
+        "noted.total is not None",
+        "address::test_the_rest_of_a_file_of_another_length_is_not_taken",
+    ),
+    Mutant(
+        "a part of another version is carried on",
+        "http_fetch",
+        "if same and now == noted.etag else None",
+        "if same else None",
+        "address::test_the_rest_of_another_version_is_not_taken",
+    ),
+    Mutant(
+        "the rest overwrites the beginning",
+        "http_fetch",
+        "file.seek(here)",
+        "file.seek(0)",
+        "address::test_a_line_that_breaks_is_carried_on",
+    ),
+    Mutant(
+        "a short file counts as whole",
+        "http_fetch",
+        "if version.total not in (-1, self._size()):",
+        "if version.total not in (-1, version.total):",
+        "address::test_less_than_the_rest_is_not_taken_for_all_of_it",
+    ),
+    Mutant(
+        "the server is waited for without end",
+        "http_fetch",
+        "stream=True, timeout=_TIMEOUTS)",
+        "stream=True, timeout=None)",
+        "address::test_a_slow_server_is_not_waited_for_for_ever",
+    ),
+    Mutant(
+        "what is here does not count towards the cap",
+        "http_fetch",
+        "received = here",
+        "received = 0",
+        "address::test_what_is_here_counts_towards_the_largest_size",
+    ),
+    Mutant(
+        "the way from https to http is open",
+        "http_fetch",
+        'any(hop.startswith("http:") for hop in hops)',
+        'all(hop.startswith("http:") for hop in hops)',
+        "address::test_no_redirect_leads_from_https_to_http",
+    ),
+    Mutant(
+        "a file may change while its rest is asked for",
+        "http_fetch",
+        '{"Range": f"bytes={here}-", "If-Range": noted.mark}',
+        '{"Range": f"bytes={here}-"}',
+        "address::test_a_line_that_breaks_is_carried_on",
+    ),
+    Mutant(
+        "a weak ETag vouches for a part",
+        "http_fetch",
+        "return self.etag if self.etag.startswith('\"') else self.modified",
+        "return self.etag or self.modified",
+        "address::test_only_a_strong_etag_or_a_date_vouches_for_a_part",
+    ),
+    Mutant(
+        "a key in an address is repeated in messages",
+        "http_fetch",
+        'return urlunsplit((found.scheme, place, found.path, "", ""))',
+        'return urlunsplit((found.scheme, place, found.path, found.query, ""))',
+        "address::test_passwords_and_keys_of_an_address_are_not_repeated",
+    ),
+    Mutant(
+        "tries that bring something new are counted too",
+        "http_fetch",
+        "if self._size() > before:",
+        "if self._size() < before:",
+        "address::test_a_line_that_breaks_again_and_again_is_carried_on_while_something_arrives",
+    ),
+    Mutant(
+        "room is looked for once instead of twice",
+        "http_fetch",
+        "check_space(self._part.parent, 2 * total - here, self._what)",
+        "check_space(self._part.parent, total - here, self._what)",
+        "address::test_an_archive_needs_room_for_itself_and_for_what_is_in_it",
+    ),
+    Mutant(
+        "a standstill is waited for without end",
+        "transfer",
+        "elif time.monotonic() - since > patience:",
+        "elif time.monotonic() - since > 30 * patience:",
+        "address::test_a_trickle_is_given_up",
+    ),
+    Mutant(
+        "the end is not reported",
+        "transfer",
+        "        report(meter.done, meter.total)\n",
+        "        pass\n",
+        "address::test_progress_is_told_in_the_thread_that_asked",
+    ),
+    Mutant(
+        "cancelling does nothing",
+        "transfer",
+        "if cancel is not None and cancel.is_set():",
+        "if cancel is None and cancel:",
+        "address::test_called_off_it_ends_at_once_and_leaves_nothing",
+    ),
+    Mutant(
+        "a slow transfer counts as a standstill",
+        "transfer",
+        "            seen, since = meter.done, time.monotonic()\n",
+        "            seen = meter.done\n",
+        "address::test_a_slow_transfer_is_no_standstill",
+    ),
+    Mutant(
+        "no room is left beside a download",
+        "cache",
+        "if needed + _MARGIN > free:",
+        "if needed > free:",
+        "address::test_a_margin_is_left_free",
+    ),
+    Mutant(
+        "two processes do the same work at once",
+        "cache",
+        "        while not _take(file):",
+        "        while _take(file) and False:",
+        "address::test_whoever_waits_for_another_can_be_called_off",
+    ),
+    Mutant(
+        "a record is written in place",
+        "cache",
+        '        fresh.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")\n'
+        "        os.replace(fresh, path)",
+        '        path.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")',
+        "address::test_a_record_is_never_seen_half_written",
+    ),
+    Mutant(
+        "only the beginning of an address tells files apart",
+        "cache",
+        'text.encode("utf-8", "surrogatepass")',
+        'text[:24].encode("utf-8", "surrogatepass")',
+        "address::test_addresses_have_keys_of_their_own",
+    ),
+    Mutant(
+        "large files are not compared with their digest",
+        "hub",
+        "if file.sha256:",
+        "if file.sha256 and not file.sha256:",
+        "hub::test_a_model_and_its_tokenizer_are_loaded_by_their_id",
+    ),
+    Mutant(
+        "no digest is compared",
+        "hub",
+        "return digest.hexdigest() == expected",
+        "return len(digest.hexdigest()) == len(expected)",
+        "hub::test_wrong_bytes_of_the_right_size_are_removed",
+    ),
+    Mutant(
+        "a file that arrived wrong stays in the cache",
+        "hub",
+        "    path.unlink(missing_ok=True)\n    blob.unlink(missing_ok=True)",
+        "    path.unlink(missing_ok=True)",
+        "hub::test_wrong_bytes_of_the_right_size_are_removed",
+    ),
+    Mutant(
+        "a branch is noted as another commit",
+        "hub",
+        "fresh.write_text(plan.commit,",
+        "fresh.write_text(plan.revision,",
+        "hub::test_with_a_dead_server_the_cache_serves",
+    ),
+    Mutant(
+        "room is looked for only for what is here",
+        "hub",
+        "check_space(plan.cache, plan.bytes,",
+        "check_space(plan.cache, plan.total_bytes - plan.bytes,",
+        "hub::test_a_model_needs_room_for_what_is_not_here_yet",
+    ),
+    Mutant(
+        "the client's settings come back too early",
+        "hub_client",
+        "            _users -= 1\n            if not _users:",
+        "            _users -= 1\n            if _users:",
+        "hub::test_the_client_s_settings_are_given_back",
+    ),
+    Mutant(
+        "a server error does not let the copy serve",
+        "hub_client",
+        "status == 429 or status >= 500",
+        "status == 429 or status > 500",
+        "hub::test_with_a_troubled_server_the_cache_serves",
+    ),
+    Mutant(
+        "a download of unknown length is taken for whole",
+        "http_fetch",
+        "return replace(noted, total=total) if",
+        "return noted if",
+        "address::test_less_than_the_rest_is_not_taken_for_all_of_it",
+    ),
+    # Components in the browser.
+    Mutant(
+        "the red of the small pictures is reversed",
+        "grid.js",
+        "    image.data[4 * i] = palette[colour];",
+        "    image.data[4 * i] = palette[255 * 3 - colour];",
+        "drawings::test_every_small_picture_has_the_pixels_of_its_own_head",
+    ),
+    Mutant(
+        "each small picture is that of the next head",
+        "grid.js",
+        "pictures[index * size + i]",
+        "pictures[((index + 1) * size + i) % pictures.length]",
+        "drawings::test_every_small_picture_has_the_pixels_of_its_own_head",
+    ),
+    Mutant(
+        "small pictures are transposed",
+        "grid.js",
+        "pictures[index * size + i]",
+        "pictures[index * size + (i % data.rows) * data.columns + Math.floor(i / data.rows)]",
+        "drawings::test_every_small_picture_has_the_pixels_of_its_own_head",
+    ),
+    Mutant(
+        "the two scales of the grid are exchanged",
+        "grid.js",
+        "data.common ? data.peaks[index] : 1",
+        "data.common ? 1 : data.peaks[index]",
+        "drawings::test_every_small_picture_has_the_pixels_of_its_own_head",
+    ),
+    Mutant(
+        "the scale of the legend is reversed",
+        "grid.js",
+        "linear-gradient(90deg,",
+        "linear-gradient(270deg,",
+        "drawings::test_the_scale_grows_from_dark_at_0_to_light_at_its_top",
+    ),
+    Mutant(
+        "the head below the chosen one is marked",
+        "grid.js",
+        "return layer === data.chosen.layer &&",
+        "return layer === data.chosen.layer + 1 &&",
+        "drawings::test_the_chosen_head_is_marked_and_for_the_mean_its_whole_layer",
+    ),
+    Mutant(
+        "for the mean only one head is marked",
+        "grid.js",
+        "data.chosen.head === null || data.chosen.head === head",
+        "data.chosen.head === head || head + data.chosen.head === 0",
+        "drawings::test_the_chosen_head_is_marked_and_for_the_mean_its_whole_layer",
+    ),
+    Mutant(
+        "up and down go by layers instead of heads",
+        "grid.js",
+        "ArrowUp: -data.heads, ArrowDown: data.heads",
+        "ArrowUp: -data.layers, ArrowDown: data.layers",
+        "drawings::test_keys_walk_the_grid_and_pick",
+    ),
+    Mutant(
+        "End goes to the layer below",
+        "grid.js",
+        "next = (layer + 1) * data.heads - 1;",
+        "next = (layer + 1) * data.heads;",
+        "drawings::test_keys_walk_the_grid_and_pick",
+    ),
+    Mutant(
+        "the arrow at the end of a row goes to the next row",
+        "grid.js",
+        "if (sideways && Math.floor(next / data.heads) !== layer) return;",
+        "",
+        "drawings::test_keys_walk_the_grid_and_pick",
+    ),
+    Mutant(
+        "a click picks another head",
+        "grid.js",
+        "{ layer: Math.floor(index / data.heads), head: index % data.heads });",
+        "{ layer: index % data.heads, head: Math.floor(index / data.heads) });",
+        "drawings::test_keys_walk_the_grid_and_pick",
+    ),
+    Mutant(
+        "the readout has the note of another head",
+        "grid.js",
+        "head ${at % data.heads}: ${data.notes[at]}",
+        "head ${at % data.heads}: ${data.notes[at % data.layers]}",
+        "drawings::test_a_cell_says_the_numbers_of_its_head_when_pointed_at_and_by_its_name",
+    ),
+    Mutant(
+        "low and high bytes are exchanged",
+        "heatmap.js",
+        "(planes[i] + 256 * planes[size + i])",
+        "(256 * planes[i] + planes[size + i])",
+        "drawings::test_every_cell_has_the_colour_of_its_value",
+    ),
+    Mutant(
+        "the peak does not count in the colours",
+        "heatmap.js",
+        "Math.round((value / (data.top || 1)) * 255)",
+        "Math.round(value * 255)",
+        "drawings::test_every_cell_has_the_colour_of_its_value",
+    ),
+    Mutant(
+        "the colour scale is reversed",
+        "heatmap.js",
+        "const colourOf = (value) => 3 * Math.min(",
+        "const colourOf = (value) => 765 - 3 * Math.min(",
+        "drawings::test_every_cell_has_the_colour_of_its_value",
+    ),
+    Mutant(
+        "screens with more pixels get the coarse picture",
+        "heatmap.js",
+        "canvas.width = wide * dense;",
+        "canvas.width = wide;",
+        "drawings::test_every_cell_has_the_colour_of_its_value",
+    ),
+    Mutant(
+        "large pictures are smoothed",
+        "heatmap.js",
+        "context.imageSmoothingEnabled = false;",
+        "context.imageSmoothingEnabled = true;",
+        "drawings::test_every_cell_has_the_colour_of_its_value",
+    ),
+    Mutant(
+        "row labels stand at the upper edge of their rows",
+        "heatmap.js",
+        'plan.top + (r + 0.5) * plan.cell);\n  }\n  context.textAlign = "left"',
+        'plan.top + r * plan.cell);\n  }\n  context.textAlign = "left"',
+        "drawings::test_numbers_and_labels_stand_at_their_cells_and_can_be_read",
+    ),
+    Mutant(
+        "column labels are those of the rows",
+        "heatmap.js",
+        "shorten(context, data.columns[c], plan.top - 7)",
+        "shorten(context, data.rows[c], plan.top - 7)",
+        "drawings::test_numbers_and_labels_stand_at_their_cells_and_can_be_read",
+    ),
+    Mutant(
+        "numbers stand in the transposed cells",
+        "heatmap.js",
+        "plan.left + ((i % C) + 0.5) * plan.cell,",
+        "plan.left + ((i % R) + 0.5) * plan.cell,",
+        "drawings::test_numbers_and_labels_stand_at_their_cells_and_can_be_read",
+    ),
+    Mutant(
+        "light numbers stand on light cells",
+        "heatmap.js",
+        '> 140 ? "#111" : "#fff"',
+        '> 140 ? "#fff" : "#111"',
+        "drawings::test_numbers_and_labels_stand_at_their_cells_and_can_be_read",
+    ),
+    Mutant(
+        "numbers are cut instead of rounded",
+        "heatmap.js",
+        "value.toFixed(2).slice(1)",
+        "value.toFixed(4).slice(1, 4)",
+        "drawings::test_numbers_and_labels_stand_at_their_cells_and_can_be_read",
+    ),
+    Mutant(
+        "the line across is where the one down should be",
+        "heatmap.js",
+        "const y = plan.top + data.rowBreak * plan.cell;",
+        "const y = plan.top + data.columnBreak * plan.cell;",
+        "drawings::test_the_second_text_begins_below_and_beside_its_own_lines",
+    ),
+    Mutant(
+        "the second text begins one column late",
+        "heatmap.js",
+        "const x = plan.left + data.columnBreak * plan.cell;",
+        "const x = plan.left + (data.columnBreak + 1) * plan.cell;",
+        "drawings::test_the_second_text_begins_below_and_beside_its_own_lines",
+    ),
+    Mutant(
+        "the cell read out is the transposed one",
+        "heatmap.js",
+        "const value = values[r * data.columns.length + c];",
+        "const value = values[c * data.columns.length + r];",
+        "drawings::test_a_cell_that_is_pointed_at_is_framed_and_read_out",
+    ),
+    Mutant(
+        "positions are counted within what is shown",
+        "heatmap.js",
+        "(position ${data.rowsAt[r]}) looks at",
+        "(position ${r}) looks at",
+        "drawings::test_a_cell_that_is_pointed_at_is_framed_and_read_out",
+    ),
+    Mutant(
+        "the pointer is one label too far to the left",
+        "heatmap.js",
+        "const c = Math.floor((event.clientX - box.left - parts.plan.left)",
+        "const c = Math.floor((event.clientX - box.left - parts.plan.top)",
+        "drawings::test_a_cell_that_is_pointed_at_is_framed_and_read_out",
+    ),
+    Mutant(
+        "the frame is around the transposed cell",
+        "heatmap.js",
+        "const x = plan.left + cell.c * plan.cell;",
+        "const x = plan.left + cell.r * plan.cell;",
+        "drawings::test_a_cell_that_is_pointed_at_is_framed_and_read_out",
+    ),
+    Mutant(
+        "Home goes to the first row",
+        "heatmap.js",
+        "move({ r: from.r, c: 0 })",
+        "move({ r: 0, c: from.c })",
+        "drawings::test_arrows_walk_the_heat_map_to_its_edges",
+    ),
+    Mutant(
+        "arrows run over the last row",
+        "heatmap.js",
+        "clamp(from.r + down, R - 1)",
+        "clamp(from.r + down, R)",
+        "drawings::test_arrows_walk_the_heat_map_to_its_edges",
+    ),
+    Mutant(
+        "the first pins stay instead of the last",
+        "heatmap.js",
+        ".slice(-PINS)",
+        ".slice(0, PINS)",
+        "drawings::test_pins_keep_their_own_cells_the_last_six_and_go_one_by_one",
+    ),
+    Mutant(
+        "another pin than the one clicked is removed",
+        "heatmap.js",
+        "parts.pinned.splice(place, 1);\n          refresh();",
+        "parts.pinned.splice(0, 1);\n          refresh();",
+        "drawings::test_pins_keep_their_own_cells_the_last_six_and_go_one_by_one",
+    ),
+    Mutant(
+        "pins of other tokens stay",
+        "heatmap.js",
+        "if (parts.identity !== data.identity) {",
+        "if (!parts.pinned) {",
+        "drawings::test_pins_keep_their_own_cells_the_last_six_and_go_one_by_one",
+    ),
+    Mutant(
+        "numbers below a ten-thousandth become nothing",
+        "heatmap.js",
+        "if (value !== 0 && value < 0.0001) return value.toExponential(1);",
+        "",
+        "drawings::test_small_numbers_do_not_become_nothing",
+    ),
+    Mutant(
+        "lines go from what is looked at to what looks",
+        "lines.js",
+        "const [row, column, head, weight]",
+        "const [column, row, head, weight]",
+        "drawings::test_every_link_is_one_line_of_its_heads_colour_and_its_own_strength",
+    ),
+    Mutant(
+        "lines begin at the upper edge of their words",
+        "lines.js",
+        "const middle = (index) => (index + 0.5) * tall;",
+        "const middle = (index) => index * tall;",
+        "drawings::test_every_link_is_one_line_of_its_heads_colour_and_its_own_strength",
+    ),
+    Mutant(
+        "weights are ten times too large",
+        "lines.js",
+        "weight: weight / 10000",
+        "weight: weight / 1000",
+        "drawings::test_every_link_is_one_line_of_its_heads_colour_and_its_own_strength",
+    ),
+    Mutant(
+        "a head has the colour of another",
+        "lines.js",
+        "[head, data.colours[i]]",
+        "[head, data.colours[(i + 1) % data.colours.length]]",
+        "drawings::test_every_link_is_one_line_of_its_heads_colour_and_its_own_strength",
+    ),
+    Mutant(
+        "weak lines are drawn on top",
+        "lines.js",
+        ".sort((a, b) => (a[0] % BUCKETS) - (b[0] % BUCKETS))",
+        ".sort((a, b) => (b[0] % BUCKETS) - (a[0] % BUCKETS))",
+        "drawings::test_every_link_is_one_line_of_its_heads_colour_and_its_own_strength",
+    ),
+    Mutant(
+        "weak lines are dark and strong ones pale",
+        "lines.js",
+        "const strength = ((key % BUCKETS) + 0.5) / BUCKETS;",
+        "const strength = 1 - ((key % BUCKETS) + 0.5) / BUCKETS;",
+        "drawings::test_every_link_is_one_line_of_its_heads_colour_and_its_own_strength",
+    ),
+    Mutant(
+        "a word lights up the lines of the other side",
+        "lines.js",
+        '(word.side === "from" ? link.row : link.column) === word.index',
+        '(word.side === "from" ? link.column : link.row) === word.index',
+        "drawings::test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values",
+    ),
+    Mutant(
+        "a word is said to look weakest where it looks most",
+        "lines.js",
+        ".slice(-4).reverse()",
+        ".slice(0, 4).reverse()",
+        "drawings::test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values",
+    ),
+    Mutant(
+        "a word has the value of its weakest line",
+        "lines.js",
+        "Math.max(reached.get(other) ?? 0, link.weight)",
+        "Math.min(reached.get(other) ?? 1, link.weight)",
+        "drawings::test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values",
+    ),
+    Mutant(
+        "heads that are switched off count in the values",
+        "lines.js",
+        "if (!parts.active.has(link.head) || !touches(link, word)) continue;\n        const other",
+        "if (!touches(link, word)) continue;\n        const other",
+        "drawings::test_a_word_lights_up_nothing_of_heads_that_are_switched_off",
+    ),
+    Mutant(
+        "the second text begins one word late",
+        "lines.js",
+        "index === list.gap",
+        "index === list.gap + 1",
+        "drawings::test_words_stand_where_their_lines_begin_and_end",
+    ),
+    Mutant(
+        "marks of special tokens are those of the other side",
+        "lines.js",
+        "special: data.columnsSpecial",
+        "special: data.rowsSpecial",
+        "drawings::test_words_stand_where_their_lines_begin_and_end",
+    ),
+    Mutant(
+        "the button of a head switches all others off",
+        "lines.js",
+        "else parts.active.add(head);",
+        "else parts.active = new Set([head]);",
+        "drawings::test_heads_are_switched_on_and_off_by_their_own_buttons",
+    ),
+    Mutant(
+        "another head leaves the old one drawn",
+        "lines.js",
+        "parts.active = new Set(data.active);",
+        "parts.active = new Set([...(parts.active ?? []), ...data.active]);",
+        "drawings::test_heads_are_switched_on_and_off_by_their_own_buttons",
+    ),
+    Mutant(
+        "the arrow to the right stays in its column",
+        "lines.js",
+        "goTo(lists[1], index)",
+        "goTo(lists[0], index)",
+        "drawings::test_keys_walk_the_words_and_pin_them",
+    ),
+    Mutant(
+        "a pin goes when another word is pointed at",
+        "lines.js",
+        "if (!parts.pinned) refresh();",
+        "parts.pinned = null; refresh();",
+        "drawings::test_keys_walk_the_words_and_pin_them",
+    ),
+)
+
+
+def chosen(words: Sequence[str]) -> list[Mutant]:
+    """Return the entries whose file and name contain one of some words, all where there is none."""
+    return [
+        mutant
+        for mutant in MUTANTS
+        if not words or any(word in f"{mutant.file}: {mutant.name}" for word in words)
+    ]
+
+
+def fault(mutant: Mutant) -> str:
+    """Say why an entry no longer fits the code; "" where it does."""
+    path = ROOT / mutant.path
+    if not path.is_file():
+        return f"there is no {mutant.path}"
+    count = path.read_text(encoding="utf-8").count(mutant.old)
+    if count != 1:
+        return f"its old text occurs {count} times in {mutant.path}, expected once"
+    file, _, name = mutant.node.partition("::")
+    path = ROOT / file
+    if not path.is_file() or f"def {name}" not in path.read_text(encoding="utf-8"):
+        return f"there is no {mutant.node}"
+    return ""
+
+
+def judge(mutants: Sequence[Mutant], tree: Path) -> Iterator[tuple[Mutant, str]]:
+    """Make each change in a copy of the tree, run its tests there, and undo it.
+
+    Yields:
+        The entry, and "seen", "unseen" or "stale: " and why.
+    """
+
+    @cache
+    def passes_unchanged(node: str) -> bool:
+        return _run(node, tree) == 0
+
+    for mutant in mutants:
+        if why := fault(mutant):
+            yield mutant, f"stale: {why}"
+            continue
+        if not passes_unchanged(mutant.node):
+            yield mutant, f"stale: {mutant.node} does not pass without the change"
+            continue
+        path = tree / mutant.path
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        try:
+            status = _run(mutant.node, tree)
+        finally:
+            path.write_text(text, encoding="utf-8")
+        yield mutant, {0: "unseen", 1: "seen"}.get(status, f"stale: pytest ends with {status}")
+
+
+def _run(node: str, tree: Path) -> int:
+    """Run some tests in a tree; return pytest's exit status, 5 where all of them are skipped.
+
+    Tests that never end notice a change as well as those that fail.
+    """
+    # Compiled files are told apart by second and size: a change might go unnoticed.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", node, "-x", "-q", "-p", "no:cacheprovider"]
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return 1
+    nothing_ran = done.returncode == 0 and " passed" not in done.stdout
+    return 5 if nothing_ran else done.returncode
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("words", nargs="*", help="only entries whose names contain one of these")
+    parser.add_argument("--list", action="store_true", help="check the entries, run no tests")
+    asked = parser.parse_args()
+    mutants = chosen(asked.words)
+    if not mutants:
+        parser.error(f"no entry's name contains {' or '.join(asked.words)}")
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        if not asked.list:
+            shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+        found = ((m, fault(m) or "fits") for m in mutants) if asked.list else judge(mutants, tree)
+        for mutant, verdict in found:
+            bad += verdict not in ("seen", "fits")
+            sys.stdout.write(f"{verdict:7} {mutant.file}: {mutant.name}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{len(mutants) - bad} of {len(mutants)} are as they should be.\n")
+    return min(bad, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
