@@ -7,7 +7,7 @@ vocabulary and those of a passage as many as its spans.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -28,13 +28,14 @@ from bert_core.model.heads import (
     BertForTokenClassification,
 )
 from bert_core.pretraining import MaskingVocabulary, mask_tokens
+from bert_core.reading.passage import PassageAnswers
+from bert_core.reading.running import batches
 from bert_core.reading.tagging import TagScheme
-from bert_core.reading.wordings import Wordings
 from bert_core.text.tokenizer import BertTokenizer
 from training.pretraining_evaluation import WORD_RATE
-from training.question_evaluation import Read, normalized, read_questions
+from training.question_evaluation import normalized, read_questions
 from training.rows import TAGS
-from training.scores import Floats, batches
+from training.scores import Floats
 from training.task_evaluation import SCORED, choice_scores, label_names
 
 T = TypeVar("T")
@@ -172,9 +173,9 @@ def questions(
         read = read_questions(model, tokenizer, group)
         yield Judged(
             _padded([each.spans.score.ravel() for each in read], -np.inf).astype(np.float32),
-            np.array([_wanted(each) for each in read], dtype=np.int64),
-            np.array([_right(each) for each in read], dtype=np.bool_),
-            alike=_padded([_alike(each) for each in read], fill=0.0) > 0,
+            np.array([_wanted(*each) for each in zip(group, read, strict=True)], dtype=np.int64),
+            np.array([_right(*each) for each in zip(group, read, strict=True)], dtype=np.bool_),
+            alike=_padded([each.alike().ravel() for each in read], fill=False),
             margin=np.array([each.spans.margin for each in read]),
         )
 
@@ -191,35 +192,28 @@ def has_answer(
         )
 
 
-def _padded(rows: Sequence[Floats], fill: float) -> Floats:
+def _padded(rows: Sequence[NDArray[Any]], fill: float) -> NDArray[Any]:
     """Put rows of several lengths into one array."""
     width = max(map(len, rows))
     return np.stack([np.pad(row, (0, width - len(row)), constant_values=fill) for row in rows])
 
 
-def _alike(read: Read) -> Floats:
-    """Return 1 for every span that says what the best one says, else 0."""
-    found = np.zeros(read.spans.score.shape)
-    found[Wordings(read.row.context, read.offsets).alike(read.spans.score, *read.spans.best)] = 1.0
-    return found.ravel()
-
-
-def _wanted(read: Read) -> int:
+def _wanted(row: Question, read: PassageAnswers) -> int:
     """Return the column of the span that was marked as the answer; -1 if it may be none."""
-    row, longest = read.row, read.spans.score.shape[1]
-    if row.answer is None or row.answer_start is None:
+    pieces, longest = read.reading.spans, read.spans.score.shape[1]
+    if row.answer is None:
         return -1
-    starts = np.flatnonzero(read.offsets[:, 0] == row.answer_start)
-    ends = np.flatnonzero(read.offsets[:, 1] == row.answer_start + len(row.answer))
+    starts = np.flatnonzero(pieces[:, 0] == row.answer_start)
+    ends = np.flatnonzero(pieces[:, 1] == row.answer_start + len(row.answer))
     if not len(starts) or not len(ends) or not 0 <= ends[-1] - starts[0] < longest:
         return -1
     first, more = int(starts[0]), int(ends[-1] - starts[0])
     return first * longest + more if np.isfinite(read.spans.score[first, more]) else -1
 
 
-def _right(read: Read) -> bool:
+def _right(row: Question, read: PassageAnswers) -> bool:
     """Tell whether the best span has the words of the answer."""
-    return read.row.answer is not None and normalized(read.text) == normalized(read.row.answer)
+    return row.answer is not None and normalized(read.text) == normalized(row.answer)
 
 
 def _groups(rows: Sequence[T], size: int) -> Iterator[list[T]]:

@@ -19,11 +19,12 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.reading.running import batches, by_length
 from bert_core.reading.tagging import Stretch, TagScheme
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import multiple_choice, names, sentiment
 from training.rows import TAGS, choices, sentiments, tagged_words
-from training.scores import Floats, Remembered, batches, by_length, counted, mean, resampled
+from training.scores import Floats, Remembered, counted, mean, resampled
 
 ENTITY_FILES = ("ewt-test", "pud")  # together they are ner/test
 SCORED = ("PER", "LOC", "ORG")
