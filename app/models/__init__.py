@@ -12,7 +12,7 @@ a view. Nothing outside it enters inference mode.
 
 from app.models.engine import Engine
 from app.models.facts import HeadFacts, ModelFacts
-from app.models.provenance import Provenance
+from app.models.papers import Provenance
 from app.models.shelf import Offer, default_offer, offers
 from app.models.store import ModelStore, is_open, open_engine
 

@@ -38,7 +38,6 @@ from app.features.ner.result import (
 from app.features.ner.result_agreement import Agreement
 from app.features.ner.task_annotated import compare, read_annotated
 from app.models import Engine
-from app.models.calibration import calibration
 from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.tagging import TagScheme
@@ -138,7 +137,7 @@ def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
         aggregation="first",
         readings={how: _reading(text, pieces, scheme, how) for how in AGGREGATIONS},
         coverage=coverage,
-        calibration=calibration(engine, BertForTokenClassification),
+        calibration=engine.calibration(BertForTokenClassification),
     )
 
 
@@ -222,7 +221,7 @@ def _answers(
     engine: Engine, windows: Sequence[Encoding], progress: Progress | None
 ) -> list[Floats]:
     """Return the probabilities of every label at every piece of every window: (T - 2, C) each."""
-    temperature = calibration(engine, BertForTokenClassification).temperature
+    temperature = engine.calibration(BertForTokenClassification).temperature
     answers: list[Floats] = []
     for first in range(0, len(windows), _TOGETHER):
         group = windows[first : first + _TOGETHER]

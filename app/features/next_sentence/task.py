@@ -4,7 +4,6 @@ import torch
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
 from app.models import Engine
-from app.models.calibration import calibration
 from app.results import Cut
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
@@ -37,7 +36,7 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
     outputs = engine.run(BertForNextSentencePrediction, encoding)
     assert outputs.logits is not None  # this class always has them
     logits = outputs.logits[0].double()  # (2,)
-    scale = calibration(engine, BertForNextSentencePrediction)
+    scale = engine.calibration(BertForNextSentencePrediction)
     probabilities = torch.softmax(logits / scale.temperature, dim=-1)
     return NextSentenceResult(
         logits=(float(logits[IS_NEXT]), float(logits[IS_RANDOM])),
