@@ -90,7 +90,10 @@ def recording_graph() -> bool:
     True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. A
     branch on a value or a size would then be recorded as it went for the example input.
     """
-    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if torch.compiler.is_compiling():
+        return True
+    tracing: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return tracing
 
 
 @cache
@@ -166,12 +169,15 @@ def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
             part.weight.data, part.bias.data = weight[rows], bias[rows]
 
 
-def linear_together(x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, ...]:
-    """Apply three layers of one size (I -> O) to x (..., I); three results (..., O)."""
+def linear_together(
+    x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear], split: tuple[int, ...]
+) -> tuple[Tensor, ...]:
+    """Apply three layers of one size to x (..., I); three results (..., *split)."""
     joint = _joint(parts) if _for_inference() else None
     if joint is None:
-        return tuple(linear(x, part) for part in parts)
-    return affine(x, *joint).chunk(3, dim=-1)  # of (..., 3 * O)
+        return tuple(linear(x, part).view(*x.shape[:-1], *split) for part in parts)
+    together = affine(x, *joint).view(*x.shape[:-1], 3, *split)  # from (..., 3 * O)
+    return together.unbind(x.dim() - 1)
 
 
 def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tensor] | None:
@@ -179,7 +185,7 @@ def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tenso
     found = []
     for name in ("weight", "bias"):
         first, second, third = (getattr(part, name) for part in parts)
-        step = first.numel() * first.element_size()
+        step = first.nbytes
         start = first.data_ptr()
         if (
             second.data_ptr() != start + step
