@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.qa.result import Answer, QaResult, Span
+from app.features.qa.result import QaResult
 from app.features.qa.view_meaning import meaning
 from app.features.qa.view_reading import coverage, rejected
 from app.words.blocks import share_bar
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
+from bert_core.reading.passage import Answer, Span
 
 HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
