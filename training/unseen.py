@@ -75,7 +75,7 @@ def _without(text: EncodedText, near: set[Sentence], lines: set[Sentence]) -> En
     longest = max([LENGTHS[1], *map(len, lines)])
     bad = np.zeros(len(lengths), dtype=bool)
     for index in np.flatnonzero(lengths <= longest):
-        sentence = tuple(text.sentence(index))
+        sentence = tuple(text.sentence(int(index)))
         bad[index] = sentence in lines or any(key in near for key in _but_one(sentence))
     return without_sentences(text, bad)
 

@@ -1,4 +1,4 @@
-"""How far a long pretraining is, measured on the way: a curve to look at, nothing is chosen by it."""
+"""How far a long pretraining is, measured on the way: a curve; nothing is chosen by it."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -165,7 +165,7 @@ def _running_text(
     generator = torch.Generator().manual_seed(1234)
     step = max(1, len(blocks) // BLOCKS)
     rows = torch.tensor(blocks[::step][:BLOCKS])
-    for group in rows.split(16):
+    for group in rows.chunk(BLOCKS // 16):
         masked = mask_tokens(group, masking, rate=0.15, generator=generator)
         hidden = torch.where(masked.labels >= 0, masking.mask_id, group)
         cases += int((masked.position_labels >= 0).sum())
