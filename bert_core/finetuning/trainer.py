@@ -194,6 +194,7 @@ class Trainer:
             layer_decay=settings.layer_decay,
             method=settings.optimizer,
             threads=settings.workers,
+            narrow=settings.bfloat16 or model.device.type != "cpu",
         )
         self.average = WeightAverage(model, settings.average_last)
         if settings.compiled:
