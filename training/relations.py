@@ -82,7 +82,9 @@ def is_kept_back(fact: Fact) -> bool:
     both = fact.relation == "opposite_of"  # stated of either end, so either end keeps it back
     ends = (fact.subject, fact.object) if both else (fact.subject,)
     share = KEPT_BACK / len(ends)
-    return any(_chosen(end, share) for end in ends) and known.WELL_KNOWN.isdisjoint(ends)
+    if known.WELL_KNOWN & {end.lower() for end in ends}:
+        return False
+    return any(_chosen(end, share) for end in ends)
 
 
 def templates_of(fact: Fact) -> Sequence[str]:

@@ -164,153 +164,32 @@ PRONOUNS = (
     {"he": "she", "his": "her", "him": "her"},
 )
 # Occupations anybody can name, beside those of the data.
-USUAL_OCCUPATIONS = [
-    "accountant",
-    "architect",
-    "artist",
-    "astronaut",
-    "author",
-    "baker",
-    "banker",
-    "barber",
-    "butcher",
-    "carpenter",
-    "cashier",
-    "chef",
-    "cleaner",
-    "clerk",
-    "cook",
-    "dancer",
-    "dentist",
-    "detective",
-    "doctor",
-    "driver",
-    "electrician",
-    "engineer",
-    "farmer",
-    "fisherman",
-    "gardener",
-    "guard",
-    "guide",
-    "hairdresser",
-    "janitor",
-    "journalist",
-    "judge",
-    "lawyer",
-    "librarian",
-    "maid",
-    "manager",
-    "mechanic",
-    "merchant",
-    "miner",
-    "model",
-    "musician",
-    "nurse",
-    "painter",
-    "photographer",
-    "pilot",
-    "plumber",
-    "poet",
-    "policeman",
-    "porter",
-    "priest",
-    "professor",
-    "programmer",
-    "receptionist",
-    "reporter",
-    "sailor",
-    "salesman",
-    "scientist",
-    "secretary",
-    "servant",
-    "shopkeeper",
-    "singer",
-    "soldier",
-    "surgeon",
-    "tailor",
-    "teacher",
-    "translator",
-    "waiter",
-    "writer",
-]
+_USUAL = (
+    "accountant architect artist astronaut author baker banker barber butcher carpenter "
+    "cashier chef cleaner clerk cook dancer dentist detective doctor driver electrician "
+    "engineer farmer fisherman gardener guard guide hairdresser janitor journalist judge "
+    "lawyer librarian maid manager mechanic merchant miner model musician nurse painter "
+    "photographer pilot plumber poet policeman porter priest professor programmer "
+    "receptionist reporter sailor salesman scientist secretary servant shopkeeper singer "
+    "soldier surgeon tailor teacher translator waiter writer"
+)
 # Of the data's occupations: titles, names of persons and words that mostly mean something else.
-NO_OCCUPATIONS = frozenset(
-    [
-        "auxiliary",
-        "boss",
-        "caesar",
-        "candidate",
-        "cardinal",
-        "chief",
-        "communist",
-        "counsel",
-        "darwin",
-        "democrat",
-        "duke",
-        "earl",
-        "employee",
-        "employer",
-        "executive",
-        "freud",
-        "general",
-        "guru",
-        "hero",
-        "highness",
-        "johnny",
-        "joker",
-        "knight",
-        "lincoln",
-        "major",
-        "marine",
-        "master",
-        "mate",
-        "mercenary",
-        "minister",
-        "more",
-        "napoleon",
-        "newton",
-        "official",
-        "orderly",
-        "ordinary",
-        "performer",
-        "picasso",
-        "practitioner",
-        "president",
-        "primate",
-        "prince",
-        "private",
-        "rebel",
-        "recruit",
-        "republican",
-        "reverend",
-        "savior",
-        "soprano",
-        "squire",
-        "stalin",
-        "subordinate",
-        "superior",
-        "fisher",
-        "potter",
-        "piper",
-        "potter",
-    ]
+_NO = (
+    "auxiliary boss caesar candidate cardinal chief communist counsel darwin democrat duke "
+    "earl employee employer executive fisher freud general guru hero highness johnny joker "
+    "knight lincoln major marine master mate mercenary minister more napoleon newton official "
+    "orderly ordinary performer picasso piper potter practitioner president primate prince "
+    "private rebel recruit republican reverend savior soprano squire stalin subordinate "
+    "superior"
 )
+_MEN = (
+    "chairman clergyman congressman cowboy craftsman fisherman foreman policeman salesman "
+    "seaman statesman"
+)
+USUAL_OCCUPATIONS = tuple(_USUAL.split())
+NO_OCCUPATIONS = frozenset(_NO.split())
+MEN_ONLY = frozenset(_MEN.split())
 WOMEN_ONLY = frozenset({"actress", "waitress"})
-MEN_ONLY = frozenset(
-    [
-        "chairman",
-        "clergyman",
-        "congressman",
-        "cowboy",
-        "craftsman",
-        "fisherman",
-        "foreman",
-        "policeman",
-        "salesman",
-        "seaman",
-        "statesman",
-    ]
-)
 # The orders close where they are circles, which the data leave out.
 CLOSING = (
     ("followed_by:day", "Sunday", "Monday"),
@@ -318,26 +197,11 @@ CLOSING = (
     ("followed_by:season", "winter", "spring"),
 )
 # Words without an article: "Gold is a metal", but "A dog is an animal".
-BARE_KINDS = frozenset(
-    [
-        "color",
-        "disease",
-        "drink",
-        "fabric",
-        "feeling",
-        "food",
-        "game",
-        "language",
-        "material",
-        "metal",
-        "mineral",
-        "month",
-        "religion",
-        "science",
-        "sport",
-        "substance",
-    ]
+_BARE = (
+    "color disease drink fabric feeling food game language material metal mineral month "
+    "religion science sport substance"
 )
+BARE_KINDS = frozenset(_BARE.split())
 # The factbook's regions as continents.
 CONTINENTS = {
     "Central Asia": "Asia",
@@ -345,199 +209,35 @@ CONTINENTS = {
     "South Asia": "Asia",
     "Central America and the Caribbean": "North America",
 }
-# Rough triples of the data: (relation, subject).
-ROUGH = frozenset(
-    [
-        ("person_who", verb)
-        for verb in [
-            "bachelor",
-            "book",
-            "box",
-            "carry",
-            "compute",
-            "count",
-            "dress",
-            "draw",
-            "father",
-            "field",
-            "generate",
-            "hawk",
-            "hop",
-            "live",
-            "let",
-            "master",
-            "mother",
-            "officer",
-            "pipe",
-            "post",
-            "process",
-            "quake",
-            "suck",
-            "sweat",
-            "time",
-            "bear",
-            "transfer",
-            "porter",
-            "doctor",
-            "carpenter",
-            "author",
-            "soldier",
-            "minister",
-            "broker",
-            "neighbor",
-            "partner",
-            "pioneer",
-        ]
-    ]
-    + [
-        ("kind_of", word)
-        for word in [
-            "auto",
-            "brent",
-            "brow",
-            "capsule",
-            "convertible",
-            "das",
-            "endemic",
-            "facial",
-            "fanny",
-            "hind",
-            "male",
-            "molly",
-            "mount",
-            "murphy",
-            "small",
-        ]
-    ]
-    + [
-        ("part_of", word)
-        for word in [
-            "berry",
-            "bullet",
-            "computer",
-            "glass",
-            "landing",
-            "location",
-            "mouth",
-            "orange",
-            "lemon",
-            "pear",
-            "principal",
-            "ways",
-            "verb",
-            "vegetable",
-        ]
-    ]
-    + [("continent_of", "Russia"), ("capital_of", "Nauru"), ("capital_of", "Akrotiri")]
-    + [("opposite_of", word) for word in ("oral", "anal", "surgical", "top")]
-)
+# Subjects of the data's rough triples, by relation.
+_ROUGH = {
+    "capital_of": ("Akrotiri Nauru"),
+    "continent_of": ("Russia"),
+    "kind_of": (
+        "auto brent brow capsule convertible das endemic facial fanny hind male molly mount "
+        "murphy small"
+    ),
+    "opposite_of": ("anal oral surgical top"),
+    "part_of": (
+        "berry bullet computer glass landing lemon location mouth orange pear principal "
+        "vegetable verb ways"
+    ),
+    "person_who": (
+        "author bachelor bear book box broker carpenter carry compute count doctor draw dress "
+        "father field generate hawk hop let live master minister mother neighbor officer "
+        "partner pioneer pipe porter post process quake soldier suck sweat time transfer"
+    ),
+}
+ROUGH = frozenset((name, word) for name, words in _ROUGH.items() for word in words.split())
 # Countries and words that anybody would ask about: templates name all of these.
-WELL_KNOWN = frozenset(
-    [
-        "France",
-        "Germany",
-        "Italy",
-        "Spain",
-        "Portugal",
-        "Greece",
-        "Russia",
-        "China",
-        "Japan",
-        "India",
-        "Canada",
-        "Mexico",
-        "Brazil",
-        "Argentina",
-        "Egypt",
-        "Australia",
-        "the United Kingdom",
-        "the United States",
-        "Ireland",
-        "Poland",
-        "Sweden",
-        "Norway",
-        "Austria",
-        "Switzerland",
-        "Turkey",
-        "Israel",
-        "Kenya",
-        "England",
-        "good",
-        "bad",
-        "hot",
-        "cold",
-        "big",
-        "small",
-        "large",
-        "black",
-        "white",
-        "up",
-        "down",
-        "old",
-        "young",
-        "new",
-        "day",
-        "night",
-        "man",
-        "woman",
-        "dog",
-        "cat",
-        "happy",
-        "sad",
-        "rich",
-        "poor",
-        "long",
-        "short",
-        "high",
-        "low",
-        "fast",
-        "slow",
-        "love",
-        "hate",
-        "war",
-        "peace",
-        "life",
-        "death",
-        "yes",
-        "no",
-        "left",
-        "right",
-        "open",
-        "closed",
-        "full",
-        "empty",
-        "hard",
-        "soft",
-        "light",
-        "dark",
-        "early",
-        "late",
-        "first",
-        "last",
-        "win",
-        "lose",
-        "true",
-        "false",
-        "strong",
-        "weak",
-        "wet",
-        "dry",
-        "apple",
-        "horse",
-        "hand",
-        "foot",
-        "eye",
-        "hour",
-        "minute",
-        "red",
-        "blue",
-        "green",
-        "gold",
-        "iron",
-        "football",
-        "teach",
-        "write",
-        "sing",
-        "drive",
-    ]
+_WELL_KNOWN = (
+    "Argentina|Australia|Austria|Brazil|Canada|China|Egypt|France|Germany|Greece|India|"
+    "Ireland|Israel|Italy|Japan|Kenya|Mexico|Norway|Poland|Portugal|Russia|Spain|Sweden|"
+    "Switzerland|Turkey|apple|bad|big|black|blue|cat|closed|cold|dark|day|death|dog|down|"
+    "drive|dry|early|empty|eye|false|fast|first|foot|football|full|gold|good|green|hand|"
+    "happy|hard|hate|high|horse|hot|hour|iron|large|last|late|left|life|light|long|lose|"
+    "love|low|man|minute|new|night|no|old|open|peace|poor|red|rich|right|sad|short|sing|"
+    "slow|small|soft|strong|teach|the United Kingdom|the United States|true|up|war|weak|"
+    "wet|white|win|woman|write|yes|young"
 )
+WELL_KNOWN = frozenset(_WELL_KNOWN.lower().split("|"))
