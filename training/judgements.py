@@ -18,7 +18,6 @@ from bert_core.finetuning import (
     LabelledText,
     Question,
     TaggedWords,
-    word_batch,
 )
 from bert_core.model.heads import (
     BertForMultipleChoice,
@@ -36,11 +35,10 @@ from training.pretraining_evaluation import WORD_RATE
 from training.question_evaluation import normalized, read_questions
 from training.rows import TAGS
 from training.scores import Floats
-from training.task_evaluation import SCORED, choice_scores, label_names
+from training.task_evaluation import SCORED, choice_scores, word_labels
 
 T = TypeVar("T")
 _BLOCKS = 8  # their scores are about 150 times the vocabulary
-_ROWS = 64
 _QUESTIONS = 16  # spans of a passage are some thousands
 
 
@@ -107,7 +105,7 @@ def texts(
     model: BertForSequenceClassification, tokenizer: BertTokenizer, rows: Sequence[LabelledText]
 ) -> Iterator[Judged]:
     """Judge single texts: 0 negative, 1 positive."""
-    said = [name.lower() for name in label_names(model.config)]
+    said = [name.lower() for name in TagScheme.of(model.config).names]
     columns = torch.tensor([1, 0] if said[:2] == ["positive", "negative"] else [0, 1])
     encodings = tokenizer.encode_batch(
         [row.text for row in rows], max_length=model.config.max_position_embeddings
@@ -119,7 +117,6 @@ def texts(
         yield Judged.of(outputs.logits.cpu(), wanted)
 
 
-@torch.no_grad()
 def names(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
 ) -> Iterator[Judged]:
@@ -128,21 +125,16 @@ def names(
     Pieces predicted O are left out: nine in ten are, rightly and surely, and would hide the rest.
     So are those of other kinds, whose names the evaluation files do not mark.
     """
-    labels = label_names(model.config)
-    scored = torch.tensor([tag.kind in SCORED for tag in TagScheme(labels).tags])
-    columns = torch.tensor([labels.index(tag) if tag in labels else -1 for tag in TAGS])
-    for group in _groups(rows, _ROWS):
-        batch = word_batch(tokenizer, group, max_length=model.config.max_position_embeddings)
-        outputs = model.run(
-            batch["input_ids"].to(model.device),
-            attention_mask=batch["attention_mask"].to(model.device),
-            attentions=False,
-            hidden_states=False,
-        )
-        assert outputs.logits is not None
-        logits = outputs.logits.cpu()  # (M, T, C)
-        kept = (batch["labels"] >= 0) & scored[logits.argmax(-1)]
-        yield Judged.of(logits[kept], columns[batch["labels"][kept]])
+    scheme = TagScheme.of(model.config)
+    scored = np.array([tag.kind in SCORED for tag in scheme.tags])
+    columns = np.array([scheme.names.index(tag) if tag in scheme.names else -1 for tag in TAGS])
+    if not rows:
+        return
+    read = word_labels(model, tokenizer, rows)
+    probabilities, tags = (np.concatenate(each) for each in zip(*read, strict=True))
+    kept = scored[probabilities.argmax(axis=1)]
+    logs = torch.from_numpy(np.log(probabilities[kept]))
+    yield Judged.of(logs, torch.from_numpy(columns[tags[kept]]))
 
 
 def choices(

@@ -18,6 +18,7 @@ from bert_core.model.bert import BertPreTrainedModel
 from training.aims import Aim
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Row = TypeVar("Row", bound=Hashable)
 Found = TypeVar("Found")
 

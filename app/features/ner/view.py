@@ -9,11 +9,12 @@ from collections import Counter
 
 import pandas as pd
 
-from app.features.ner.result import Aggregation, Entity, NerResult, Selection
+from app.features.ner.result import NerResult, Selection
 from app.settings import ASSETS, settings
 from app.words.format import count, percent
 from app.words.html import Html, document, join, tag, visible
 from app.words.notes import calibrated
+from bert_core.reading.entities import Aggregation, Entity
 
 HINT = "A few sentences with names in them."
 """What the empty box suggests."""
@@ -210,7 +211,7 @@ def score_note(result: NerResult) -> Html:
 
 def coverage(result: NerResult) -> Html:
     """Say that the whole text was read, and how."""
-    read, count = result.coverage, len(result.pieces)
+    read, count = result.pieces.coverage, len(result.pieces)
     if read.windows == 1:
         told = f"All {count:,} pieces were read at once." if count > 1 else "The piece was read."
         return tag("p", told, class_="bx-line")
@@ -310,7 +311,7 @@ def label_note(result: NerResult) -> Html:
         tag("strong", f"{len(labels.names)} labels: "),
         tag("code", listed),
         f" … and {rest:,} more. " if rest > 0 else ". ",
-        _SCHEMES[labels.scheme],
+        _SCHEMES[labels.name],
         class_="bx-line",
     )
 

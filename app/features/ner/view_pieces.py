@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.features.ner.result import Aggregation, Entity, Fault, NerResult
+from app.features.ner.result import NerResult
 from app.features.ner.view import AGGREGATION_NAMES, colour_of, line_of
 from app.words.charts import bars
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
+from bert_core.reading.entities import Aggregation, Entity
+from bert_core.reading.tagging import Fault
 
 PART = 240
 """Pieces drawn at once; more are paged. The table lists all."""
@@ -21,9 +23,15 @@ _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
 
 def part_names(result: NerResult) -> dict[str, range]:
     """Name the parts in which the pieces are drawn."""
-    return {
-        f"pieces {part.start:,} to {part.stop - 1:,}": part for part in result.pieces.parts(PART)
-    }
+    count = len(result.pieces)
+    parts = (range(start, min(start + PART, count)) for start in range(0, count, PART))
+    return {f"pieces {part.start:,} to {part.stop - 1:,}": part for part in parts}
+
+
+def least_sure(result: NerResult, part: range) -> int:
+    """Return the piece of a part whose best label has the lowest probability."""
+    best = result.pieces.probabilities[part.start : part.stop].max(axis=1)
+    return part.start + int(best.argmin())
 
 
 def piece_names(result: NerResult, part: range) -> dict[str, int]:
@@ -33,7 +41,7 @@ def piece_names(result: NerResult, part: range) -> dict[str, int]:
 
 def strip(result: NerResult, part: range) -> Html:
     """Draw each piece as a small card with its likeliest label, in brackets if it has no say."""
-    faults = {fault.piece for fault in result.reading.faults}
+    faults = {fault.at for fault in result.reading.faults}
     cards = [_card(result, number, out_of_rule=number in faults) for number in part]
     return tag("ol", *cards, class_="bx-ner-pieces", start=part.start)
 
@@ -42,7 +50,7 @@ def _card(result: NerResult, number: int, *, out_of_rule: bool) -> Html:
     """Draw one piece."""
     pieces, labels = result.pieces, result.labels
     best = int(pieces.probabilities[number].argmax())
-    kind = labels.of[best]
+    kind = labels.tags[best].kind
     asked = bool(result.reading.asked[number])
     share = percent(float(pieces.probabilities[number, best]), 0)
     name = visible(labels.names[best])
@@ -101,14 +109,14 @@ def fault_note(result: NerResult) -> Html:
 
 def _fault(result: NerResult, fault: Fault) -> str:
     """Describe one label out of rule."""
-    start, end = result.pieces.spans[fault.piece]
-    place = f"“{visible(result.text[start:end])}” (piece {fault.piece:,})"
+    start, end = result.pieces.spans[fault.at]
+    place = f"“{visible(result.text[start:end])}” (piece {fault.at:,})"
     return f"{place}: {_why(fault)}."
 
 
 def _why(fault: Fault) -> str:
     label, before = visible(fault.label), visible(fault.before)
-    if fault.opened:
+    if fault.why == "not closed":
         return f"{label} is neither continued nor ended"
     return f"{label} {f'stands after {before}' if before else 'opens the text'}"
 
@@ -117,7 +125,7 @@ def piece_table(result: NerResult) -> pd.DataFrame:
     """List every piece: its place, its label, whether that counts, and every probability."""
     pieces, labels = result.pieces, result.labels
     best = pieces.probabilities.argmax(axis=1)
-    why = {fault.piece: _why(fault) for fault in result.reading.faults}
+    why = {fault.at: _why(fault) for fault in result.reading.faults}
     frame = pd.DataFrame(
         {
             "piece": range(len(pieces)),
