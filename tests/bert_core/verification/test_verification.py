@@ -13,7 +13,6 @@ import torch
 from bert_core import (
     BertConfig,
     BertForMaskedLM,
-    BertForMultipleChoice,
     BertForNextSentencePrediction,
     BertForPreTraining,
     BertForSequenceClassification,
@@ -37,9 +36,12 @@ def sound_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """A model with every head, and what it can be verified with."""
     folder = Path(shutil.copytree(tiny_folder, tmp_path_factory.mktemp("sound") / "model"))
     base = BertForPreTraining.from_pretrained(folder)
-    save_head(folder, BertForMultipleChoice.from_model(base))
     base.config.id2label = {0: "bad", 1: "good", 2: "mixed"}
-    save_head(folder, BertForSequenceClassification.from_model(base))
+    for kind in KINDS.values():
+        model = kind.cls.from_model(base)
+        report = model.load_report
+        if report and report.missing and not (folder / "heads" / kind.name).is_dir():
+            save_head(folder, model)
     write_verification(folder)
     return folder
 
@@ -104,7 +106,7 @@ def test_a_flipped_bit_anywhere_is_found(folder: Path) -> None:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name in {"model.safetensors", "config.json", "vocab.txt"}
     ]
-    assert len(files) == 3 + 2 * 4
+    assert len(files) == 3 + 2 * len(list((folder / "heads").iterdir()))
     for path in files:
         size = path.stat().st_size
         for _ in range(3):

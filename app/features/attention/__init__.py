@@ -1,1 +1,0 @@
-"""Attention: every head, as a heat map or as lines."""

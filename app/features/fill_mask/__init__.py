@@ -1,1 +1,0 @@
-"""Fill-mask: what the model would write at each [MASK]."""

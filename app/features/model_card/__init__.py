@@ -1,1 +1,0 @@
-"""Model card: how often the model is right, and whether its files are sound."""

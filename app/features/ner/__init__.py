@@ -1,1 +1,0 @@
-"""Named entities: names in a text, each with its score."""

@@ -1,1 +1,0 @@
-"""Next sentence: whether one sentence may follow another."""

@@ -1,1 +1,0 @@
-"""Question answering: where in a passage the answer is."""

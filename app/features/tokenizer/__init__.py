@@ -1,1 +1,0 @@
-"""Tokenizer: the pieces that a text is cut into."""
