@@ -1,8 +1,10 @@
-"""Learning rates over a training: warm-up, then a straight line down to zero.
+"""Learning rates over a training: warm-up, perhaps a level stretch, a straight line down to zero.
 
 Source: Devlin et al. 2019, appendix A.2 (linear warm-up and linear decay). Progress is a share of
 the whole training, counted in steps or in minutes, so that a training on a busy machine can end
-on time with its learning rate at zero.
+on time with its learning rate at zero. A line that begins late leaves a level stretch before it,
+which a training may be resumed in, or prolonged, without being warmed up again (Hu et al. 2024,
+"MiniCPM", section 4).
 """
 
 from dataclasses import dataclass
@@ -50,16 +52,19 @@ class Budget:
         return min(1.0, seconds / (60.0 * self.minutes))
 
 
-def linear_decay(step: int, progress: float, warmup_steps: int) -> float:
+def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1.0) -> float:
     """Return the factor on the peak learning rate for the step to come.
 
     Args:
         step: steps done so far.
         progress: share of the training done, 0 to 1.
         warmup_steps: steps until the peak.
+        share: of the training, at its end, over which the rate falls; before, it is level.
 
     >>> linear_decay(0, 0.0, 4), linear_decay(10, 0.5, 4), linear_decay(10, 1.0, 4)
     (0.25, 0.5, 0.0)
+    >>> [linear_decay(10, progress, 4, 0.25) for progress in (0.5, 0.75, 0.875)]
+    [1.0, 1.0, 0.5]
     """
     warm = min(1.0, (step + 1) / warmup_steps) if warmup_steps else 1.0
-    return warm * (1.0 - progress)
+    return warm * min(1.0, (1.0 - progress) / share)

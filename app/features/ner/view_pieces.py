@@ -6,16 +6,16 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.ner.result import NerResult
-from app.features.ner.view import AGGREGATION_NAMES, colour_of, line_of, percent
-from app.words.html import Html, chart_text, join, tag, visible
+from app.features.ner.view import AGGREGATION_NAMES, colour_of, line_of
+from app.words.charts import bars
+from app.words.format import percent
+from app.words.html import Html, join, tag, visible
 from bert_core.reading.entities import Aggregation, Entity
 from bert_core.reading.tagging import Fault
 
 PART = 240
 """Pieces drawn at once; more are paged. The table lists all."""
 
-_BAR = "#0072B2"
-_ROW = 34  # pixels of one bar, enough for 16-pixel letters
 _BARS = 12  # labels drawn of one piece; its table lists all
 _FEW = 5  # labels out of rule that are quoted; the strip marks and the table lists all
 _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
@@ -52,7 +52,7 @@ def _card(result: NerResult, number: int, *, out_of_rule: bool) -> Html:
     best = int(pieces.probabilities[number].argmax())
     kind = labels.tags[best].kind
     asked = bool(result.reading.asked[number])
-    share = percent(float(pieces.probabilities[number, best]))
+    share = percent(float(pieces.probabilities[number, best]), 0)
     name = visible(labels.names[best])
     sign = " ⚠" if out_of_rule else ""
     shown = f"{name}{sign}" if asked else f"({name})"
@@ -152,47 +152,24 @@ def label_bars(result: NerResult, piece: int) -> go.Figure:
     count = len(result.labels.names)
     rows = _ranked(result, piece)[:_BARS]
     values = [share for _, share in rows]
-    fig = go.Figure(
-        go.Bar(
-            x=values,
-            y=list(range(len(rows))),
-            orientation="h",
-            marker={"color": _BAR},
-            text=[percent(value) for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"size": 16},
-            hoverinfo="skip",  # everything it could say is printed
-        )
-    )
-    fig.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[chart_text(name) for name, _ in rows],
-        autorange="reversed",
-        tickfont={"size": 16},
-        fixedrange=True,
-    )
+    names = [name for name, _ in rows]
+    fig = bars(names, values, [percent(value, 0) for value in values])
+    fig.update_yaxes(tickfont={"size": 16})
     fig.update_xaxes(
         range=[0, 1.14],  # room for the number behind the longest bar
         tickvals=[0, 0.25, 0.5, 0.75, 1],
         tickformat=".0%",
-        tickfont={"size": 15},
-        title=f"the {_BARS} likeliest of {count} labels" if count > _BARS else None,
-        fixedrange=True,
     )
-    fig.update_layout(
-        height=_ROW * len(rows) + (80 if count > _BARS else 50),
-        margin={"l": 8, "r": 8, "t": 4, "b": 62 if count > _BARS else 32},
-        bargap=0.28,
-        showlegend=False,
-    )
+    if count > _BARS:
+        fig.update_xaxes(title=f"the {_BARS} likeliest of {count} labels")
+        fig.update_layout(height=fig.layout.height + 30, margin_b=62)
     return fig
 
 
 def describe_piece(result: NerResult, piece: int) -> str:
     """Say in one sentence what the bars of a piece show."""
     rows = _ranked(result, piece)
-    best = ", ".join(f"{visible(name)} {percent(share)}" for name, share in rows[:3])
+    best = ", ".join(f"{visible(name)} {percent(share, 0)}" for name, share in rows[:3])
     return f"Labels of piece {piece}, {visible(result.pieces.tokens[piece])}: {best}."
 
 
@@ -227,7 +204,7 @@ def comparison(result: NerResult) -> pd.DataFrame:
                 result.text[start:end],
                 start,
                 end,
-                *(f"{mark.label} {percent(mark.score)}" if mark else "–" for mark in marks),
+                *(f"{mark.label} {percent(mark.score, 0)}" if mark else "–" for mark in marks),
                 " ".join(names[best[piece]] for piece in range(first, stop)),
                 "yes" if len({mark.label if mark else "" for mark in marks}) > 1 else "",
             ]

@@ -19,7 +19,7 @@ from training.question_evaluation import normalized
 
 ASKED = "the cat?"
 SHORT = "The cat, playing. The dog sat on the river bank!"
-LONG = "The cat sat on the mat, playing. A dog [SEP] sat。The river bank\n\na mat. " * 5
+LONG = "The cat sat on the mat, playing. A dog sat。The river bank\n\na mat. " * 5 + "A [SEP] cat"
 
 
 def one_by_one(
@@ -48,8 +48,8 @@ def one_by_one(
         found.append((first, start[0, held].tolist(), end[0, held].tolist()))
         nulls.append(float(start[0, 0] + end[0, 0]))
         first += len(held) - stride
-    ends = {m for mark in ("playing. A", "sat。The", "bank\n\na", "playing. The", "mat. The")
-            for m in _behind(passage, mark)}  # fmt: skip
+    marks = ("playing. A", "sat。The", "bank\n\na", "playing. The", "mat. The", "mat. A")
+    ends = {at for mark in marks for at in _behind(passage, mark)}
 
     def allowed(i: int, j: int) -> bool:
         tokens = whole.tokens[pieces[i] : pieces[j] + 1]
