@@ -23,7 +23,7 @@ from bert_core.model.outputs import ModelOutputs
 from bert_core.text.encoding import Encoding
 from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CONFIG_NAME",

@@ -14,8 +14,8 @@ from app.streamlit_kit import (
     show_table,
 )
 from app.streamlit_kit.controls import two_texts
-from app.words.cut import cut_note
 from app.words.html import join
+from app.words.notes import cut_note
 
 SLUG = "next_sentence"
 

@@ -448,8 +448,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "controls",
         "return found if subject == about else None",
         "return found",
-        "model_card "
-        "page::test_a_verdict_stays_while_something_else_is_chosen_and_goes_with_the_model",
+        "kit::test_what_was_computed_shows_only_beside_what_it_belongs_to",
     ),
     Mutant(
         "examples that are answered wrongly stand under right",
@@ -998,7 +997,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "lines.js",
         "if (!parts.active.has(link.head) || !touches(link, word)) continue;\n        const other",
         "if (!touches(link, word)) continue;\n        const other",
-        "drawings::test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values",
+        "drawings::test_a_word_lights_up_nothing_of_heads_that_are_switched_off",
     ),
     Mutant(
         "the second text begins one word late",
@@ -1036,10 +1035,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "drawings::test_keys_walk_the_words_and_pin_them",
     ),
     Mutant(
-        "a pin goes when the pointer leaves",
+        "a pin goes when another word is pointed at",
         "lines.js",
-        "const shown = () => parts.pinned ?? parts.lit;",
-        "const shown = () => parts.lit ?? parts.pinned;",
+        "if (!parts.pinned) refresh();",
+        "parts.pinned = null; refresh();",
         "drawings::test_keys_walk_the_words_and_pin_them",
     ),
 )

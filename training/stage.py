@@ -50,6 +50,8 @@ class StageSettings:
         pause_file: while it exists, the training waits; the wait counts for nothing.
         layer_decay: learning rate of a layer beside that of the layer above it.
         average_last: share of the stage, from its end, whose weights are averaged for export.
+        decay_share: share of the stage, at its end, over which the learning rate falls.
+        weight_decay: of matrices.
         seed: shifts every seed of the stage; 0 is the recipe's own.
         cache: folder with the encoded text, which stages may share; None is the work folder.
         compiled: compile the layers.
@@ -71,6 +73,8 @@ class StageSettings:
     pause_file: Path | None = None
     layer_decay: float = 1.0
     average_last: float = 0.0
+    decay_share: float = 1.0
+    weight_decay: float = 0.01
     seed: int = 0
     cache: Path | None = None
     compiled: bool = False
@@ -158,6 +162,8 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
         workers=settings.workers,
         layer_decay=settings.layer_decay,
         average_last=settings.average_last,
+        decay_share=settings.decay_share,
+        weight_decay=settings.weight_decay,
         compiled=settings.compiled,
         optimizer=settings.optimizer,
     )

@@ -161,7 +161,7 @@ class Engine:
 
         Long texts, held together as the results of visitors will be, so that their memory is
         fetched now: fresh memory makes a pass four times slower (measured: 300 ms instead of 75).
-        `bert_core.model.memory` uses it again.
+        `bert_core.model.kernels` uses it again.
         """
         length = min(self.max_length, 512)
         encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)

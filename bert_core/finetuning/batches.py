@@ -8,7 +8,6 @@ Inputs are padded to the longest of the batch. Tokens removed to fit are counted
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -16,6 +15,7 @@ from bert_core.errors import InputError
 from bert_core.finetuning.rows import Choices, LabelledText, TaggedWords
 from bert_core.model.losses import IGNORED
 from bert_core.text.encoding import Encoding
+from bert_core.text.padding import padded, padded_encodings, padded_inputs
 from bert_core.text.tokenizer import BertTokenizer
 
 UNLABELLED = IGNORED[1]
@@ -180,42 +180,8 @@ def _encoded(
     tokenizer: BertTokenizer, encodings: Sequence[Encoding], labels: dict[str, Tensor]
 ) -> Batch:
     """Build a batch from encodings, padded to the longest."""
-    firsts = [encoding.token_type_ids.count(0) for encoding in encodings]
-    tensors = padded_inputs(tokenizer, [encoding.input_ids for encoding in encodings], firsts)
-    return Batch({**tensors, **labels}, sum(encoding.truncated for encoding in encodings))
-
-
-def padded_inputs(
-    tokenizer: BertTokenizer, ids: Sequence[Sequence[int]], firsts: Sequence[int]
-) -> dict[str, Tensor]:
-    """Build the three input tensors of a model, (B, T) each.
-
-    Args:
-        tokenizer: the model's tokenizer.
-        ids: ids of each input, including [CLS] and [SEP].
-        firsts: number of tokens of each input in segment 0, including [CLS] and [SEP].
-    """
-    lengths = numpy.array(list(map(len, ids)))
-    places = numpy.arange(lengths.max())
-    mask = places < lengths[:, None]
-    types = mask & (places >= numpy.array(firsts)[:, None])
-    return {
-        "input_ids": padded(ids, tokenizer.pad_token_id),
-        "token_type_ids": torch.from_numpy(types.astype(numpy.int64)),
-        "attention_mask": torch.from_numpy(mask.astype(numpy.int64)),
-    }
-
-
-def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """Build one integer tensor from rows of different lengths.
-
-    >>> padded([[1, 2], [3]], 0).tolist()
-    [[1, 2], [3, 0]]
-    """
-    table = numpy.full((len(rows), max(map(len, rows))), fill, dtype=numpy.int64)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = row
-    return torch.from_numpy(table)
+    truncated = sum(encoding.truncated for encoding in encodings)
+    return Batch({**padded_encodings(tokenizer, encodings), **labels}, truncated)
 
 
 def check_rows(rows: Sequence[object]) -> None:

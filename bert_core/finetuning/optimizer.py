@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import nn
 
+from bert_core.finetuning.muon import Float32Muon
 from bert_core.model.bert import BertPreTrainedModel
 
 _EMBEDDINGS = re.compile(r"(bert\.)?embeddings\.")
@@ -103,6 +104,7 @@ def make_optimizer(
     layer_decay: float,
     method: Method = "adamw",
     threads: int = 1,
+    narrow: bool = True,
 ) -> tuple[Optimizer, list[float]]:
     """Build the optimizer of a training.
 
@@ -113,6 +115,7 @@ def make_optimizer(
         layer_decay: see `rate_share`; 1.0 gives all parameters the same rate.
         method: "muon" for the matrices of the layers, or "adamw" for everything.
         threads: number of threads for Muon's steps on the CPU.
+        narrow: compute Muon's steps in bfloat16; on CPUs that emulate it, float32 is faster.
 
     Returns:
         The optimizer, and for each of its groups the share of the learning rate it gets.
@@ -133,7 +136,8 @@ def make_optimizer(
     adamw = torch.optim.AdamW(groups[len(inner) :], lr=learning_rate, fused=fused)
     if not inner:
         return adamw, shares
-    muon = torch.optim.Muon(
+    muon_class = torch.optim.Muon if narrow else Float32Muon
+    muon = muon_class(
         groups[: len(inner)], lr=learning_rate, adjust_lr_fn="match_rms_adamw"
     )  # weight decay is set per group
     return MuonAndAdamW(muon, adamw, threads), shares

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning.batches import Batch, check_rows, padded_inputs
+from bert_core.finetuning.batches import Batch, check_rows
 from bert_core.finetuning.rows import Question, shortened
 from bert_core.text.encoding import Encoding, Span, window_bounds
+from bert_core.text.padding import padded_inputs
 from bert_core.text.tokenizer import BertTokenizer
 
 NO_ANSWER = 0  # the position of [CLS]

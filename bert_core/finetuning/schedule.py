@@ -1,8 +1,9 @@
-"""The learning rate schedule: linear warm-up, then linear decay to zero.
+"""The learning rate schedule: linear warm-up, an optional plateau, then linear decay to zero.
 
-Source: Devlin et al. 2019, appendix A.2. Progress is a share of the whole training, measured in
-steps or in minutes; with minutes, training on a busy machine still ends on time with a learning
-rate of zero.
+Source: Devlin et al. 2019, appendix A.2 (linear warm-up and linear decay). Progress is a share of
+the whole training, measured in steps or in minutes; with minutes, training on a busy machine still
+ends on time with a learning rate of zero. A late decay leaves a plateau before it, in which a
+training can be resumed or extended without a new warm-up (Hu et al. 2024, "MiniCPM", section 4).
 """
 
 from dataclasses import dataclass
@@ -50,16 +51,19 @@ class Budget:
         return min(1.0, seconds / (60.0 * self.minutes))
 
 
-def linear_decay(step: int, progress: float, warmup_steps: int) -> float:
+def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1.0) -> float:
     """Return the factor by which to multiply the peak learning rate for the next step.
 
     Args:
         step: steps done so far.
         progress: share of the training done, 0 to 1.
         warmup_steps: steps until the peak.
+        share: of the training, at its end, over which the rate falls; before, it is level.
 
     >>> linear_decay(0, 0.0, 4), linear_decay(10, 0.5, 4), linear_decay(10, 1.0, 4)
     (0.25, 0.5, 0.0)
+    >>> [linear_decay(10, progress, 4, 0.25) for progress in (0.5, 0.75, 0.875)]
+    [1.0, 1.0, 0.5]
     """
     warm = min(1.0, (step + 1) / warmup_steps) if warmup_steps else 1.0
-    return warm * (1.0 - progress)
+    return warm * min(1.0, (1.0 - progress) / share)

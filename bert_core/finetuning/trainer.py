@@ -85,6 +85,7 @@ class TrainerSettings:
             `bert_core.finetuning.optimizer`. 1.0 gives all layers the same rate.
         average_last: share of the training, from its end, over which to average the weights; see
             `Trainer.average`. 0.0 for no average.
+        decay_share: share of the training, from its end, over which the rate decays to 0.
         compiled: compile the encoder layers; for GPUs, with one worker only.
         optimizer: "adamw", or "muon" for the matrices of the layers and AdamW for the rest.
 
@@ -102,6 +103,7 @@ class TrainerSettings:
     workers: int = 1
     layer_decay: float = 1.0
     average_last: float = 0.0
+    decay_share: float = 1.0
     compiled: bool = False
     optimizer: Method = "adamw"
 
@@ -109,6 +111,11 @@ class TrainerSettings:
         if not 0.0 < self.layer_decay <= 1.0:
             raise InputError(
                 f"layer_decay is {self.layer_decay}; give a factor above 0 and up to 1 (no decay)."
+            )
+        if not 0.0 < self.decay_share <= 1.0:
+            raise InputError(
+                f"decay_share is {self.decay_share}; give the share of the training over which "
+                "the learning rate falls, above 0 and up to 1 (all of it)."
             )
 
 
@@ -187,6 +194,7 @@ class Trainer:
             layer_decay=settings.layer_decay,
             method=settings.optimizer,
             threads=settings.workers,
+            narrow=settings.bfloat16 or model.device.type != "cpu",
         )
         self.average = WeightAverage(model, settings.average_last)
         if settings.compiled:
@@ -216,7 +224,9 @@ class Trainer:
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress
-        factor = linear_decay(self.steps_done, progress, settings.warmup_steps)
+        factor = linear_decay(
+            self.steps_done, progress, settings.warmup_steps, settings.decay_share
+        )
         for group, share in zip(self.optimizer.param_groups, self.shares, strict=True):
             group["lr"] = settings.learning_rate * factor * share
         batches = self.batches(self.steps_done, progress)

@@ -7,8 +7,9 @@ import torch
 from bert_core import BertModel
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
+from bert_core.reading.running import by_length
 from training.aims import Aim
-from training.scores import Remembered, by_length, counted, mean, resampled, wilson
+from training.scores import Remembered, counted, mean, resampled, wilson
 
 AIM = Aim("a task", "a file", "right answers", floor=0.4)
 CPU = torch.device("cpu")

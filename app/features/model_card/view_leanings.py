@@ -6,9 +6,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.model_card.result import Lean, Leanings
+from app.words.blocks import line
+from app.words.charts import BLUE, GREY, LEGEND_ABOVE, VERMILION, add_dots
 from app.words.html import Html, chart_text, tag, visible
 
-_FIRST, _SECOND, _EVEN = "#0072B2", "#D55E00", "#888888"  # Okabe-Ito; the symbols differ too
 _ROW = 22  # pixels of one occupation
 _MOST = 120
 
@@ -57,15 +58,13 @@ def _named(lean: Lean) -> str:
 def note(found: Leanings) -> Html:
     """Say how it was measured, and where the numbers come from."""
     first, second = (visible(word) for word in found.words)
-    return tag(
-        "p",
+    return line(
         f"Source: bias.json, which lies beside the weights. {len(found.rows):,} occupations in "
         f"{found.templates:,} kinds of sentences, once with the occupation named and “{first}” or "
         f"“{second}” left open, once the other way round. Log-odds in nats: above 0 “{first}” is "
         f"likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as likely. Only two words are "
         "compared, and other sentences would give other numbers; a small one here is no proof of "
-        "fairness.",
-        class_="bx-line",
+        "fairness."
     )
 
 
@@ -84,31 +83,23 @@ def chart(found: Leanings) -> go.Figure:
     rows = ordered(found)[:_MOST]
     first, second = (chart_text(word) for word in found.words)
     looks = {
-        "first": (f"leans to “{first}”", _FIRST, "circle"),
-        "second": (f"leans to “{second}”", _SECOND, "diamond"),
-        "neither": ("cannot be told", _EVEN, "circle-open"),
+        "first": (f"leans to “{first}”", BLUE, "circle"),
+        "second": (f"leans to “{second}”", VERMILION, "diamond"),
+        "neither": ("cannot be told", GREY, "circle-open"),
     }
     fig = go.Figure()
     for side, (name, colour, symbol) in looks.items():
         shown = [(at, lean) for at, lean in enumerate(rows) if _side(lean) == side]
         if shown:
-            fig.add_scatter(
-                x=[lean.log_odds for _, lean in shown],
-                y=[at for at, _ in shown],
-                mode="markers",
+            add_dots(
+                fig,
+                [at for at, _ in shown],
+                [(lean.low, lean.log_odds, lean.high) for _, lean in shown],
+                [f"{lean.occupation}: {lean.log_odds:+.2f}" for _, lean in shown],
                 name=name,
                 marker={"symbol": symbol, "color": colour, "size": 9},
-                error_x={
-                    "array": [lean.high - lean.log_odds for _, lean in shown],
-                    "arrayminus": [lean.log_odds - lean.low for _, lean in shown],
-                    "color": colour,
-                },
-                hovertext=[
-                    chart_text(f"{lean.occupation}: {lean.log_odds:+.2f}") for _, lean in shown
-                ],
-                hoverinfo="text",
             )
-    fig.add_vline(x=0, line={"color": _EVEN, "width": 1})
+    fig.add_vline(x=0, line={"color": GREY, "width": 1})
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[chart_text(lean.occupation[:24]) for lean in rows],
@@ -122,7 +113,7 @@ def chart(found: Leanings) -> go.Figure:
     fig.update_layout(
         height=_ROW * len(rows) + 110,
         margin={"l": 8, "r": 8, "t": 8, "b": 40},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        legend=LEGEND_ABOVE,
     )
     return fig
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from app.features.model_card.result import CheckedFile, CheckedOutput, Verified
+from app.words.blocks import line, record_table, ticked
 from app.words.html import Html, join, tag, visible
-from app.words.record_table import record_table, signed
 
 FILES = ("file", "expected SHA-256", "found SHA-256", "the same")
 OUTPUTS = ("output", "numbers", "largest", "off by", "allowed", "the same")
@@ -133,7 +133,7 @@ def outputs_table(found: Verified) -> Html:
             number(each.largest),
             number(each.difference),
             number(each.tolerance),
-            signed(each.ok, "yes" if each.ok else "no"),
+            ticked(each.ok, "yes" if each.ok else "no"),
         )
         for each in found.outputs
     ]
@@ -156,7 +156,7 @@ def files_table(found: Verified) -> Html:
             tag("strong", visible(each.path)),
             tag("code", visible(each.expected) or "no such file"),
             tag("code", visible(each.found) or "no such file"),
-            signed(each.ok, "yes" if each.ok else "no"),
+            ticked(each.ok, "yes" if each.ok else "no"),
         )
         for each in found.files
     ]
@@ -173,23 +173,19 @@ def texts_note(found: Verified) -> Html:
 
 def outputs_note() -> Html:
     """Say what the numbers of the table are."""
-    return tag(
-        "p",
+    return line(
         "“Largest” is the largest stored number, “off by” the largest absolute difference to one; "
         "both in the unit of the output: logits are plain numbers, attention is a share of 1. What "
         "is allowed grows with the largest stored number, because "
-        "processors round differently.",
-        class_="bx-line",
+        "processors round differently."
     )
 
 
 def what_it_proves() -> Html:
     """Say what a verdict means, and what it does not."""
-    return tag(
-        "p",
+    return line(
         "A tick says that the files have the bits they had when the model was written, and that "
         "this computer works out what they say. It does not say where they come from: whoever can "
         "change weights can change what lies beside them, so compare a hash with one from a place "
-        "that they cannot reach. Nor does it say that the model is good.",
-        class_="bx-line",
+        "that they cannot reach. Nor does it say that the model is good."
     )

@@ -4,9 +4,10 @@ import pandas as pd
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
 from app.settings import settings
-from app.words.calibration import calibrated
+from app.words.blocks import line, note, share_bar
 from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
+from app.words.notes import calibrated
 
 HINTS = ("She opened the window.", "Cold air came in.")
 """What the empty boxes suggest."""
@@ -63,13 +64,7 @@ def score_bars(result: NextSentenceResult) -> Html:
                 tag("span", f" {MEANINGS[label]}"),
                 class_="bx-nsp-name",
             ),
-            tag(
-                "span",
-                tag("span", class_="bx-nsp-fill", style=f"width:{result.probabilities[label]:.2%}"),
-                class_="bx-nsp-track",
-                aria_hidden="true",
-            ),
-            tag("strong", percent(result.probabilities[label]), class_="bx-nsp-share"),
+            share_bar(result.probabilities[label]),
             tag("span", f"logit {signed(result.logits[label], 3)}", class_="bx-nsp-logit"),
         )
         for label in (IS_NEXT, IS_RANDOM)
@@ -100,8 +95,7 @@ def describe_scores(result: NextSentenceResult) -> str:
 
 def label_key(result: NextSentenceResult) -> Html:
     """Explain the two labels, easily taken for their opposites, and what the numbers are worth."""
-    return tag(
-        "p",
+    return note(
         tag("strong", "Mind the order of the labels. "),
         "In training, half of the pairs were true neighbours: ",
         tag("code", "label 0"),
@@ -109,7 +103,6 @@ def label_key(result: NextSentenceResult) -> Html:
         tag("code", "label 1"),
         ". So 0 is the yes. A probability is the softmax of the two logits. ",
         calibrated(result.calibration, "pairs"),
-        class_="bx-note",
     )
 
 
@@ -124,13 +117,12 @@ def oversure(result: NextSentenceResult) -> Html:
             f"{share} holds on average, over pairs like those the temperature was fitted on; of "
             "pairs from one text fewer are right."
         )
-    return tag(
-        "p",
+    return note(
         tag("strong", "Very sure is not very right. "),
         f"{said} In training, most wrong pairs gave themselves away by a change of topic, so that "
         "is what this head is surest about. Swap the sentences, or try “Reversed” and "
         "“Contradiction”, and see how little it cares about order and logic.",
-        class_="bx-note bx-caution",
+        caution=True,
     )
 
 
@@ -171,13 +163,11 @@ def input_table(result: NextSentenceResult) -> pd.DataFrame:
 
 def input_note(result: NextSentenceResult) -> Html:
     """Say what the row of tokens is, and how long."""
-    return tag(
-        "p",
+    return line(
         f"{len(result.tokens):,} of at most {result.cut.limit:,} tokens. ",
         tag("code", "[CLS]"),
         " opens the input, and the answer is read off its vector alone; ",
         tag("code", "[SEP]"),
         " closes each sentence. The small number under a token is its segment: 0 for the first "
         "sentence, 1 for the second.",
-        class_="bx-line",
     )

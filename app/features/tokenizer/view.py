@@ -6,6 +6,8 @@ import pandas as pd
 
 from app.features.tokenizer.result import Attempt, Replay, TokenizerResult, WordStory
 from app.features.tokenizer.view_tokens import over_text, token_row
+from app.words.blocks import line, note
+from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 
 HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
@@ -23,7 +25,7 @@ def coloured(result: TokenizerResult, *, limit: int) -> Html:
         blocks.append(over_text(text[: pieces[-1].end] if rest else text, pieces))
         if rest:
             told = f"… and {rest:,} more pieces; the table lists all of them."
-            blocks.append(tag("p", told, class_="bx-line"))
+            blocks.append(line(told))
     return join(*blocks)
 
 
@@ -33,7 +35,7 @@ def as_read(result: TokenizerResult, *, limit: int) -> Html:
     rest = len(result.columns) - limit
     if rest <= 0:
         return row
-    return join(row, tag("p", f"… and {rest:,} more tokens.", class_="bx-line"))
+    return join(row, line(f"… and {rest:,} more tokens."))
 
 
 def summary(result: TokenizerResult) -> Html:
@@ -42,12 +44,10 @@ def summary(result: TokenizerResult) -> Html:
     characters = sum(map(len, result.texts))
     ratio = pieces / result.words if result.words else 0.0
     unknown = f" · {result.unknown} unknown" if result.unknown else ""
-    return tag(
-        "p",
-        tag("strong", _count(pieces, "piece")),
-        f" from {_count(result.words, 'word')} and {_count(characters, 'character')} · "
+    return line(
+        tag("strong", count(pieces, "piece")),
+        f" from {count(result.words, 'word')} and {count(characters, 'character')} · "
         f"{ratio:.2f} pieces a word{unknown}",
-        class_="bx-line",
     )
 
 
@@ -70,7 +70,7 @@ def length_meter(result: TokenizerResult) -> Html:
         f"{found:,} of {limit:,} tokens, [CLS] and [SEP] included. "
         "On each card: piece, id, position, word. All of them count from 0."
     )
-    return tag("div", bar, tag("p", words, class_="bx-line"), *_lost(result))
+    return tag("div", bar, line(words), *_lost(result))
 
 
 def _lost(result: TokenizerResult) -> list[Html]:
@@ -83,12 +83,11 @@ def _lost(result: TokenizerResult) -> list[Html]:
         lost = result.cut.lengths[side] - result.cut.kept[side]
         name = "the text" if len(result.texts) == 1 else f"text {'AB'[side]}"
         lines.append(
-            tag(
-                "p",
+            note(
                 tag("strong", f"Too long by {lost:,} tokens: "),
                 f"a page that cuts would lose {name} from character {first.start:,} on: ",
                 tag("bdi", f"“{visible(text[first.start : first.start + 60])}…”"),
-                class_="bx-note bx-caution",
+                caution=True,
             )
         )
     return lines
@@ -136,7 +135,7 @@ def stages(replays: Sequence[Replay]) -> Html:
             told = (
                 f"These are the first {len(steps.typed):,} characters; the rest goes the same way."
             )
-            blocks.append(tag("p", told, class_="bx-line"))
+            blocks.append(line(told))
     return join(*blocks)
 
 
@@ -180,7 +179,7 @@ def unknown_words(replays: Sequence[Replay], *, limit: int = 12) -> Html:
         )
     )
     items = [
-        tag("li", tag("b", "[UNK] "), _quoted(_short(text)), " ", reason)
+        tag("li", tag("b", "[UNK] "), _quoted(shortened(text)), " ", reason)
         for text, reason in found[:limit]
     ]
     if len(found) > limit:
@@ -227,15 +226,7 @@ def decoded(result: TokenizerResult) -> Html:
         told = "Nothing was lost: the ids give the text back as typed."
     if not result.decoded_whole:
         told = f"This is the beginning of the text. {told}"
-    return join(*texts, tag("p", told, class_="bx-line"))
-
-
-def _short(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}…"
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
+    return join(*texts, line(told))
 
 
 def _quoted(text: str) -> Html:
@@ -257,4 +248,4 @@ def casing(result: TokenizerResult) -> Html:
             "This vocabulary was made from text with its capitals and accents. Lower-cased, many "
             "words are no longer found whole, and the model never saw its input like this."
         )
-    return tag("p", tag("strong", "Not this model's casing. "), told, class_="bx-note bx-caution")
+    return note(tag("strong", "Not this model's casing. "), told, caution=True)

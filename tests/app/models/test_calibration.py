@@ -20,7 +20,7 @@ from app.features.qa.task import qa
 from app.models import Engine
 from app.models.calibration import calibration
 from app.results import Calibration
-from app.words.calibration import calibrated
+from app.words.notes import calibrated
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,

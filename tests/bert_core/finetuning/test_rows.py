@@ -14,7 +14,7 @@ PASSAGE = "The mill by the river burned down in 1871 and was never built again."
 
 
 def test_an_answer_has_to_stand_where_the_row_says() -> None:
-    with pytest.raises(InputError, match=r"is '1871', but the text at answer_start=36 .* is ' 187'"):
+    with pytest.raises(InputError, match=r"'1871', but the text at answer_start=36 .* is ' 187'"):
         Question("When did it burn?", PASSAGE, "1871", 36)
     assert Question("When did it burn?", PASSAGE, "1871", 37).answer_start == 37
 

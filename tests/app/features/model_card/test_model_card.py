@@ -23,7 +23,8 @@ from app.features.model_card.view_curves import curve
 from app.features.model_card.view_text import sections
 from app.features.model_card.view_verified import number, report
 from app.models.papers import read_papers
-from app.words.record_table import record_table
+from app.words.blocks import record_table
+from app.words.charts import csv
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.bundled.figures import Figure
 
@@ -106,7 +107,7 @@ def test_a_chart_holds_every_figure_with_its_interval_and_aims() -> None:
     assert good.error_x.arrayminus[0] == pytest.approx(0.1)
     assert list(traces["floor"].x) == [0.5, 0.5] and list(traces["goal"].x) == [0.75]
     assert len({trace.marker.symbol for trace in traces.values()}) == 4
-    assert model_card.csv(figures).decode("utf-8-sig").count("\n") == 3
+    assert csv(model_card.frame(figures)).decode("utf-8-sig").count("\n") == 3
 
 
 def test_a_plain_drawing_is_shown_as_a_picture_with_its_title() -> None:

@@ -12,7 +12,7 @@ from app.features.next_sentence import view as view
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
 from app.models import Engine
-from app.words.cut import cut_note
+from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 
