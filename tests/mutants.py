@@ -614,8 +614,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "two processes do the same work at once",
         "cache",
-        "        while not _take(file):",
-        "        while _take(file) and False:",
+        "    while not _acquired(lock):",
+        "    while _acquired(lock) and False:",
         "address::test_whoever_waits_for_another_can_be_called_off",
     ),
     Mutant(
