@@ -11,6 +11,7 @@ import pandas as pd
 
 from app.features.ner.result import NerResult, Selection
 from app.settings import ASSETS, settings
+from app.words.blocks import line, note
 from app.words.format import count, percent
 from app.words.html import Html, document, join, tag, visible
 from app.words.notes import calibrated
@@ -199,13 +200,11 @@ def _nothing(result: NerResult) -> Html:
 
 def score_note(result: NerResult) -> Html:
     """Say what the numbers beside the labels mean."""
-    return tag(
-        "p",
+    return line(
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
         "higher score. It says how sure the model is, not how often it is right: an entity is "
         "right only where all its pieces are. ",
         calibrated(result.calibration, "labels of single pieces other than O"),
-        class_="bx-line",
     )
 
 
@@ -214,16 +213,14 @@ def coverage(result: NerResult) -> Html:
     read, count = result.pieces.coverage, len(result.pieces)
     if read.windows == 1:
         told = f"All {count:,} pieces were read at once." if count > 1 else "The piece was read."
-        return tag("p", told, class_="bx-line")
-    return tag(
-        "p",
+        return line(told)
+    return note(
         tag("strong", "Long text, read whole. "),
         f"{count:,} pieces are more than the {read.room:,} that the model reads at once, so it "
         f"read {read.windows:,} windows, each sharing {read.shared:,} pieces with the next. Every "
         "piece takes its labels from the window in which it has most text around it: at least "
         f"{read.context:,} pieces on both sides, except at the two ends of the text. Entities are "
         "joined afterwards, so none is cut at a window's edge.",
-        class_="bx-note",
     )
 
 
@@ -287,7 +284,7 @@ def kept_page(result: NerResult, selection: Selection, model: str) -> bytes:
         score_note(result),
         coverage(result),
         tag("table", tag("thead", head), tag("tbody", *rows)) if rows else join(),
-        tag("p", f"Found by {visible(model)}.", class_="bx-line"),
+        line(f"Found by {visible(model)}."),
     )
 
 
@@ -295,24 +292,21 @@ def label_note(result: NerResult) -> Html:
     """Say which labels this model has, and how they are read."""
     labels = result.labels
     if labels.nameless:
-        return tag(
-            "p",
+        return note(
             tag("strong", "These labels have no names. "),
             f"The model's configuration numbers its {len(labels.names)} labels without saying what "
             "they stand for, not even which of them means “no entity”. So every one is shown as it "
             "is, and neighbours with the same number are joined.",
-            class_="bx-note bx-caution",
+            caution=True,
         )
     limit = settings().shown_pieces
     listed = " ".join(visible(name) for name in labels.names[:limit])
     rest = len(labels.names) - limit
-    return tag(
-        "p",
+    return line(
         tag("strong", f"{len(labels.names)} labels: "),
         tag("code", listed),
         f" … and {rest:,} more. " if rest > 0 else ". ",
         _SCHEMES[labels.name],
-        class_="bx-line",
     )
 
 
@@ -336,11 +330,9 @@ def rules() -> Html:
         for how, rule in _RULES.items()
     ]
     return join(
-        tag(
-            "p",
+        line(
             "Rare words fall into several pieces, and every piece gets labels of its own. What is "
-            "the word, then? Except for the last, all ways end by joining neighbours of one kind.",
-            class_="bx-line",
+            "the word, then? Except for the last, all ways end by joining neighbours of one kind."
         ),
         tag("ul", *items, class_="bx-ner-rules"),
     )

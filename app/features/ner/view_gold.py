@@ -3,6 +3,7 @@
 import pandas as pd
 
 from app.features.ner.result_agreement import Agreement, Counts, Named
+from app.words.blocks import line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 
@@ -16,13 +17,11 @@ _FEW = 3  # differences named in words; the table lists all
 
 def how() -> Html:
     """Say what to paste, and what will be compared."""
-    return tag(
-        "p",
+    return line(
         "Paste words whose names you have marked yourself: a word, a TAB and its tag on each line, "
         "a blank line after each sentence (CoNLL files fit as they are). The model reads the "
         "words, each takes the label of its first piece, and the names of both are compared. The "
-        "settings above do not matter here.",
-        class_="bx-line",
+        "settings above do not matter here."
     )
 
 
@@ -48,16 +47,14 @@ def outcome(agreement: Agreement) -> Html:
             class_="bx-note",
             role="status",
         ),
-        tag(
-            "p",
+        line(
             "A name is right if its first word, its last word and its kind are. F1 is the harmonic "
             "mean of precision and recall"
             + (
                 "; with so few names a single one moves it by several points."
                 if 0 < total.annotated < 50
                 else "."
-            ),
-            class_="bx-line",
+            )
         ),
         _unknown(agreement),
     )
@@ -68,12 +65,11 @@ def _unknown(agreement: Agreement) -> Html:
     if not agreement.unknown:
         return join()
     named = [tag("code", visible(kind)) for kind in agreement.unknown]
-    return tag(
-        "p",
+    return note(
         tag("strong", "The model has no label for "),
         join(*named, by=", "),
         ", so it misses all of these; perhaps it calls them something else.",
-        class_="bx-note bx-caution",
+        caution=True,
     )
 
 

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from app.features.ner.result import NerResult
 from app.features.ner.view import AGGREGATION_NAMES, colour_of, line_of
+from app.words.blocks import line
 from app.words.charts import bars
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
@@ -78,11 +79,7 @@ def strip_note(result: NerResult) -> Html:
         if not result.reading.asked.all()
         else ""
     )
-    return tag(
-        "p",
-        f"Every piece with its likeliest label and the probability of that label.{mute}",
-        class_="bx-line",
-    )
+    return line(f"Every piece with its likeliest label and the probability of that label.{mute}")
 
 
 def fault_note(result: NerResult) -> Html:
@@ -237,7 +234,7 @@ def agreement(ways: pd.DataFrame) -> str:
 
 def agreement_note(ways: pd.DataFrame) -> Html:
     """Draw the sentence on agreement."""
-    return tag("p", agreement(ways), class_="bx-line")
+    return line(agreement(ways))
 
 
 def _by_place(entities: Sequence[Entity]) -> dict[tuple[int, int], Entity]:

@@ -7,7 +7,7 @@ import pandas as pd
 from app.features.qa.result import QaResult
 from app.features.qa.view_meaning import meaning
 from app.features.qa.view_reading import coverage, rejected
-from app.words.blocks import share_bar
+from app.words.blocks import line, share_bar
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
 from bert_core.reading.passage import Answer, Span
@@ -115,11 +115,7 @@ def passage(result: QaResult, threshold: float) -> Html:
     first = _at_blank(result.passage, first, result.best.start, 1) if first else 0
     last = _at_blank(result.passage, last, result.best.end, -1) if last < size else size
     return join(
-        tag(
-            "p",
-            f"Characters {first:,} to {last:,} of {size:,}, around the best answer.",
-            class_="bx-line",
-        ),
+        line(f"Characters {first:,} to {last:,} of {size:,}, around the best answer."),
         _marked(result, marks, accepted, (first, last)),
         tag(
             "details",
@@ -205,7 +201,7 @@ def marks_key(result: QaResult) -> Html:
     first = result.answers[0]
     if first.count > len(first.places):
         parts.append(f"Of its {first.count:,} places the best {len(first.places)} are marked.")
-    return tag("p", " ".join(parts), class_="bx-line") if parts else join()
+    return line(" ".join(parts)) if parts else join()
 
 
 def answers_list(result: QaResult) -> Html:
@@ -240,13 +236,11 @@ def answers_note(result: QaResult) -> Html:
     """Say how equal and overlapping answers are treated."""
     kept = max(len(answer.places) for answer in result.answers)
     cut = any(answer.count > len(answer.places) for answer in result.answers)
-    return tag(
-        "p",
+    return line(
         "Spans that say the same, capitals, punctuation and “a”, “an”, “the” aside, are one "
         "answer; it stands where the best of them does and has their probability together. Others "
         "that overlap stay apart, because each is another claim. The order is that of the scores."
-        + (f" The table lists the best {kept} places of each answer." if cut else ""),
-        class_="bx-line",
+        + (f" The table lists the best {kept} places of each answer." if cut else "")
     )
 
 
@@ -331,4 +325,4 @@ def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
         tag("div", tag("h3", name), verdict(each, threshold), passage(each, threshold))
         for name, each in (("With it", result), ("Without it", changed))
     ]
-    return join(tag("p", said, class_="bx-line"), tag("div", *parts, class_="bx-qa-beside"))
+    return join(line(said), tag("div", *parts, class_="bx-qa-beside"))

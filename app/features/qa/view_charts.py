@@ -9,9 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.qa.result import Floats, QaResult
+from app.words.blocks import line
 from app.words.charts import BLUE, ORANGE, VERMILION
 from app.words.format import percent, shortened
-from app.words.html import Html, chart_text, tag, visible
+from app.words.html import Html, chart_text, visible
 
 Picture = Literal["curves", "logits", "pairs"]
 
@@ -68,7 +69,7 @@ def note(result: QaResult, picture: Picture) -> Html:
         "logits": "What the head itself gives to each word, the highest of its pieces: plain "
         "numbers, of which only differences have a meaning.",
     }[picture]
-    return tag("p", f"{said} {_part(result, picture)}", class_="bx-line")
+    return line(f"{said} {_part(result, picture)}")
 
 
 def _part(result: QaResult, picture: Picture) -> str:

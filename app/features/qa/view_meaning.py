@@ -3,29 +3,27 @@
 import math
 
 from app.features.qa.result import QaResult
+from app.words.blocks import line
 from app.words.format import percent
-from app.words.html import Html, tag, visible
+from app.words.html import Html, visible
 from app.words.notes import calibrated
 
 
 def threshold_note(result: QaResult) -> Html:
     """Say what the no-answer score is, and what moving the threshold does."""
     once, twice = (math.exp(step / result.has_answer.temperature) for step in (1, 2))
-    return tag(
-        "p",
+    return line(
         "The no-answer score is the score of “no answer” minus that of the best span: at 0 it is "
         "as likely that the passage answers as that it does not, at +1 “no answer” is "
         f"{once:.1f} times as likely, at +2 it is {twice:.1f} times. Above the threshold the "
-        "verdict is “no answer”; a lower threshold says so more readily.",
-        class_="bx-line",
+        "verdict is “no answer”; a lower threshold says so more readily."
     )
 
 
 def meaning(result: QaResult) -> Html:
     """Say what the numbers are numbers of."""
     spans = "1 span" if result.candidates == 1 else f"{result.candidates:,} spans"
-    return tag(
-        "p",
+    return line(
         "A span scores its start logit plus its end logit, “no answer” what the model gives to "
         "[CLS]. How far the best span is above “no answer” tells how likely the passage answers: "
         f"{percent(1 - result.null_probability)}. The softmax of the scores shares that out among "
@@ -36,7 +34,6 @@ def meaning(result: QaResult) -> Html:
         "the exact ends. ",
         calibrated(result.calibration, "best answers"),
         _whether(result),
-        class_="bx-line",
     )
 
 

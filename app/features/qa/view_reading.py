@@ -1,6 +1,7 @@
 """How an answer was read from a passage: the rules that others broke, and the windows."""
 
 from app.features.qa.result import Coverage, QaResult, Reason, Rejected
+from app.words.blocks import line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 
@@ -39,12 +40,10 @@ def coverage(result: QaResult) -> Html:
     """Say how much of the passage was read, and in how many windows."""
     read = result.coverage
     if len(read.windows) == 1:
-        return tag(
-            "p",
+        return line(
             f"Everything was read at once: {count(read.question, 'piece')} of the question and "
             f"{count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
-            "added ones.",
-            class_="bx-line",
+            "added ones."
         )
     first, last = read.windows[read.answer_window]
     return tag(
