@@ -6,7 +6,6 @@ from app.features.qa import view as view
 from app.features.qa import view_charts as charts
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
-from app.features.qa.view_meaning import threshold_note
 from app.streamlit_kit import (
     Page,
     examples_row,
@@ -57,7 +56,7 @@ def draw(page: Page) -> None:
             show_table(view.overview(results, threshold), alt=words, key="overview")
             result = results[choose("Show", view.question_names(asked), key="ask")]
         show_html(view.outcome(result, threshold))
-    show_html(threshold_note(result))
+    show_html(view.threshold_note(result))
     st.header("What else was weighed", anchor=False)
     show_html(view.weighed(result))
     words, title = view.describe_answers(result), "The same as a table"

@@ -107,13 +107,7 @@ def _sign(character: str) -> str:
         return "→"
     if code < 0x20:
         return chr(0x2400 + code)  # the block of control pictures
-    if character not in _JOINERS and unicodedata.category(character) in {
-        "Cc",
-        "Cf",
-        "Cs",
-        "Zl",
-        "Zp",
-    }:
+    if character not in _JOINERS and unicodedata.category(character) in _INVISIBLE:
         return f"[U+{code:04X}]"
     return character
 

@@ -1,15 +1,19 @@
-"""The question-answering page in words: verdict, marked passage, answers, several questions."""
+"""The question-answering page in words.
 
+First the verdict, the marked passage and how it was read, then the answers that were weighed and
+what their numbers mean, then several questions and a passage without one of its sentences.
+"""
+
+import math
 from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.qa.result import QaResult
-from app.features.qa.view_meaning import meaning
-from app.features.qa.view_reading import coverage, rejected
+from app.features.qa.result import Coverage, QaResult, Reason, Rejected
 from app.words.blocks import line, share_bar
-from app.words.format import percent, shortened, signed
+from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
+from app.words.notes import calibrated
 from bert_core.reading.passage import Answer, Span
 
 HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
@@ -34,6 +38,17 @@ _SURE = 0.5  # probability from which one answer, or one place, outweighs all ot
 _EXCERPT = 900  # characters; a longer passage is shown around its answer, and whole on demand
 _SENTENCES = 40  # offered for deletion
 _SHORT = 60  # characters of a quotation
+_DRAWN_WINDOWS = 150
+
+_BROKEN: dict[Reason, str] = {
+    "backwards": "it would end before it starts",
+    "long": "it has {pieces:,} pieces; at most {longest:,} are allowed",
+    "question": "an answer stands in the passage, not in the question",
+    "half_null": "one end says “no answer” and the other does not",
+    "special": "a special token is no part of an answer",
+    "inside_word": "it would begin or end inside a word",
+    "over_sentences": "it would run over the end of a sentence",
+}
 
 
 def outcome(result: QaResult, threshold: float) -> Html:
@@ -271,6 +286,118 @@ def describe_answers(result: QaResult) -> str:
         for answer in result.answers
     )
     return f"Answers, best first: {named}; no answer {percent(result.null_probability)}."
+
+
+def rejected(result: QaResult) -> Html:
+    """Tell what the model likes better than the answer, and which rule it breaks."""
+    if not result.rejected:
+        return join()
+    return tag(
+        "details",
+        tag("summary", f"Scored higher, but cannot be an answer ({len(result.rejected)})"),
+        tag("ul", *(_rejected_row(each, result.longest) for each in result.rejected)),
+    )
+
+
+def _rejected_row(each: Rejected, longest: int) -> Html:
+    rule = _BROKEN[each.reason].format(pieces=each.pieces, longest=longest)
+    ends = [tag("q", tag("bdi", visible(end[:_SHORT]))) for end in (each.first, each.last)]
+    return tag("li", "From ", ends[0], " to ", ends[1], f": {rule} (score {each.score:.2f}).")
+
+
+def coverage(result: QaResult) -> Html:
+    """Say how much of the passage was read, and in how many windows."""
+    read = result.coverage
+    if len(read.windows) == 1:
+        return line(
+            f"Everything was read at once: {count(read.question, 'piece')} of the question and "
+            f"{count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
+            "added ones."
+        )
+    first, last = read.windows[read.answer_window]
+    return tag(
+        "div",
+        tag("strong", "Long passage. "),
+        f"Its {read.pieces:,} pieces were read in {len(read.windows):,} windows of at most "
+        f"{read.tokens:,} tokens, each with the whole question; neighbours share {read.shared:,} "
+        "pieces, so nothing was left out and no answer falls into a gap. Each span has its "
+        "numbers from the window in which it stands furthest from a cut: the best answer from "
+        f"window {read.answer_window + 1:,} (pieces {first:,} to {last:,}). “No answer” is as "
+        "likely as the window that believes in it least says.",
+        _strip(read),
+        class_="bx-note",
+    )
+
+
+def _strip(read: Coverage) -> Html:
+    """Draw the windows under each other along the passage, and where the answer stands."""
+    windows = read.windows if len(read.windows) <= _DRAWN_WINDOWS else ((0, read.pieces),)
+    bars = [
+        tag("span", class_=f"bx-qa-window bx-qa-row{number % 3}", style=_place(read, *window))
+        for number, window in enumerate(windows)
+    ]
+    first, last = read.answer
+    answer = tag("span", class_="bx-qa-here", style=_place(read, first, last + 1))
+    return tag("div", *bars, answer, class_="bx-qa-strip", aria_hidden="true")
+
+
+def _place(read: Coverage, first: int, end: int) -> str:
+    """Place a bar over the pieces from `first` up to `end`, which is not one of them."""
+    left, width = first / read.pieces, (end - first) / read.pieces
+    return f"left:{left:.3%};width:{width:.3%}"
+
+
+def threshold_note(result: QaResult) -> Html:
+    """Say what the no-answer score is, and what moving the threshold does."""
+    once, twice = (math.exp(step / result.has_answer.temperature) for step in (1, 2))
+    return line(
+        "The no-answer score is the score of “no answer” minus that of the best span: at 0 it is "
+        "as likely that the passage answers as that it does not, at +1 “no answer” is "
+        f"{once:.1f} times as likely, at +2 it is {twice:.1f} times. Above the threshold the "
+        "verdict is “no answer”; a lower threshold says so more readily."
+    )
+
+
+def meaning(result: QaResult) -> Html:
+    """Say what the numbers are numbers of."""
+    spans = count(result.candidates, "span")
+    return line(
+        "A span scores its start logit plus its end logit, “no answer” what the model gives to "
+        "[CLS]. How far the best span is above “no answer” tells how likely the passage answers: "
+        f"{percent(1 - result.null_probability)}. The softmax of the scores shares that out among "
+        f"the {spans} of at most {result.longest:,} pieces that the passage holds{_kept(result)}; "
+        "spans that say the same are added up, and the best answer has "
+        f"{percent(result.given_answer)} of it. All spans that share a piece with the best one "
+        f"hold {percent(result.touching)} together: how sure the model is of the place, whatever "
+        "the exact ends. ",
+        calibrated(result.calibration, "best answers"),
+        _whether(result),
+    )
+
+
+def _whether(result: QaResult) -> str:
+    """Name the temperature of "the passage answers", where it is another one."""
+    if result.has_answer == result.calibration:
+        return ""
+    data = visible(result.has_answer.fitted_on)
+    fitted = f", fitted on {data}" if data else ""
+    return (
+        " How far the best span is above “no answer” is divided by a temperature of its own, "
+        f"{result.has_answer.temperature:.2f}{fitted}."
+    )
+
+
+def _kept(result: QaResult) -> str:
+    """Name the rules that spans have to keep."""
+    kept = [
+        name
+        for name, asked in (
+            ("of whole words", result.rules.whole_words),
+            ("within one sentence", result.rules.one_sentence),
+        )
+        if asked
+    ]
+    return f" ({', '.join(kept)})" if kept else ""
 
 
 def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from app.features.ner import view as ner_view
 from app.features.ner.task import ner
 from app.features.next_sentence import view as next_sentence_view
 from app.features.next_sentence.task import next_sentence
-from app.features.qa import view_meaning as qa_meaning
+from app.features.qa import view as qa_view
 from app.features.qa.task import qa
 from app.models import Engine
 from app.results import Calibration
@@ -139,7 +139,7 @@ def test_a_configuration_with_one_temperature_means_it_for_both_steps(
     assert result.calibration == result.has_answer == Calibration(3.0, True, "old rows")
     odds = np.exp(result.no_answer_score / 3.0)
     assert result.null_probability == pytest.approx(odds / (1 + odds))
-    assert "of its own" not in str(qa_meaning.meaning(result))
+    assert "of its own" not in str(qa_view.meaning(result))
 
 
 def test_names_divide_the_logits_of_every_piece(warm: Engine) -> None:
@@ -159,7 +159,7 @@ def test_every_page_says_what_its_probabilities_are_worth(
         return [
             str(fill_mask_view.calibration_note(fill_mask(engine, "the [MASK] sat"))),
             str(next_sentence_view.label_key(next_sentence(engine, "the cat", "sat"))),
-            str(qa_meaning.meaning(answer)),
+            str(qa_view.meaning(answer)),
             str(ner_view.score_note(ner(engine, "the cat sat"))),
         ]
 
@@ -174,18 +174,18 @@ def test_every_page_says_what_its_probabilities_are_worth(
 def test_the_note_on_the_threshold_counts_with_the_temperature(
     warm: Engine, tiny_engine: Engine
 ) -> None:
-    plain = str(qa_meaning.threshold_note(qa(tiny_engine, PASSAGE, "who sat")))
+    plain = str(qa_view.threshold_note(qa(tiny_engine, PASSAGE, "who sat")))
     assert "2.7 times as likely, at +2 it is 7.4 times" in plain
-    divided = str(qa_meaning.threshold_note(qa(warm, PASSAGE, "who sat")))
+    divided = str(qa_view.threshold_note(qa(warm, PASSAGE, "who sat")))
     assert "1.6 times as likely, at +2 it is 2.7 times" in divided  # e^(1/2), e^(2/2)
 
 
 def test_the_page_names_the_temperature_of_having_an_answer(warm: Engine) -> None:
     result = qa(warm, PASSAGE, "who sat")
-    said = str(qa_meaning.meaning(result))
+    said = str(qa_view.meaning(result))
     assert "is divided by a temperature of its own, 2.00." in said
     told = replace(result, has_answer=Calibration(2.0, True, "rows <b>"))
-    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_meaning.meaning(told))
+    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_view.meaning(told))
 
 
 def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:

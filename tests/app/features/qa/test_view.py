@@ -8,10 +8,8 @@ import pytest
 
 from app.features.qa import view as view
 from app.features.qa import view_charts as charts
-from app.features.qa import view_reading as reading
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa
-from app.features.qa.view_meaning import meaning
 from app.models import Engine
 from bert_core.reading.passage import Rules
 from tests.readers import by_token, planted
@@ -110,7 +108,7 @@ def test_an_answer_that_is_not_accepted_does_not_look_like_one_that_is(result: Q
 
 
 def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
-    said = shown(meaning(result))
+    said = shown(view.meaning(result))
     assert f"how likely the passage answers: {view.percent(1 - result.null_probability)}" in said
     assert f"the best answer has {view.percent(result.given_answer)} of it" in said
     product = result.given_answer * (1 - result.null_probability)
@@ -130,28 +128,28 @@ def test_what_was_rejected_is_told_with_the_rule(
     tiny_engine: Engine, starts: dict, ends: dict, longest: int, told: str
 ) -> None:
     result = qa(planted(tiny_engine, by_token(starts, ends)), PASSAGE, "who", longest=longest)
-    assert told in shown(reading.rejected(result))
-    assert "score 18.00" in shown(reading.rejected(result))
+    assert told in shown(view.rejected(result))
+    assert "score 18.00" in shown(view.rejected(result))
 
 
 def test_nothing_is_said_about_rejections_where_there_are_none(result: QaResult) -> None:
     assert result.rejected == ()
-    assert str(reading.rejected(result)) == ""
+    assert str(view.rejected(result)) == ""
 
 
 def test_a_short_passage_is_read_at_once_and_a_long_one_says_how(
     tiny_engine: Engine, result: QaResult
 ) -> None:
-    assert "Everything was read at once" in shown(reading.coverage(result))
+    assert "Everything was read at once" in shown(view.coverage(result))
     rule = by_token({"river": 5.0}, {"bank": 5.0})
     passage = "the cat sat. " * 60 + "River Bank " + "the dog. " * 60
     long = qa(planted(tiny_engine, rule), passage, "who")
-    said = shown(reading.coverage(long))
+    said = shown(view.coverage(long))
     assert f"{long.coverage.pieces:,} pieces were read in {len(long.coverage.windows)}" in said
     first, last = long.coverage.windows[long.coverage.answer_window]
     assert f"pieces {first:,} to {last:,}" in said
     assert first <= long.coverage.answer[0] <= long.coverage.answer[1] < last
-    assert str(reading.coverage(long)).count("bx-qa-window") == len(long.coverage.windows)
+    assert str(view.coverage(long)).count("bx-qa-window") == len(long.coverage.windows)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,7 @@ def test_the_strip_is_as_wide_as_the_answer_and_the_windows(
     read = result.coverage
     first, last = read.answer
     assert last - first + 1 == pieces
-    drawn = str(reading.coverage(result))
+    drawn = str(view.coverage(result))
     placed = re.findall(r"bx-qa-(window|here).*?left:([\d.]+)%;width:([\d.]+)%", drawn)
     widths = {(kind, float(left)): float(width) for kind, left, width in placed}
     share = 100 / read.pieces
@@ -342,7 +340,7 @@ def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> N
         view.verdict(result, -15.0),
         view.passage(result, 0.0),
         view.answers_list(result),
-        reading.rejected(result),
+        view.rejected(result),
         view.comparison(result, result, 0.0),
     ]
     for markup in map(str, pages):
@@ -403,7 +401,7 @@ def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
         (Rules(whole_words=False), "(within one sentence)"),
         (Rules(whole_words=False, one_sentence=False), "holds; spans that"),
     ):
-        assert told in shown(meaning(qa(engine, PASSAGE, "who", rules=rules)))
+        assert told in shown(view.meaning(qa(engine, PASSAGE, "who", rules=rules)))
 
 
 def test_the_map_says_nothing_over_cells_that_cannot_be_answers(result: QaResult) -> None:
