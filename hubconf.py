@@ -33,7 +33,7 @@ if _TYPE_CHECKING:
 
     _Name = str | Path
 
-dependencies = ["torch", "numpy", "huggingface_hub", "requests", "tqdm"]
+dependencies = ["torch", "numpy", "safetensors", "filelock", "huggingface_hub", "requests", "tqdm"]
 
 
 def bertTokenizer(
