@@ -25,13 +25,16 @@ def padded_inputs(
         tokenizer: of the model.
         ids: inputs with their added tokens.
         firsts: how many tokens of each belong to the first text, [CLS] and [SEP] included.
+
+    Raises:
+        InputError: the inputs differ in length, and the vocabulary has no [PAD].
     """
     lengths = numpy.array(list(map(len, ids)))
     places = numpy.arange(lengths.max())
     mask = places < lengths[:, None]
     types = mask & (places >= numpy.array(firsts)[:, None])
     return {
-        "input_ids": padded(ids, tokenizer.pad_token_id),
+        "input_ids": padded(ids, 0 if mask.all() else tokenizer.pad_token_id),
         "token_type_ids": torch.from_numpy(types.astype(numpy.int64)),
         "attention_mask": torch.from_numpy(mask.astype(numpy.int64)),
     }

@@ -1,12 +1,14 @@
 """Many inputs at once: each comes back whole, unpadded, in its order."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from bert_core import BertForQuestionAnswering, BertTokenizer, Encoding
+from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
 from bert_core.reading.running import Runner, by_length
 
@@ -50,3 +52,15 @@ def test_logits_are_those_of_each_input_alone(
     assert sum(sizes) == len(inputs)
     assert max(sizes) == (together or len(inputs))
     assert told == [(done, len(inputs)) for done in np.cumsum(sizes).tolist()]
+
+
+def test_a_vocabulary_without_pad_reads_inputs_of_one_length(
+    reader: BertForQuestionAnswering, tokenizer: BertTokenizer, tmp_path: Path
+) -> None:
+    plain = tmp_path / "vocab.txt"
+    plain.write_text("".join(f"{piece}\n" for piece in tokenizer.vocab if piece != "[PAD]"))
+    runner = Runner.of(reader, BertTokenizer(plain))
+    one, other = runner.tokenizer.encode("the cat"), runner.tokenizer.encode("the cat sat")
+    assert len(runner.logits([one, one], "start_logits")) == 2
+    with pytest.raises(InputError, match=r"\[PAD\]"):
+        runner.logits([one, other], "start_logits")
