@@ -22,19 +22,16 @@ def padded_inputs(
     """Build the three input tensors of a model, (B, T) each.
 
     Args:
-        tokenizer: of the model.
+        tokenizer: of the model; one without [PAD] pads with id 0, which the mask hides anyway.
         ids: inputs with their added tokens.
         firsts: how many tokens of each belong to the first text, [CLS] and [SEP] included.
-
-    Raises:
-        InputError: the inputs differ in length, and the vocabulary has no [PAD].
     """
     lengths = numpy.array(list(map(len, ids)))
     places = numpy.arange(lengths.max())
     mask = places < lengths[:, None]
     types = mask & (places >= numpy.array(firsts)[:, None])
     return {
-        "input_ids": padded(ids, 0 if mask.all() else tokenizer.pad_token_id),
+        "input_ids": padded(ids, tokenizer.vocab.get(tokenizer.pad_token, 0)),
         "token_type_ids": torch.from_numpy(types.astype(numpy.int64)),
         "attention_mask": torch.from_numpy(mask.astype(numpy.int64)),
     }
