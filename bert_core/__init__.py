@@ -1,7 +1,7 @@
 """BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training.
 
-This package knows nothing of any user interface and never imports the application. The public
-names are those below; errors live in `bert_core.errors`.
+The public names are listed in `__all__`; exceptions are defined in `bert_core.errors`. This package
+contains no user interface and never imports the application.
 """
 
 from bert_core.checkpoints.formats.weights import PICKLE as WEIGHTS_NAME

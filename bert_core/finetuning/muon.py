@@ -1,7 +1,7 @@
-"""Muon for processors without bfloat16: the same steps, orthogonalised in float32 and together.
+"""Muon for CPUs without bfloat16: the same steps, computed in float32 and in batches.
 
-`torch.optim.Muon` turns each matrix by itself, in bfloat16. A processor that has to imitate
-bfloat16 takes five times as long for that (measured: 3.5 s a step of a 6 x 384 model on one core).
+`torch.optim.Muon` orthogonalises each matrix separately, in bfloat16. A CPU that emulates bfloat16
+takes five times as long for that (measured: 3.5 s per step of a 6 x 384 model on one core).
 """
 
 from collections import defaultdict
@@ -14,14 +14,14 @@ from torch import Tensor
 
 
 class Float32Muon(torch.optim.Muon):
-    """`torch.optim.Muon` with "match_rms_adamw", computed in float32; matrices of a shape at once.
+    """`torch.optim.Muon` with "match_rms_adamw", in float32 and for equal shapes at once.
 
-    Its state is that of `torch.optim.Muon`, so either goes on where the other stopped.
+    The state is the same as in `torch.optim.Muon`, so either can continue from the other's.
     """
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients."""
+        """Update the parameters using their gradients."""
         loss = None if closure is None else closure()
         for group in self.param_groups:
             alike: dict[tuple[int, ...], list[Tensor]] = defaultdict(list)
@@ -33,7 +33,7 @@ class Float32Muon(torch.optim.Muon):
         return loss
 
     def _step_alike(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
-        """Do the step for matrices of one shape."""
+        """Update parameters of equal shape."""
         updates = []
         for parameter in parameters:
             assert parameter.grad is not None
@@ -54,13 +54,16 @@ class Float32Muon(torch.optim.Muon):
 def orthogonal(
     matrices: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float
 ) -> Tensor:
-    """Bring matrices near to the orthogonal ones next to them, by Newton and Schulz's iteration.
+    """Move matrices towards the nearest orthogonal matrices by Newton-Schulz iteration.
 
     Args:
         matrices: (N, R, C).
-        coefficients: of the polynomial, first, third and fifth power.
-        steps: how often it is applied.
-        eps: least norm.
+        coefficients: coefficients of the first, third and fifth power in the polynomial.
+        steps: number of iterations.
+        eps: lower bound of the norm that the matrices are divided by.
+
+    Returns:
+        (N, R, C).
     """
     tall = matrices.shape[1] > matrices.shape[2]
     wide = matrices.mT if tall else matrices

@@ -1,10 +1,9 @@
-"""Learning rates over a training: warm-up, perhaps a level stretch, a straight line down to zero.
+"""The learning rate schedule: linear warm-up, an optional plateau, then linear decay to zero.
 
 Source: Devlin et al. 2019, appendix A.2 (linear warm-up and linear decay). Progress is a share of
-the whole training, counted in steps or in minutes, so that a training on a busy machine can end
-on time with its learning rate at zero. A line that begins late leaves a level stretch before it,
-which a training may be resumed in, or prolonged, without being warmed up again (Hu et al. 2024,
-"MiniCPM", section 4).
+the whole training, measured in steps or in minutes; with minutes, training on a busy machine still
+ends on time with a learning rate of zero. A late decay leaves a plateau before it, in which a
+training can be resumed or extended without a new warm-up (Hu et al. 2024, "MiniCPM", section 4).
 """
 
 from dataclasses import dataclass
@@ -14,13 +13,13 @@ from bert_core.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long a training lasts: a number of steps, or minutes of computing time.
+    """The length of a training: either a number of steps or minutes of computing time.
 
-    Exactly one of the two is given. Only a budget of steps makes a resumed training equal an
-    uninterrupted one bit for bit; minutes depend on the machine.
+    Only with a budget in steps is a resumed training bit-for-bit equal to an uninterrupted one;
+    minutes depend on the machine.
 
     Raises:
-        InputError: none or both are given, or one is not positive.
+        InputError: not exactly one of the two is given, or it is not positive.
     """
 
     steps: int | None = None
@@ -35,7 +34,7 @@ class Budget:
             )
 
     def progress(self, step: int, seconds: float) -> float:
-        """Return the share of the budget used up, 0 to 1.
+        """Return the used share of the budget, 0 to 1.
 
         Args:
             step: steps done.
@@ -53,7 +52,7 @@ class Budget:
 
 
 def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1.0) -> float:
-    """Return the factor on the peak learning rate for the step to come.
+    """Return the factor by which to multiply the peak learning rate for the next step.
 
     Args:
         step: steps done so far.

@@ -1,4 +1,4 @@
-"""Rows of different lengths as one rectangle of numbers."""
+"""Padding inputs of different lengths to one tensor."""
 
 from collections.abc import Sequence
 
@@ -22,9 +22,9 @@ def padded_inputs(
     """Build the three input tensors of a model, (B, T) each.
 
     Args:
-        tokenizer: of the model; one without [PAD] pads with id 0, which the mask hides anyway.
-        ids: inputs with their added tokens.
-        firsts: how many tokens of each belong to the first text, [CLS] and [SEP] included.
+        tokenizer: the model's tokenizer; without [PAD], id 0 pads (the mask hides it anyway).
+        ids: ids of each input, including [CLS] and [SEP].
+        firsts: number of tokens of each input in segment 0, including [CLS] and [SEP].
     """
     lengths = numpy.array(list(map(len, ids)))
     places = numpy.arange(lengths.max())
@@ -38,7 +38,7 @@ def padded_inputs(
 
 
 def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """Build one tensor of whole numbers from rows of different lengths.
+    """Build one integer tensor from rows of different lengths.
 
     >>> padded([[1, 2], [3]], 0).tolist()
     [[1, 2], [3, 0]]
