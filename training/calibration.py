@@ -33,6 +33,7 @@ from bert_core.text.tokenizer import BertTokenizer
 from training import calibration_rows as rows
 from training.aims import Aim, calibration
 from training.judgements import Judged
+from training.rows import is_there
 from training.scores import Floats
 
 BINS = 15
@@ -292,12 +293,12 @@ def calibrate(
     """
     found: dict[str, float] = {}
     tokenizer = BertTokenizer.from_pretrained(folder)
-    heads = [head for head in HEADS if _exists(data / head.needs)]
+    heads = [head for head in HEADS if is_there(data / head.needs)]
     for cls, group in itertools.groupby(heads, key=lambda head: head.cls):
         gc.collect()  # one model at a time is held in memory
         model = cls.from_pretrained(folder, ignore_mismatched_sizes=True).to(device)
         for head in group:
-            if not _trained(model, head.part):
+            if not trained(model, head.part):
                 continue
             try:
                 judged = list(head.fit(model, tokenizer, data))
@@ -369,11 +370,7 @@ def _figure(aim: Aim, raw: _Stated, stated: _Stated, used: str) -> Figure:
     return replace(figure, meaning=told.replace("%", " %"))
 
 
-def _trained(model: BertPreTrainedModel, part: str) -> bool:
+def trained(model: BertPreTrainedModel, part: str) -> bool:
     """Tell whether nothing of a head was left at chance when the model was loaded."""
     report = model.load_report
     return report is None or not any(name.startswith(part) for name in report.missing)
-
-
-def _exists(path: Path) -> bool:
-    return path.exists() or path.with_name(f"{path.name}.xz").is_file()

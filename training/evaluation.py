@@ -30,10 +30,11 @@ from bert_core.model.heads import (
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias
-from training.calibration import HEADS, Head, calibration_figures
+from training.calibration import HEADS, Head, calibration_figures, trained
 from training.pretraining_evaluation import everyday_gaps, masked_words, next_sentences
 from training.question_evaluation import question_figures
 from training.record import RECORD, read_record
+from training.rows import is_there
 from training.task_evaluation import (
     CHOICE_FILES,
     ENTITY_FILES,
@@ -167,7 +168,7 @@ def measure(
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("There is no CUDA device here. Leave --device out, or give cpu.")
     files = [file for task in _TASKS for file in task.files]
-    if not any(_is_there(data / file) for file in files):
+    if not any(is_there(data / file) for file in files):
         raise MissingFileError(
             f"There are no evaluation files in {data}; expected at least one of "
             f"{', '.join(files)}, plain or with .xz."
@@ -216,22 +217,12 @@ def _with_models(
 
 def _reason(part: _Part, model: BertPreTrainedModel, data: Path) -> str:
     """Say why a part cannot be measured; "" where it can."""
-    if not _trained(model, part.head):
+    if not trained(model, part.head):
         return f"the model has no trained head for it ({part.cls.__name__})"
     if reason := part.unfit(model.config):
         return reason
-    absent = [file for file in part.files if not _is_there(data / file)]
+    absent = [file for file in part.files if not is_there(data / file)]
     return f"the data folder has no {' nor '.join(absent)}" if absent else ""
-
-
-def _trained(model: BertPreTrainedModel, head: str) -> bool:
-    """Tell whether nothing of a head was left at chance when the model was loaded."""
-    report = model.load_report
-    return report is None or not any(name.startswith(head) for name in report.missing)
-
-
-def _is_there(path: Path) -> bool:
-    return path.is_file() or path.with_name(f"{path.name}.xz").is_file()
 
 
 def _bias(
@@ -239,7 +230,7 @@ def _bias(
 ) -> tuple[Bias | None, str]:
     """Return the bias, or why it cannot be measured."""
     model = BertForPreTraining.from_pretrained(name_or_folder)
-    reason = bias_unfit(tokenizer) if _trained(model, _WORDS) else "the model fills no gaps"
+    reason = bias_unfit(tokenizer) if trained(model, _WORDS) else "the model fills no gaps"
     return (None, reason) if reason else (measure_bias(model.to(device), tokenizer), "")
 
 

@@ -50,6 +50,11 @@ def open_text(folder: Path, name: str) -> Iterator[str]:
     raise MissingFileError(f"There is no {name} (nor {name}.xz) in {folder}. Check --data.")
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether there is such a file or folder, plain or xz-compressed."""
+    return path.exists() or path.with_name(f"{path.name}.xz").is_file()
+
+
 def json_rows(folder: Path, name: str) -> list[dict[str, Any]]:
     """Read a file of one JSON object a line."""
     return [json.loads(line) for line in open_text(folder, name) if line.strip()]

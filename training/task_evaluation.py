@@ -20,7 +20,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.reading.entities import LabelledText, read_texts
+from bert_core.reading.entities import TaggedText, read_texts
 from bert_core.reading.running import Runner, batches, by_length
 from bert_core.reading.tagging import Stretch, TagScheme
 from bert_core.text.tokenizer import BertTokenizer
@@ -59,7 +59,7 @@ def word_labels(
     return _LABELLED.answers(model, rows, read)
 
 
-def _first_pieces(row: TaggedWords, labelled: LabelledText) -> tuple[Floats, Ints]:
+def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]:
     ends = itertools.accumulate(len(word) + 1 for word in row.words)  # one blank after each
     places = [(end - 1 - len(word), end - 1) for word, end in zip(row.words, ends, strict=True)]
     pieces, tags = labelled.first_pieces(places), np.array(row.tags, dtype=np.int64)

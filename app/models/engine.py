@@ -34,6 +34,7 @@ from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS
 from bert_core.model.outputs import ModelOutputs
+from bert_core.reading.running import Inputs, input_tensors
 from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
@@ -261,21 +262,10 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
-    def _collate(self, batch: Sequence[Encoding]) -> tuple[Tensor, Tensor, Tensor]:
+    def _collate(self, batch: Sequence[Encoding]) -> Inputs:
         """Pad encodings to one rectangle where the model is: ids, types and mask, each (B, T)."""
         if not batch:
             raise InputError("Nothing to compute: the list of inputs is empty.")
         for encoding in batch:
             self.check_length(encoding)
-        width = max(len(encoding.input_ids) for encoding in batch)
-        pad = self.tokenizer.vocab.get("[PAD]", 0)
-
-        def rectangle(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-            padded = [[*row, *[fill] * (width - len(row))] for row in rows]
-            return torch.tensor(padded).to(self._device)
-
-        return (
-            rectangle([encoding.input_ids for encoding in batch], pad),
-            rectangle([encoding.token_type_ids for encoding in batch], 0),
-            rectangle([encoding.attention_mask for encoding in batch], 0),
-        )
+        return input_tensors(self.tokenizer, batch, self._device)

@@ -4,7 +4,7 @@
 
 1. `read_texts` runs the model over each text, in overlapping windows where one is longer than the
    model, and gives every piece the labels of the window that reads it (`windows`).
-2. `LabelledText.entities` joins the labels into entities, in one of the five ways of the
+2. `TaggedText.entities` joins the labels into entities, in one of the five ways of the
    token-classification pipeline of `transformers`:
 
    - "none": every piece for itself;
@@ -94,7 +94,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledText:
+class TaggedText:
     """A text of N pieces with the model's labels, column by column: there may be many pieces.
 
     Attributes:
@@ -178,9 +178,7 @@ def find_entities(
     return labelled.entities(TagScheme.of(model.config), how).entities
 
 
-def read_texts(
-    runner: Runner, texts: Sequence[str], temperature: float = 1.0
-) -> list[LabelledText]:
+def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -> list[TaggedText]:
     """Run a model over whole texts.
 
     Args:
@@ -202,9 +200,7 @@ def read_texts(
     ]
 
 
-def _labelled(
-    whole: Encoding, windows: Windows, logits: Sequence[Floats], room: int
-) -> LabelledText:
+def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room: int) -> TaggedText:
     """Keep for each piece the answer of the window that reads it."""
     reader, context = readers(windows.bounds)
     chosen = np.concatenate(
@@ -218,7 +214,7 @@ def _labelled(
     words = np.asarray(whole.word_ids[1:-1], dtype=np.int64)
     for array in (probabilities, words):
         array.setflags(write=False)  # others may share them
-    return LabelledText(
+    return TaggedText(
         text=whole.text,
         tokens=tuple(whole.tokens[1:-1]),
         spans=tuple(whole.offsets[1:-1]),
@@ -250,7 +246,7 @@ class _Units:
     asked: NDArray[np.bool_]
 
 
-def _units(labelled: LabelledText, how: Aggregation) -> _Units:
+def _units(labelled: TaggedText, how: Aggregation) -> _Units:
     """Form what gets one label each: pieces as they are, or words by one of three rules."""
     count = len(labelled)
     shares = labelled.probabilities

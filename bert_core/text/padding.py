@@ -22,7 +22,7 @@ def padded_inputs(
     """Build the three input tensors of a model, (B, T) each.
 
     Args:
-        tokenizer: the model's tokenizer.
+        tokenizer: the model's tokenizer; without [PAD], id 0 pads (the mask hides it anyway).
         ids: ids of each input, including [CLS] and [SEP].
         firsts: number of tokens of each input in segment 0, including [CLS] and [SEP].
     """
@@ -31,7 +31,7 @@ def padded_inputs(
     mask = places < lengths[:, None]
     types = mask & (places >= numpy.array(firsts)[:, None])
     return {
-        "input_ids": padded(ids, tokenizer.pad_token_id),
+        "input_ids": padded(ids, tokenizer.vocab.get(tokenizer.pad_token, 0)),
         "token_type_ids": torch.from_numpy(types.astype(numpy.int64)),
         "attention_mask": torch.from_numpy(mask.astype(numpy.int64)),
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.results import Calibration
-from bert_core.reading.entities import Aggregation, Entities, Entity, LabelledText
+from bert_core.reading.entities import Aggregation, Entities, Entity, TaggedText
 from bert_core.reading.tagging import TagScheme
 
 
@@ -42,7 +42,7 @@ class NerResult:
     """
 
     labels: TagScheme
-    pieces: LabelledText
+    pieces: TaggedText
     aggregation: Aggregation
     readings: Mapping[Aggregation, Entities]
     calibration: Calibration

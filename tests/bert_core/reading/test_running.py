@@ -1,6 +1,7 @@
 """Many inputs at once: each comes back whole, unpadded, in its order."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,3 +51,16 @@ def test_logits_are_those_of_each_input_alone(
     assert sum(sizes) == len(inputs)
     assert max(sizes) == (together or len(inputs))
     assert told == [(done, len(inputs)) for done in np.cumsum(sizes).tolist()]
+
+
+def test_a_vocabulary_without_pad_reads_inputs_of_any_length(
+    reader: BertForQuestionAnswering, tokenizer: BertTokenizer, tmp_path: Path
+) -> None:
+    plain = tmp_path / "vocab.txt"
+    plain.write_text("".join(f"{piece}\n" for piece in tokenizer.vocab if piece != "[PAD]"))
+    runner = Runner.of(reader, BertTokenizer(plain))
+    inputs = [runner.tokenizer.encode("the cat"), runner.tokenizer.encode("the cat sat")]
+    together = runner.logits(inputs, "start_logits")
+    for encoding, (start,) in zip(inputs, together, strict=True):
+        [(alone,)] = runner.logits([encoding], "start_logits")
+        np.testing.assert_allclose(start, alone, atol=1e-5)
