@@ -47,7 +47,7 @@ def draw_check(page: Page, card: ModelCardResult) -> None:
 
 def draw_bias(card: ModelCardResult) -> None:
     """Draw towards which of two words the model leans."""
-    if found := card.leanings:
+    if found := card.bias:
         st.header("What it takes for granted", anchor=False)
         show_html(join(leanings.summary(found), leanings.note(found)))
         fig, words = leanings.chart(found), leanings.describe(found)

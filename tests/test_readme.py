@@ -75,9 +75,7 @@ def test_the_four_examples_of_fine_tuning_learn_their_rows(workshop: Path) -> No
 
     printed = run(words, names)
     assert re.match(loss, printed)
-    tagged = re.findall(r"^(\S+) (-|dish|price)$", printed, re.M)
-    first_pieces = [tag for piece, tag in tagged if not piece.startswith("##")]
-    assert first_pieces == ["dish", "dish", "-", "price", "price"]
+    assert printed.endswith("\ndish Lentil soup\nprice nine euros\n")
 
     printed = run(questions, names)
     assert re.fullmatch(loss + "answer: on the roof\n", printed)

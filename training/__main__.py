@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from bert_core.errors import BertError
-from bert_core.finetuning import Budget
+from bert_core.finetuning import Budget, TrainerSettings
 from training.blend import Blend
 from training.evaluation import Measured, measure
 from training.export import export
@@ -25,7 +25,7 @@ from training.pretrain import pretrain
 from training.pretraining_evaluation import fills, gap_answers
 from training.recipe import RecipeSettings, run_recipe
 from training.stage import StageSettings
-from training.start import encoder_folder
+from training.start import encoder_folder, prefers_bfloat16
 from training.tables import figure_table, reached
 
 
@@ -161,18 +161,17 @@ def _all(options: argparse.Namespace) -> None:
 
 def _pretrain(options: argparse.Namespace) -> None:
     settings = _stage_settings(options, options.init or str(encoder_folder()))
-    mixture = MixtureSettings(splits=2 * settings.workers if settings.workers > 1 else 1)
+    workers = settings.trainer.workers
+    mixture = MixtureSettings(splits=2 * workers if workers > 1 else 1)
     pretrain(settings, mixture, say=_say, stop=_polite_end())
 
 
 def _long(options: argparse.Namespace) -> None:
-    settings = replace(
-        _stage_settings(options, options.init),
-        decay_share=options.decay_share,
-        weight_decay=options.weight_decay,
-        builders=1,
-        cache=options.cache,
+    settings = _stage_settings(options, options.init)
+    trainer = replace(
+        settings.trainer, decay_share=options.decay_share, weight_decay=options.weight_decay
     )
+    settings = replace(settings, trainer=trainer, builders=1, cache=options.cache)
     mixture = LongSettings(rate=options.rate, everywhere=options.everywhere)
     run_long(settings, mixture, _say, _polite_end(), options.measured)
 
@@ -182,24 +181,26 @@ def _tasks(options: argparse.Namespace) -> None:
 
 
 def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
-    bfloat16 = {"auto": None, "float32": False, "bfloat16": True}[options.precision]
-    workers = options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1)
+    trainer = TrainerSettings(
+        Budget(steps=options.steps, minutes=options.minutes),
+        learning_rate=options.learning_rate,
+        warmup_steps=options.warmup_steps,
+        bfloat16=options.precision == "bfloat16"
+        or (options.precision == "auto" and prefers_bfloat16(options.device)),
+        workers=options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1),
+        layer_decay=options.layer_decay,
+        average_last=options.average_last,
+        optimizer=options.optimizer,
+    )
     return StageSettings(
         data=options.data,
         work=options.work,
         init=init,
-        budget=Budget(steps=options.steps, minutes=options.minutes),
-        learning_rate=options.learning_rate,
-        warmup_steps=options.warmup_steps,
+        trainer=trainer,
         device=options.device,
-        bfloat16=bfloat16,
-        workers=workers,
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
-        layer_decay=options.layer_decay,
-        average_last=options.average_last,
         seed=options.seed,
-        optimizer=options.optimizer,
     )
 
 

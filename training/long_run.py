@@ -215,7 +215,7 @@ def _look(settings: StageSettings, trainer: Trainer, long: LongLesson, say: Say)
     began = time.monotonic()
     assert isinstance(trainer.model, BertForPreTraining)
     threads = torch.get_num_threads()
-    torch.set_num_threads(max(1, settings.workers))
+    torch.set_num_threads(max(1, settings.trainer.workers))
     trainer.model.eval()
     try:
         found = measure_way(trainer.model, long.tokenizer, long.checks)

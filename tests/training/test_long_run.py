@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from bert_core.errors import CheckpointError
-from bert_core.finetuning import Budget, Trainer
+from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.model.heads import BertForPreTraining
 from tests.training.test_long_mixture import SMALL, long_data
 from training.long_run import STATES, WAY, long_lesson, resume_newest, run_long
@@ -26,14 +26,9 @@ def settings(data: Path, work: Path, encoder: Path, steps: int = 8) -> StageSett
         data=data,
         work=work,
         init=str(encoder),
-        budget=Budget(steps=steps),
-        warmup_steps=2,
+        trainer=TrainerSettings(Budget(steps=steps), 6e-4, 2, average_last=0.25, decay_share=0.5),
         save_minutes=0.0,
-        average_last=0.25,
-        decay_share=0.5,
-        bfloat16=False,
         cache=data / "cache",
-        optimizer="adamw",
     )
 
 

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Word
 from app.models import Engine
-from app.models.calibration import calibration
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.windows import Windows, cut_windows, readers
@@ -55,7 +54,7 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         stride=limit // 2,
     )
     wanted, note = _named(engine, word)
-    scale = calibration(engine, BertForMaskedLM)
+    scale = engine.calibration(BertForMaskedLM)
     slots = tuple(
         _slot(
             engine,

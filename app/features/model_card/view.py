@@ -7,11 +7,12 @@ from itertools import accumulate
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.features.model_card.result import Measured, ModelCardResult, Reached
+from app.features.model_card.result import ModelCardResult, Reached, reached
 from app.words.blocks import line, record_table, ticked
 from app.words.charts import BLUE, GREEN, GREY, LEGEND_ABOVE, VERMILION, add_dots
 from app.words.format import percent
 from app.words.html import Html, chart_lines, join, tag, visible
+from bert_core.bundled.figures import Figure
 
 AS_TABLE = "The same as a table"
 COLUMNS = ("asked", "result", "95 % interval", "cases", "floor", "goal", "reached")
@@ -39,21 +40,21 @@ def _share(share: float | None) -> str:
     return percent(share, counted=True).replace(" ", "\u00a0")
 
 
-def interval(figure: Measured) -> str:
+def interval(figure: Figure) -> str:
     """Print the 95 % interval of a figure."""
     return f"{100 * figure.low:.1f}–{_share(figure.high)}"
 
 
-def words_of(figure: Measured) -> str:
+def words_of(figure: Figure) -> str:
     """Say what a figure has reached."""
-    no_goal = figure.goal is None and figure.reached is Reached.FLOOR
-    no_floor = figure.floor is None and figure.reached is Reached.NOTHING
+    no_goal = figure.goal is None and reached(figure) is Reached.FLOOR
+    no_floor = figure.floor is None and reached(figure) is Reached.NOTHING
     return (
-        "floor reached" if no_goal else "goal not reached" if no_floor else _WORDS[figure.reached]
+        "floor reached" if no_goal else "goal not reached" if no_floor else _WORDS[reached(figure)]
     )
 
 
-def _aim(figure: Measured, aim: float | None) -> str:
+def _aim(figure: Figure, aim: float | None) -> str:
     """Print a floor or a goal; "at most" where less is better."""
     if aim is None:
         return "–"
@@ -73,7 +74,7 @@ def no_figures(result: ModelCardResult) -> Html:
     )
 
 
-def figures_table(figures: Sequence[Measured]) -> Html:
+def figures_table(figures: Sequence[Figure]) -> Html:
     """Draw the figures beside floor and goal."""
     rows = [
         (
@@ -87,7 +88,7 @@ def figures_table(figures: Sequence[Measured]) -> Html:
             f"{each.cases:,}",
             _aim(each, each.floor),
             _aim(each, each.goal),
-            ticked(_SIGNS[each.reached], words_of(each)),
+            ticked(_SIGNS[reached(each)], words_of(each)),
         )
         for each in figures
     ]
@@ -107,15 +108,15 @@ def figures_note(result: ModelCardResult) -> Html:
     )
 
 
-def _has_chance(figures: Sequence[Measured]) -> bool:
+def _has_chance(figures: Sequence[Figure]) -> bool:
     return any(each.chance is not None for each in figures)
 
 
-def _has_errors(figures: Sequence[Measured]) -> bool:
+def _has_errors(figures: Sequence[Figure]) -> bool:
     return any(each.lower_is_better for each in figures)
 
 
-def meanings(figures: Sequence[Measured]) -> Html:
+def meanings(figures: Sequence[Figure]) -> Html:
     """List what each share is a share of."""
     items = [
         tag("li", tag("strong", f"{visible(each.task)}: "), visible(each.meaning))
@@ -132,9 +133,9 @@ def meanings(figures: Sequence[Measured]) -> Html:
     )
 
 
-def describe(figures: Sequence[Measured]) -> str:
+def describe(figures: Sequence[Figure]) -> str:
     """Say in one sentence what the chart of the figures shows."""
-    count = {kind: sum(each.reached is kind for each in figures) for kind in Reached}
+    count = {kind: sum(reached(each) is kind for each in figures) for kind in Reached}
     said = ", ".join(
         f"{number} {'has' if number == 1 else 'have'} {words}"
         for number, words in (
@@ -148,7 +149,7 @@ def describe(figures: Sequence[Measured]) -> str:
     return f"{len(figures)} figures as dots with their 95 % intervals: {said}."
 
 
-def frame(figures: Sequence[Measured]) -> pd.DataFrame:
+def frame(figures: Sequence[Figure]) -> pd.DataFrame:
     """Put the figures into a table of plain numbers, shares from 0 to 1."""
     return pd.DataFrame(
         {
@@ -168,7 +169,7 @@ def frame(figures: Sequence[Measured]) -> pd.DataFrame:
     ).round(4)
 
 
-def figures_chart(figures: Sequence[Measured]) -> go.Figure:
+def figures_chart(figures: Sequence[Figure]) -> go.Figure:
     """Draw every figure as a dot on its interval, with the marks of floor and goal."""
     fig = go.Figure()
     names = [f"{each.task}, {each.measured_on}: {_share(each.share)}" for each in figures]
@@ -176,7 +177,7 @@ def figures_chart(figures: Sequence[Measured]) -> go.Figure:
     tops = [0, *accumulate(_WORD_LINE * len(lines) + _DOT_LINE for lines in labels)]
     dots = [top - _DOT_LINE // 2 for top in tops[1:]]
     for kind, (symbol, colour, size) in _DOTS.items():
-        rows = [at for at, each in enumerate(figures) if each.reached is kind]
+        rows = [at for at, each in enumerate(figures) if reached(each) is kind]
         shown = [figures[at] for at in rows]
         if not shown:
             continue
@@ -200,7 +201,7 @@ def figures_chart(figures: Sequence[Measured]) -> go.Figure:
 
 
 def _add_marks(
-    fig: go.Figure, figures: Sequence[Measured], dots: Sequence[int], aim: str, symbol: str
+    fig: go.Figure, figures: Sequence[Figure], dots: Sequence[int], aim: str, symbol: str
 ) -> None:
     """Mark what was to be reached."""
     values = [(getattr(each, aim), dot) for each, dot in zip(figures, dots, strict=True)]

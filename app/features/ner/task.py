@@ -12,7 +12,6 @@ from app.features.ner.result import NerResult
 from app.features.ner.result_agreement import Agreement
 from app.features.ner.task_annotated import compare, read_annotated
 from app.models import Engine
-from app.models.calibration import calibration
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts
@@ -76,7 +75,7 @@ def ner_agreement(engine: Engine, lines: str) -> Agreement:
 
 def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
     """Run the model and read its labels in every way."""
-    scale = calibration(engine, BertForTokenClassification)
+    scale = engine.calibration(BertForTokenClassification)
     runner = Runner(
         partial(engine.run, BertForTokenClassification),
         engine.tokenizer,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
 from app.words.blocks import line, note, share_bar
 from app.words.format import percent, signed
@@ -129,34 +129,36 @@ def oversure(result: NextSentenceResult) -> Html:
 def model_input(result: NextSentenceResult) -> Html:
     """Draw the one row of tokens that the model reads, with the segment id of each."""
     limit = settings().shown_pieces
-    shown = [_input_token(token) for token in result.tokens[:limit]]
-    rest = len(result.tokens) - limit
+    read = result.encoding
+    columns = (read.tokens, read.input_ids, read.token_type_ids, read.special_tokens_mask)
+    shown = [_input_token(*each) for each in list(zip(*columns, strict=True))[:limit]]
+    rest = len(read.tokens) - limit
     if rest > 0:
         shown.append(tag("li", f"… and {rest:,} more", class_="bx-nsp-more"))
     return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model sees it")
 
 
-def _input_token(token: InputToken) -> Html:
-    kind = "bx-special" if token.side is None else ""
+def _input_token(token: str, number: int, segment: int, added: int) -> Html:
     return tag(
         "li",
-        tag("bdi", visible(token.token), class_="bx-nsp-token"),
-        tag("span", str(token.segment), class_="bx-nsp-segment"),
-        class_=f"bx-seg{min(token.segment, 1)} {kind}".strip(),
-        title=f"id {token.input_id}, segment {token.segment}",
+        tag("bdi", visible(token), class_="bx-nsp-token"),
+        tag("span", str(segment), class_="bx-nsp-segment"),
+        class_=f"bx-seg{min(segment, 1)}{' bx-special' if added else ''}",
+        title=f"id {number}, segment {segment}",
     )
 
 
 def input_table(result: NextSentenceResult) -> pd.DataFrame:
     """Put the input into a table: position, token, id, segment, where it came from."""
     origin = {0: "first sentence", 1: "second sentence", None: "added"}
+    read = result.encoding
     return pd.DataFrame(
         {
-            "position": range(len(result.tokens)),
-            "token": [visible(token.token) for token in result.tokens],
-            "id": [token.input_id for token in result.tokens],
-            "segment": [token.segment for token in result.tokens],
-            "from": [origin[token.side] for token in result.tokens],
+            "position": range(len(read.tokens)),
+            "token": [visible(token) for token in read.tokens],
+            "id": read.input_ids,
+            "segment": read.token_type_ids,
+            "from": [origin[side] for side in read.sequence_ids],
         }
     )
 
@@ -164,7 +166,7 @@ def input_table(result: NextSentenceResult) -> pd.DataFrame:
 def input_note(result: NextSentenceResult) -> Html:
     """Say what the row of tokens is, and how long."""
     return line(
-        f"{len(result.tokens):,} of at most {result.cut.limit:,} tokens. ",
+        f"{len(result.encoding.tokens):,} of at most {result.cut.limit:,} tokens. ",
         tag("code", "[CLS]"),
         " opens the input, and the answer is read off its vector alone; ",
         tag("code", "[SEP]"),

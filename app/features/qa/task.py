@@ -15,7 +15,6 @@ from app.compute.recent import RECENT
 from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
 from app.features.qa.task_rejected import rejected
 from app.models import Engine
-from app.models.calibration import calibration
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
@@ -74,8 +73,8 @@ def qa(
         make=lambda: _read(engine, passage, question, progress),
         size=lambda made: made.nbytes,
     )
-    scale = calibration(engine, BertForQuestionAnswering)
-    outer = calibration(engine, BertForQuestionAnswering, HAS_ANSWER)
+    scale = engine.calibration(BertForQuestionAnswering)
+    outer = engine.calibration(BertForQuestionAnswering, HAS_ANSWER)
     found = reading.answers(
         longest, rules, temperature=scale.temperature, has_answer=outer.temperature
     )

@@ -1,17 +1,26 @@
-"""Drawings and tables of the tokenizer inspector."""
+"""Drawings and tables of the tokenizer inspector.
+
+First the pieces, coloured over the text as typed and as the row of tokens they are. Colours only
+help to see where one piece ends: every piece also has an edge of its own, an unknown word a wavy
+line and a question mark, a lost piece a line through it. Then lengths and the table, then how each
+word was looked up.
+"""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.tokenizer.result import Attempt, Replay, TokenizerResult, WordStory
-from app.features.tokenizer.view_tokens import over_text, token_row
+from app.features.tokenizer.result import Piece, Replay, TokenizerResult
 from app.words.blocks import line, note
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
+from bert_core.text.trace import Attempt, WordTrace
 
 HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
 """What the empty boxes suggest."""
+
+COLOURS = 6
+"""How many colours the style sheet has, `bx-c0` to `bx-c5`."""
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 
@@ -36,6 +45,74 @@ def as_read(result: TokenizerResult, *, limit: int) -> Html:
     if rest <= 0:
         return row
     return join(row, line(f"… and {rest:,} more tokens."))
+
+
+def over_text(text: str, pieces: Sequence[Piece]) -> Html:
+    """Colour the pieces of one text where they stand in it.
+
+    Args:
+        text: as typed; what no piece covers (blanks, dropped characters) stays uncoloured.
+        pieces: the pieces of this text alone, in order.
+    """
+    parts: list[Html | str] = []
+    done = 0
+    for piece in pieces:
+        if piece.start > done:
+            parts.append(_gap(text[done : piece.start]))
+        # Characters that two pieces share are drawn once, with the first of them.
+        shown = text[max(done, piece.start) : piece.end]
+        if shown:
+            parts.append(
+                tag("span", visible(shown), class_=_classes(piece), title=_piece_title(piece))
+            )
+        done = max(done, piece.end)
+    if done < len(text):
+        parts.append(_gap(text[done:]))
+    return tag("div", *parts, class_="bx-text", dir="auto")
+
+
+def token_row(pieces: Sequence[Piece], *, pair: bool) -> Html:
+    """Draw each token as a small card: spelling, id, position, word and segment.
+
+    Args:
+        pieces: the tokens to draw, in order.
+        pair: show the segment, which says nothing where there is only one text.
+    """
+    return tag("ol", *(_card(piece, pair=pair) for piece in pieces), class_="bx-tokens")
+
+
+def _classes(piece: Piece) -> str:
+    """Return the style classes of a piece; the same in both drawings, so that they match."""
+    names = ["bx-piece", "bx-added" if piece.added else f"bx-c{piece.position % COLOURS}"]
+    flags = {
+        "bx-continues": piece.continues,
+        "bx-unknown": piece.unknown,
+        "bx-lost": piece.cut,
+        "bx-second": piece.segment == 1,
+    }
+    return " ".join(names + [name for name, on in flags.items() if on])
+
+
+def _gap(text: str) -> Html:
+    """Draw characters that belong to no piece; those without a shape get a quiet sign."""
+    return tag("span", visible(text), class_="bx-gap")
+
+
+def _piece_title(piece: Piece) -> str:
+    return f"{piece.token} · id {piece.id} · characters {piece.start} to {piece.end}"
+
+
+def _card(piece: Piece, *, pair: bool) -> Html:
+    """Draw one token with everything the model is told about it."""
+    word = "added" if piece.word is None else f"word {piece.word}"
+    segment = f" · {'AB'[piece.segment]}" if pair else ""
+    return tag(
+        "li",
+        tag("span", tag("bdi", visible(piece.token)), class_="bx-token-text"),
+        tag("span", str(piece.id), class_="bx-token-id"),
+        tag("span", join(f"{piece.position} · {word}{segment}"), class_="bx-token-place"),
+        class_=f"bx-token {_classes(piece)}",
+    )
 
 
 def summary(result: TokenizerResult) -> Html:
@@ -122,40 +199,40 @@ def stages(replays: Sequence[Replay]) -> Html:
         items = []
         before: str | None = None
         for name, text in [
-            ("as typed", steps.typed),
-            ("cleaned", steps.cleaned),
-            ("accents dropped", steps.stripped),
-            ("lower-cased", steps.lowered),
+            ("as typed", steps.trace.text),
+            ("cleaned", steps.trace.cleaned),
+            ("accents dropped", steps.trace.stripped),
+            ("lower-cased", steps.trace.normalized),
         ]:
             unchanged = tag("span", "no change", class_="bx-line")
             items.append(_step(name, unchanged if text == before else _quoted(text)))
             before = text
         blocks.append(tag("ol", *items, class_="bx-steps"))
         if not steps.whole:
-            told = (
-                f"These are the first {len(steps.typed):,} characters; the rest goes the same way."
-            )
-            blocks.append(line(told))
+            first = f"These are the first {len(steps.trace.text):,} characters"
+            blocks.append(line(f"{first}; the rest goes the same way."))
     return join(*blocks)
 
 
-def word_choices(replays: Sequence[Replay]) -> dict[str, WordStory]:
+def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
     """Name every replayed word, so that the same word at two places has two names."""
     many = len(replays) > 1
     return {
         f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40]}": word
         for side, steps in enumerate(replays)
-        for number, word in enumerate(steps.words)
+        for number, word in enumerate(steps.trace.words)
     }
 
 
-def most_telling(choices: dict[str, WordStory]) -> int:
+def most_telling(choices: dict[str, WordTrace]) -> int:
     """Return the number of the word whose story has the most to tell."""
     stories = list(choices.values())
-    return max(range(len(stories)), key=lambda n: (bool(stories[n].reason), len(stories[n].pieces)))
+    return max(
+        range(len(stories)), key=lambda n: (bool(stories[n].unknown_reason), len(stories[n].pieces))
+    )
 
 
-def story(word: WordStory) -> Html:
+def story(word: WordTrace) -> Html:
     """Draw how one word was looked up and cut, and why it is unknown if it is."""
     outcome: list[Html | str] = []
     for piece, id_ in zip(word.pieces, word.ids, strict=True):
@@ -166,8 +243,8 @@ def story(word: WordStory) -> Html:
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
     rows.append(_step("pieces", tag("span", *outcome)))
-    if word.reason:
-        rows.append(_step("why unknown", tag("strong", word.reason)))
+    if word.unknown_reason:
+        rows.append(_step("why unknown", tag("strong", word.unknown_reason)))
     return tag("ol", *rows, class_="bx-steps")
 
 
@@ -175,7 +252,10 @@ def unknown_words(replays: Sequence[Replay], *, limit: int = 12) -> Html:
     """List the unknown words, each with its reason; empty where all are known."""
     found = list(
         dict.fromkeys(
-            (word.text, word.reason) for steps in replays for word in steps.words if word.reason
+            (word.text, word.unknown_reason)
+            for steps in replays
+            for word in steps.trace.words
+            if word.unknown_reason
         )
     )
     items = [
@@ -208,7 +288,7 @@ def _tries(attempts: tuple[Attempt, ...]) -> Html:
     return tag("span", *items, *more, class_="bx-tries")
 
 
-def tries_table(word: WordStory) -> pd.DataFrame:
+def tries_table(word: WordTrace) -> pd.DataFrame:
     """List every look into the vocabulary for one word."""
     rows = [
         (number, attempt.piece, "found" if attempt.found else "not found")

@@ -4,23 +4,23 @@ A file is: 8 bytes little-endian length of the header; the header, a JSON object
 `{name: {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {...}}`; the data.
 Source: the format section of the safetensors project's README.
 
-Every number of the header is checked before it is used; how the data get into a model's memory
-is told in `file_tensors`.
+The safetensors package reads and checks the header. The data are read as `file_tensors` says, and
+written here: the package sorts tensors by name, which would put other parameters between query,
+key and value, and a model could no longer use the three as one matrix without copying them.
 """
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from bert_core.checkpoints.formats.file_tensors import FileTensor, TensorFile
 from bert_core.errors import CheckpointError
-from bert_core.small_files import parse_json, shown
 
 # The header of BERT large takes 50 kB; the format itself allows 100 MB, which is no header of
 # a model that this package can run.
@@ -59,75 +59,37 @@ class SafetensorsFile(TensorFile):
             raise
 
     def _read_header(self) -> None:
-        size, prefix = self.size, self.read(0, 8)
-        length = int.from_bytes(prefix, "little")
-        if len(prefix) < 8 or length > min(size - 8, _MAX_HEADER_BYTES):
+        """List the tensors; the package makes sure that they fill the data without a gap."""
+        length = int.from_bytes(self.read(0, 8), "little")
+        if length > _MAX_HEADER_BYTES:
             raise CheckpointError(
-                f"{self.path.name} has {size:,} bytes and announces a header of {length:,} "
-                f"(at most {_MAX_HEADER_BYTES:,} are read). It is cut or not a safetensors "
-                "file; get it again."
+                f"{self.path.name} has {self.size:,} bytes and announces a header of {length:,}; "
+                f"at most {_MAX_HEADER_BYTES:,} are read. It is not a safetensors file, or not of "
+                "a BERT; get it again."
             )
-        header = self._parse(self.read(8, length))
-        header.pop("__metadata__", None)
-        begin, data = 8 + length, size - 8 - length
-        entries = sorted(
-            (self._entry(name, value, begin) for name, value in header.items()),
-            key=lambda entry: (entry[1], entry[2]),
-        )
-        position = 0
-        for tensor, first, end in entries:
-            if first != position:
-                raise CheckpointError(
-                    f"{self.path.name}: the tensor {tensor.name} begins at byte {first:,} of the "
-                    f"data; expected {position:,}. The header lies about offsets."
-                )
-            position = end
-            self.tensors[tensor.name] = tensor
-        if position != data:
-            raise CheckpointError(
-                f"{self.path.name} holds {data:,} bytes of data; its header describes "
-                f"{position:,}. It is cut or damaged; get it again."
-            )
-
-    def _parse(self, raw: bytes) -> dict[str, Any]:
-        header = parse_json(raw, f"{self.path.name}: the header", unique=True)
-        if not isinstance(header, dict):
-            raise CheckpointError(f"{self.path.name}: the header is not a JSON object.")
-        return header
-
-    def _entry(self, name: str, value: Any, begin: int) -> tuple[FileTensor, int, int]:
-        """Check one entry; return the tensor and its place in the data."""
-        if len(name) > _MAX_NAME:
-            raise CheckpointError(f"{self.path.name} has a name of {len(name):,} characters.")
+        start = 8 + length
         try:
-            dtype, shape = value["dtype"], tuple(value["shape"])
-            first, end = value["data_offsets"]
-        except (KeyError, TypeError, ValueError):
+            with safe_open(self.path, framework="numpy") as file:
+                for name in file.offset_keys():
+                    part = file.get_slice(name)
+                    tensor = self._tensor(name, part.get_dtype(), tuple(part.get_shape()), start)
+                    self.tensors[name] = tensor
+                    start += tensor.size * tensor.dtype.itemsize
+        except SafetensorError as error:
             raise CheckpointError(
-                f"{self.path.name}: the header entry of {name!r} lacks dtype, shape or "
-                "data_offsets."
+                f"{self.path.name} ({self.size:,} bytes) is cut, damaged or not a safetensors "
+                f"file: {str(error)[:200]}. Get it again."
             ) from None
-        if not isinstance(dtype, str) or dtype not in _DTYPES:
-            raise CheckpointError(
-                f"{self.path.name}: the tensor {name} is of type {shown(dtype)}; this package "
-                f"reads {', '.join(_DTYPES)}."
-            )
-        if len(shape) > _MAX_RANK or not all(map(_is_count, (*shape, first, end))):
-            raise CheckpointError(
-                f"{self.path.name}: the tensor {name} has shape {shown(shape)} and "
-                f"offsets {shown(first)}, {shown(end)}; expected whole numbers of at least 0."
-            )
-        wanted = math.prod(shape) * _DTYPES[dtype].itemsize
-        if end - first != wanted:
-            raise CheckpointError(
-                f"{self.path.name}: the tensor {name} of shape {shape} and type {dtype} needs "
-                f"{wanted:,} bytes; the header gives it {end - first:,}."
-            )
-        return FileTensor(self, name, _DTYPES[dtype], shape, begin + first), first, end
 
-
-def _is_count(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62
+    def _tensor(self, name: str, dtype: str, shape: tuple[int, ...], start: int) -> FileTensor:
+        """Refuse what the format allows and no BERT has."""
+        if dtype not in _DTYPES or len(shape) > _MAX_RANK or len(name) > _MAX_NAME:
+            raise CheckpointError(
+                f"{self.path.name}: the tensor {name[:_MAX_NAME]} is of type {dtype} and has "
+                f"{len(shape)} dimensions; expected one of {', '.join(_DTYPES)}, at most "
+                f"{_MAX_RANK} dimensions and a name of at most {_MAX_NAME} characters."
+            )
+        return FileTensor(self, name, _DTYPES[dtype], shape, start)
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

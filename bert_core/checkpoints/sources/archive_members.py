@@ -1,17 +1,18 @@
 """What an archive may hold: plain files, with harmless names, of bounded number and size."""
 
+import gzip
 import io
 import re
 import stat
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import BinaryIO
 
 from bert_core.checkpoints.sources.cache import size_text
-from bert_core.checkpoints.sources.tar_stream import read_tar_gz
 from bert_core.errors import CheckpointError
 
 MAX_FILES = 1_000
@@ -25,20 +26,19 @@ _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _WINDOWS = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 
-class Member(Protocol):
-    """A plain file of an archive; `chunks` has to be read before the next member is asked for."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A plain file of an archive.
 
-    @property
-    def name(self) -> str:
-        """As the archive gives it."""
+    Attributes:
+        name: as the archive gives it; may be anything.
+        size: in bytes.
+        chunks: its contents, to be read to the end before the next member is asked for.
+    """
 
-    @property
-    def size(self) -> int:
-        """In bytes."""
-
-    @property
-    def chunks(self) -> Iterator[bytes] | Iterator[memoryview]:
-        """The contents, piece by piece."""
+    name: str
+    size: int
+    chunks: Iterator[bytes]
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def archive_members(path: Path) -> Iterator[Member]:
         start = file.read(16)
         file.seek(0)
         if start.startswith(_GZIP):
-            yield from read_tar_gz(file, Limits(path.stat().st_size).most)
+            yield from _read_tar_gz(file, Limits(path.stat().st_size).most)
         elif start.startswith(_ZIP):
             yield from _read_zip(path)
         else:
@@ -123,11 +123,140 @@ def target_of(name: str) -> Path | None:
     return Path(PurePosixPath(*parts))
 
 
-@dataclass(frozen=True, slots=True)
-class _ZipMember:
-    name: str
-    size: int
-    chunks: Iterator[bytes]
+# -- tar.gz -----------------------------------------------------------------------------------
+
+
+_MAX_HEADER = 256 * 1024  # bytes before a member; a long path and some times fit in 1 kB
+_MAX_HEADERS = 10_000
+_OVERHEAD = 32 * 2**20  # what headers and padding may add to the members
+_MAX_PADDING = 16 * 2**20  # zeros after the last member, which tape formats round up
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+_KINDS = {
+    tarfile.LNKTYPE: "a hard link",
+    tarfile.SYMTYPE: "a symbolic link",
+    tarfile.CHRTYPE: "a device file",
+    tarfile.BLKTYPE: "a device file",
+    tarfile.FIFOTYPE: "a named pipe",
+    tarfile.GNUTYPE_SPARSE: "a sparse file",
+}
+
+
+def _read_tar_gz(file: BinaryIO, limit: int) -> Iterator[Member]:
+    """Read a tar archive in one pass; `tarfile` reads the headers, nothing else.
+
+    Its data filter is not used: it would keep links and change absolute names, both refused here.
+
+    Args:
+        file: open for reading, at its beginning.
+        limit: bytes that its members may have together.
+    """
+    stream = _Inflated(file, limit + _OVERHEAD)
+    headers = _headers(stream)
+    for number, info in enumerate(headers):
+        if number >= _MAX_HEADERS:
+            raise CheckpointError(f"it holds more than {_MAX_HEADERS:,} members.")
+        if info.size < 0 or (info.isdir() and info.size):
+            raise CheckpointError(f"its member {info.name[:100]!r} has a size that cannot be.")
+        if info.isdir():
+            continue
+        if info.type not in _FILES:
+            kind = _KINDS.get(info.type, f"something of type {info.type!r}")
+            raise _no_plain_file(kind, info.name)
+        if info.issparse() or any(key.startswith("GNU.sparse") for key in info.pax_headers):
+            raise _no_plain_file("a sparse file", info.name)
+        chunks = stream.chunks(info.size)
+        yield Member(info.name, info.size, chunks)
+        for _ in chunks:  # whatever the caller left
+            pass
+    stream.finish()
+
+
+def _headers(stream: "_Inflated") -> Iterator[tarfile.TarInfo]:
+    """Return the headers one after another; the contents are read in between."""
+    try:
+        archive = tarfile.TarFile(fileobj=stream, encoding="utf-8", errors="strict")  # type: ignore[arg-type]
+        while (info := archive.next()) is not None:
+            yield info
+            stream.left_for_header = _MAX_HEADER
+    except UnicodeDecodeError:
+        raise CheckpointError("a file name in it is not UTF-8.") from None
+    except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
+        raise CheckpointError(f"a header in it is damaged ({str(error)[:100]}).") from None
+    if any(stream.last):  # `tarfile` takes what is no header for the end
+        raise CheckpointError("a header in it is damaged.")
+
+
+class _Inflated:
+    """The uncompressed bytes of a gzip file as `tarfile` reads them: forward, and within bounds.
+
+    Attributes:
+        left_for_header: bytes that `tarfile` may still read before the next member.
+        last: what it read last.
+    """
+
+    def __init__(self, file: BinaryIO, limit: int) -> None:
+        self._gzip = gzip.GzipFile(fileobj=file)
+        self._limit = limit
+        self._place = 0
+        self.left_for_header = _MAX_HEADER
+        self.last = b""
+
+    def tell(self) -> int:
+        """Return the number of bytes read so far."""
+        return self._place
+
+    def seek(self, place: int) -> None:
+        """Pass over what lies before a place."""
+        if place < self._place:
+            raise CheckpointError("a header in it is damaged (its size cannot be).")
+        for _ in self.chunks(place - self._place):
+            pass
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes of a header; fewer at the end."""
+        self.left_for_header -= count
+        if self.left_for_header < 0:
+            raise CheckpointError(f"it has a header of more than {_MAX_HEADER:,} bytes.")
+        self.last = self._some(count)
+        return self.last
+
+    def chunks(self, count: int) -> Iterator[bytes]:
+        """Return so many bytes piece by piece."""
+        while count:
+            part = self._some(min(count, _CHUNK))
+            if not part:
+                raise CheckpointError("it is cut: it ends inside a member.")
+            count -= len(part)
+            yield part
+
+    def finish(self) -> None:
+        """Read to the end, so that the checksum at the very end is verified."""
+        passed = 0
+        while part := self._some(_CHUNK):
+            passed += len(part)
+            if passed > _MAX_PADDING or any(part):
+                raise CheckpointError("it goes on after the end of its last member.")
+
+    def _some(self, count: int) -> bytes:
+        """Return so many bytes; fewer only at the end."""
+        try:
+            found = self._gzip.read(count)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise CheckpointError(f"it is cut or damaged ({error}).") from None
+        self._place += len(found)
+        if self._place > self._limit:
+            raise CheckpointError("it would unpack to far more than weights of its size.")
+        return found
+
+
+def _no_plain_file(found: str, name: str) -> CheckpointError:
+    return CheckpointError(
+        f"it holds {found}, {name[:100]!r}. Only plain files and folders are unpacked; pack the "
+        "files themselves."
+    )
+
+
+# -- zip --------------------------------------------------------------------------------------
 
 
 class _Guarded(io.FileIO):
@@ -146,7 +275,7 @@ class _Guarded(io.FileIO):
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, NotImplementedError)
 
 
-def _read_zip(path: Path) -> Iterator[_ZipMember]:
+def _read_zip(path: Path) -> Iterator[Member]:
     """Read a zip archive; everything its table of contents says is looked at before any file."""
     with _Guarded(path) as file:
         try:
@@ -162,7 +291,7 @@ def _read_zip(path: Path) -> Iterator[_ZipMember]:
                 _check_kind(info)
             for info in infos:
                 if not info.is_dir():
-                    yield _ZipMember(info.filename, info.file_size, _contents(archive, info))
+                    yield Member(info.filename, info.file_size, _contents(archive, info))
 
 
 def _check_kind(info: zipfile.ZipInfo) -> None:
@@ -170,10 +299,7 @@ def _check_kind(info: zipfile.ZipInfo) -> None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         found = "a link" if kind == stat.S_IFLNK else "a device file, pipe or the like"
-        raise CheckpointError(
-            f"it holds {found}, {info.filename[:100]!r}. Only plain files and folders are "
-            "unpacked; pack the files themselves."
-        )
+        raise _no_plain_file(found, info.filename)
     if info.flag_bits & 1:
         raise CheckpointError(f"its member {info.filename[:100]!r} is encrypted.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

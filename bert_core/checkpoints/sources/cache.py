@@ -17,19 +17,22 @@ import os
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from bert_core.errors import DownloadCancelled, DownloadError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 CACHE_VARIABLE = "BERT_CORE_CACHE"
 _NAME = "bert_core"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 _MARGIN = 16 * 2**20  # left free beside what a download needs
 _TICK = 0.05
 
@@ -87,15 +90,30 @@ def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Ite
     """
     place = folder / "locks"
     place.mkdir(parents=True, exist_ok=True)
-    with (place / f"{key}.lock").open("a+b") as file:
-        while not _take(file):
-            if cancel is not None and cancel.is_set():
-                raise DownloadCancelled("Called off while another process was at the same work.")
-            time.sleep(_TICK)
-        try:
-            yield
-        finally:
-            _release(file)
+    from filelock import FileLock
+
+    lock = FileLock(place / f"{key}.lock")
+    while not _acquired(lock):
+        if cancel is not None and cancel.is_set():
+            raise DownloadCancelled("Called off while another process was at the same work.")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquired(lock: "FileLock") -> bool:
+    """Wait for a lock for a moment; tell whether to go on."""
+    try:
+        lock.acquire(timeout=_TICK, poll_interval=_TICK)
+    except TimeoutError:
+        return False
+    except OSError as error:
+        # A file system without locks: what is written is renamed into place, so the worst that two
+        # processes do to each other there is the same work twice.
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
 
 
 def check_space(folder: Path, needed: int, what: str) -> None:
@@ -149,34 +167,3 @@ def size_text(count: int) -> str:
     if count < 1_000_000_000:
         return f"{count / 1_000_000:,.1f} MB"
     return f"{count / 1_000_000_000:,.1f} GB"
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(file: IO[bytes]) -> bool:
-        try:
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _release(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _take(file: IO[bytes]) -> bool:
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            # A file system without locks: what is written is renamed into place, so the worst
-            # that two processes do to each other there is the same work twice.
-            return error.errno not in (errno.EAGAIN, errno.EACCES)
-        return True
-
-    def _release(file: IO[bytes]) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_UN)

@@ -72,12 +72,12 @@ def remove_leftovers(storage: Path) -> None:
         storage: the model's folder in the cache.
     """
     for part in list(storage.glob("blobs/*.incomplete")):
-        from huggingface_hub.utils import WeakFileLock  # type: ignore[attr-defined]
+        from filelock import FileLock
 
         blob = part.name.partition(".")[0]
         lock = storage.parent / ".locks" / storage.name / f"{blob}.lock"
         # A lock that is held ends in a TimeoutError, which is an OSError.
-        with suppress(OSError), WeakFileLock(lock, timeout=_LOCK_SECONDS):
+        with suppress(OSError), FileLock(lock, timeout=_LOCK_SECONDS):
             part.unlink(missing_ok=True)
 
 

@@ -445,7 +445,7 @@ def small_only(limit):
 
 
 def test_a_bomb_of_headers_is_refused(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr("bert_core.checkpoints.sources.tar_stream._MAX_HEADERS", 50)
+    monkeypatch.setattr(archive_members, "_MAX_HEADERS", 50)
     files = {**FILES, **{f"__MACOSX/{number}": b"" for number in range(100)}}
     path = pack_tar(tmp_path / "model.tar.gz", files)
     with pytest.raises(CheckpointError, match="more than 50 members"):
@@ -527,6 +527,20 @@ def test_tar_headers_that_lie_are_refused(tmp_path, cache, raw):
     path = tmp_path / "model.tar.gz"
     path.write_bytes(gzip.compress(raw + b"{}".ljust(512, b"\0") + bytes(1024)))
     with pytest.raises(CheckpointError):
+        open_archive(path, cache)
+    assert_nothing_kept(tmp_path, cache)
+
+
+@pytest.mark.parametrize("more", [b"", b"8 a=bc\n" * 2**16])
+def test_headers_without_end_are_not_read(tmp_path, cache, more):
+    """Maps of sparse files, or one long header: `tarfile` would read them to their end."""
+    block = bytearray(header(kind=b"S" if not more else b"x", size=b"%011o\0" % len(more)))
+    block[482] = 1  # the map goes on
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(gzip.compress(bytes(block) + more + b"1" * 2**24, compresslevel=1))
+    with pytest.raises(CheckpointError, match="a header of more than"):
         open_archive(path, cache)
     assert_nothing_kept(tmp_path, cache)
 
