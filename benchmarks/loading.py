@@ -80,7 +80,7 @@ class MemoryRow:
     def __str__(self) -> str:
         """Format the line for printing while the benchmark runs."""
         ratio = statistics.median(self.ratios())
-        return f"{ratio:6.2f}  (≤ {self.limit:g})  {self.work}  beside {self.peer}"
+        return f"{ratio:6.2f}  (≤ {self.limit:g})  {self.work}  vs. {self.peer}"
 
 
 def rows(*, quick: bool = False) -> Iterator[Row | MemoryRow]:

@@ -90,7 +90,7 @@ class Row:
 
     def __str__(self) -> str:
         """Format the line for printing while the benchmark runs."""
-        return f"{self.ratio():6.2f}  ({self.goal})  {self.work}  beside {self.peer}"
+        return f"{self.ratio():6.2f}  ({self.goal})  {self.work}  vs. {self.peer}"
 
 
 def alternate(
