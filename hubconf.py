@@ -1,6 +1,6 @@
-"""Entries for `torch.hub`: the tokenizer and the eight classes of model.
+"""Entry points for `torch.hub`: the tokenizer and the eight models.
 
-From a checkout, or from a copy of one::
+Usage, from GitHub or from a local checkout::
 
     import torch
 
@@ -8,9 +8,10 @@ From a checkout, or from a copy of one::
     torch.hub.load("owner/name", "bertModel", "explorer-mini-uncased")
     torch.hub.load(".", "bertModel", "explorer-mini-uncased", source="local")
 
-Every entry takes what `from_pretrained` of its class takes. Nothing is imported before an entry is
-called, so that listing them is quick and `dependencies` is read before anything can be missing;
-imported names begin with an underscore, because what does not would be listed as an entry.
+Every entry point takes the arguments of its class's `from_pretrained`. Imports happen inside the
+entry points, so that listing them is fast and `dependencies` is checked before anything is
+imported. Other imported names start with an underscore, because `torch.hub` lists all names that do
+not as entry points.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -41,14 +42,14 @@ def bertTokenizer(
 ) -> "BertTokenizer":
     """Load the tokenizer of a checkpoint: text to WordPiece tokens and ids.
 
+    With `do_basic_tokenize=False`, text is split only at whitespace before WordPiece, so special
+    tokens and punctuation must be separated by spaces.
+
     Args:
-        name_or_path: a folder, an archive, a bundled name or a Hub id; or a vocabulary file.
-        *inputs: `cache_dir`, by position.
+        name_or_path: a folder, an archive, a bundled name, a Hub id or a vocabulary file.
+        *inputs: `cache_dir`, as a positional argument.
         **options: `do_lower_case`, `do_basic_tokenize`, `max_len`, `never_split`, `cache_dir`,
             `revision`.
-
-    With `do_basic_tokenize=False` the text is only cut at blanks, so that special tokens and
-    punctuation stand where you wrote them.
 
     Example:
         >>> import torch
@@ -73,13 +74,13 @@ def bertTokenizer(
 
 
 def bertModel(name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any) -> "BertModel":
-    """Load the encoder alone: a vector for every token, and one for the whole input.
+    """Load only the encoder: a vector for every token, and one for the whole input.
 
     Args:
         name_or_path: a folder, an archive, a bundled name or a Hub id.
-        *inputs: further arguments of the class, by position.
+        *inputs: further positional arguments of the class.
         **options: `output_attentions`, `keep_multihead_output`, `cache_dir`, `revision`,
-            `from_tf`, `state_dict`, `dtype`, `allow_nonfinite`; fields of the configuration.
+            `from_tf`, `state_dict`, `dtype`, `allow_nonfinite`; also fields of the configuration.
 
     Example:
         >>> import torch
@@ -98,7 +99,7 @@ def bertModel(name_or_path: "_Name | None" = None, *inputs: _Any, **options: _An
 def bertForPreTraining(
     name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForPreTraining":
-    """Load BERT with both heads of pretraining: masked words and next sentence.
+    """Load BERT with both pretraining heads: masked words and next sentence.
 
     Takes the arguments of `bertModel`.
 
@@ -168,10 +169,10 @@ def bertForNextSentencePrediction(
 def bertForSequenceClassification(
     name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForSequenceClassification":
-    """Load BERT with one decision a text or pair of texts.
+    """Load BERT for classifying texts or pairs of texts.
 
-    Takes the arguments of `bertModel`, and `num_labels`. Where the checkpoint has no such head, it
-    starts fresh: `model.load_report.missing` names what has to be trained.
+    Takes the arguments of `bertModel`, and `num_labels`. If the checkpoint has no such head, the
+    head is newly initialised: `model.load_report.missing` names the parameters to train.
 
     Example:
         >>> import torch
@@ -191,7 +192,7 @@ def bertForSequenceClassification(
 def bertForMultipleChoice(
     name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForMultipleChoice":
-    """Load BERT that chooses among texts; inputs are (questions, choices, tokens).
+    """Load BERT for choosing one of several texts; inputs are (questions, choices, tokens).
 
     Takes the arguments of `bertModel`, and `num_choices`.
 
@@ -213,10 +214,10 @@ def bertForMultipleChoice(
 def bertForTokenClassification(
     name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForTokenClassification":
-    """Load BERT with one decision a token: named entities, parts of speech.
+    """Load BERT for classifying every token: named entities, parts of speech.
 
-    Takes the arguments of `bertModel`, and `num_labels`. Where the checkpoint has no such head, it
-    starts fresh: `model.load_report.missing` names what has to be trained.
+    Takes the arguments of `bertModel`, and `num_labels`. If the checkpoint has no such head, the
+    head is newly initialised: `model.load_report.missing` names the parameters to train.
 
     Example:
         >>> import torch
@@ -236,10 +237,10 @@ def bertForTokenClassification(
 def bertForQuestionAnswering(
     name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
 ) -> "BertForQuestionAnswering":
-    """Load BERT that marks where the answer to a question starts and ends in a text.
+    """Load BERT for finding where the answer to a question starts and ends in a text.
 
-    Takes the arguments of `bertModel`. Where the checkpoint has no such head, it starts fresh:
-    `model.load_report.missing` names what has to be trained.
+    Takes the arguments of `bertModel`. If the checkpoint has no such head, the head is newly
+    initialised: `model.load_report.missing` names the parameters to train.
 
     Example:
         >>> import torch

@@ -1,6 +1,6 @@
-"""Measurements beside other implementations: `python -m benchmarks`.
+"""Benchmarks against other implementations: `python -m benchmarks`.
 
-Read in this order: `measure` (how two things are timed fairly), `forward` and `tokenizer` (what
-is compared), `pages` (how long the server works for a visitor), `report` (how `RESULTS.md` is
-written). Nothing here is imported by the product.
+Read `measure` (how two implementations are timed), `forward` and `tokenizer` (what is compared),
+`pages` (how long the server takes to respond), then `report` (how `RESULTS.md` is written).
+Nothing here is imported by the product.
 """

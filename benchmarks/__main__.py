@@ -11,17 +11,17 @@ import torch
 from benchmarks.measure import COLUMNS
 from benchmarks.report import section, write_section
 
-# Each module has TITLE, NOTES, rows(quick) and, where its table has other columns, COLUMNS.
+# Each module has TITLE, NOTES, rows(quick) and, if its table has other columns, COLUMNS.
 _MODULES = ("forward", "tokenizer", "pages", "tensorflow", "loading")
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the benchmarks; a full run writes `RESULTS.md`, a quick one prints only."""
+    """Run the benchmarks; a full run writes `RESULTS.md`, a quick one only prints."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, nothing is written")
-    parser.add_argument("--only", choices=_MODULES, help="run one benchmark alone")
-    parser.add_argument("--threads", type=int, default=2, help="threads of both sides")
+    parser.add_argument("--only", choices=_MODULES, help="run only this benchmark")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads for both sides")
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
     for name in _MODULES if options.only is None else (options.only,):
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def notes_of(module: ModuleType, threads: int) -> tuple[str, ...]:
-    """Return what a module says under its table; where there is a peer, the threads as well."""
+    """Return the notes below a module's table; with a peer, including the number of threads."""
     notes: tuple[str, ...] = module.NOTES
     if hasattr(module, "COLUMNS"):
         return notes

@@ -1,8 +1,8 @@
-"""The forward pass beside `transformers`: the same weights, the same inputs, two threads.
+"""The forward pass compared with `transformers`: same weights, same inputs, two threads.
 
-With attentions the peer runs its eager attention with `output_attentions=True`; without, its
-"sdpa" attention. The weights are random: they do not change what is computed, only what comes
-out, and that is compared before the clock starts.
+With attentions, the peer uses its "eager" attention with `output_attentions=True`; without, its
+"sdpa" attention. The weights are random, which does not affect the time. Outputs are compared
+before anything is timed.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _OTHER_GOAL = 1.02
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """Measure every size, shape and kind of attention."""
+    """Measure every size and shape, with and without attentions."""
     for name, config in _SIZES.items():
         torch.manual_seed(0)
         ours = BertModel(config).eval()
@@ -93,8 +93,8 @@ def _check(
     peer: tuple[Tensor, tuple[Tensor, ...]],
     attentions: bool,
 ) -> None:
-    """Refuse to time two things that do not give the same."""
-    assert len(ours[1]) == len(peer[1]), "another number of attention tensors"
-    assert bool(ours[1]) == attentions, "attentions asked for and not given, or the reverse"
+    """Assert that both sides give the same outputs."""
+    assert len(ours[1]) == len(peer[1]), "different numbers of attention tensors"
+    assert bool(ours[1]) == attentions, "attentions requested but not returned, or the reverse"
     for mine, theirs in zip((ours[0], *ours[1]), (peer[0], *peer[1]), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)

@@ -1,10 +1,9 @@
-"""What one fresh process does for a benchmark: loads a model with one of the two libraries.
+"""The part of a benchmark that runs in a fresh process: loading a model with one of two libraries.
 
-    python -m benchmarks.fresh fill-mask ours FOLDER      # import, load, answer, once
-    python -m benchmarks.fresh memory ours FOLDER         # bytes that loading and reading all takes
+    python -m benchmarks.fresh fill-mask ours FOLDER      # import, load and answer once
+    python -m benchmarks.fresh memory ours FOLDER         # bytes to load and read all weights
 
-Prints one line of JSON. Nothing heavy is imported before it is needed, and of each library only
-what its users import for this.
+Prints one line of JSON. Imports happen late, and only what users of each library would import.
 """
 
 import argparse
@@ -20,7 +19,7 @@ _FORGET_PEAK = Path("/proc/self/clear_refs")
 
 
 def fill_mask(side: str, folder: str) -> list[str]:
-    """Answer one sentence; return the guesses, the best first."""
+    """Return the best guesses for the [MASK] of one sentence, best first."""
     if side == "peer":
         from transformers import pipeline
 
@@ -41,7 +40,7 @@ def fill_mask(side: str, folder: str) -> list[str]:
 
 
 def memory(side: str, folder: str) -> int:
-    """Return by how many bytes the process grew at most while it loaded and read all weights."""
+    """Return the peak growth of the process in bytes while it loads and reads all weights."""
     loader = loading(side)
     before = _status("VmRSS")
     _FORGET_PEAK.write_text("5", encoding="ascii")
@@ -52,7 +51,7 @@ def memory(side: str, folder: str) -> int:
 
 
 def loading(side: str) -> Callable[[str], Any]:
-    """Return how a library loads a model for pretraining, everything lazy about it brought in."""
+    """Return a library's loader of pretraining models, after importing everything it needs."""
     if side == "peer":
         import transformers
         from transformers.utils import logging
@@ -68,15 +67,15 @@ def loading(side: str) -> Callable[[str], Any]:
 
 
 def _status(name: str) -> int:
-    """Return a figure the system keeps about this process, in bytes."""
+    """Return a figure of this process from /proc, in bytes."""
     for line in _STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
-    raise SystemExit(f"The system does not say {name} of a process.")
+    raise SystemExit(f"{_STATUS} has no {name}.")
 
 
 def main() -> None:
-    """Do one thing and print what came of it."""
+    """Run one of the functions and print its result."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fresh", description=__doc__)
     parser.add_argument("what", choices=("fill-mask", "memory"))
     parser.add_argument("side", choices=("ours", "peer"))

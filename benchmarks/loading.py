@@ -1,4 +1,4 @@
-"""From nothing to an answer: fresh processes, loading, memory, archives."""
+"""Benchmarks of loading: a first answer in a fresh process, loading, memory, archives."""
 
 import gzip
 import json
@@ -27,22 +27,22 @@ from bert_core.checkpoints.sources.archive import open_archive
 
 TITLE = "Loading"
 NOTES = (
-    "Fresh process: from starting Python to the five guesses, the whole process; with the bundled "
+    "Fresh process: the whole process, from starting Python to the five guesses; with the bundled "
     "model (float16 on disk, float32 in use) and with random weights of base size in float32.",
     "Loading: `BertForPreTraining.from_pretrained`, to a model in evaluation mode. Both sides map "
-    "the file and read it when it is used; so the same again with a first pass of four tokens, "
-    "which reads every weight but those of other words.",
-    "Memory: by how much the resident set of a fresh process grew at most while it loaded the "
-    "model and read every weight once, pages of mapped files included.",
-    "Archives: the first opening, from the archive to a folder in the cache, its sha256 and every "
-    "checksum inside verified; copied with `shutil.copyfile`. Afterwards the folder is found again "
-    "by the archive's identity, which takes less than a millisecond. Removing what was written is "
-    "in nobody's time.",
-    '"Into the page cache": nothing is forced to the disk, so that the system may write while the '
-    "clock runs, or later; how much of it does hangs on the machine and on what ran before.",
-    '"To the disk": what earlier work left is written before the clock starts (`sync`); it stops '
-    "when every file that the side wrote is on the disk (`fsync`).",
-    "What is read is in the system's cache for both sides.",
+    "the file and read it on use, so there is a second row that includes a first pass of four "
+    "tokens, which reads all weights except the embeddings of other words.",
+    "Memory: peak growth of the resident set of a fresh process while it loads the model and reads "
+    "every weight once, including pages of mapped files.",
+    "Archives: the first opening, from the archive to a folder in the cache, verifying its SHA-256 "
+    "and every checksum inside; copying uses `shutil.copyfile`. Later, the folder is found by the "
+    "archive's identity, which takes less than a millisecond. Deleting the written files is not "
+    "timed.",
+    '"Into the page cache": nothing is forced to the disk, so the system may write during or after '
+    "the measured time, depending on the machine and on what ran before.",
+    '"To the disk": pending writes are flushed before the clock starts (`sync`); it stops when all '
+    "files written by this side are on the disk (`fsync`).",
+    "The files being read are in the system's cache for both sides.",
 )
 _ROOT = Path(__file__).parents[1]
 _MEGA = 1e6
@@ -50,7 +50,7 @@ _MEGA = 1e6
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """One line about memory: bytes of each round."""
+    """One line of the table about memory, with the bytes of each round."""
 
     work: str
     peer: str
@@ -59,11 +59,11 @@ class MemoryRow:
     peers: Sequence[int]
 
     def ratios(self) -> list[float]:
-        """Return ours over the peer's, round by round."""
+        """Return our bytes divided by the peer's, for each round."""
         return [ours / peer for ours, peer in zip(self.ours, self.peers, strict=True)]
 
     def cells(self) -> tuple[str, ...]:
-        """Return the line, in the order of `measure.COLUMNS`."""
+        """Return the cells in the order of `measure.COLUMNS`."""
         ratios = self.ratios()
         ratio = statistics.median(ratios)
         return (
@@ -78,13 +78,13 @@ class MemoryRow:
         )
 
     def __str__(self) -> str:
-        """Return the line as it is printed while the benchmark runs."""
+        """Format the line for printing while the benchmark runs."""
         ratio = statistics.median(self.ratios())
-        return f"{ratio:6.2f}  (≤ {self.limit:g})  {self.work}  beside {self.peer}"
+        return f"{ratio:6.2f}  (≤ {self.limit:g})  {self.work}  vs. {self.peer}"
 
 
 def rows(*, quick: bool = False) -> Iterator[Row | MemoryRow]:
-    """Measure; a quick run takes few rounds of the same."""
+    """Measure; a quick run has fewer rounds."""
     with tempfile.TemporaryDirectory() as place:
         bundled, base = bundled_folder(bundled_names()[0]), _write_base(Path(place) / "base")
         rounds = 3 if quick else 9
@@ -106,7 +106,7 @@ def _write_base(folder: Path) -> Path:
 
 
 def _child(what: str, side: str, folder: Path) -> tuple[Any, float]:
-    """Let a fresh process do something; return what it printed and its seconds in all."""
+    """Run `benchmarks.fresh` in a new process; return its result and its total seconds."""
     environment = os.environ | {
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": str(torch.get_num_threads()),
@@ -127,7 +127,11 @@ def _child(what: str, side: str, folder: Path) -> tuple[Any, float]:
 
 
 def _both(what: str, folder: Path, rounds: int) -> list[tuple[Any, float, Any, float]]:
-    """Let both sides do it in turns, once for nothing; the one to begin changes every round."""
+    """Run both sides alternately, after one round of warm-up.
+
+    Returns:
+        For each round our result and seconds, and the peer's result and seconds.
+    """
     found = []
     for number in range(rounds + 1):
         sides = ("ours", "peer") if number % 2 else ("peer", "ours")
@@ -178,7 +182,7 @@ def _memory(folder: Path, rounds: int) -> Iterator[MemoryRow]:
 
 
 def _archives(folder: Path, place: Path, rounds: int) -> Iterator[Row]:
-    """Open archives of a folder for the first time, each round into an empty cache."""
+    """Open archives of a folder for the first time, with an empty cache in each round."""
     stored = _zip(folder, place / "stored.zip", zipfile.ZIP_STORED)
     deflated = _zip(folder, place / "deflated.zip", zipfile.ZIP_DEFLATED)
     packed = _tar_gz(folder, place / "packed.tar.gz")
@@ -193,13 +197,13 @@ def _archives(folder: Path, place: Path, rounds: int) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Peer:
-    """What opening an archive is compared with.
+    """Work that opening an archive is compared with.
 
     Attributes:
-        name: what it does.
-        work: does it, from an archive into an empty folder.
-        goal: what to reach beside it.
-        to_disk: both sides are done when what they wrote is on the disk.
+        name: description of the work.
+        work: does the work, from an archive to an empty folder.
+        goal: the ratio to reach.
+        to_disk: whether the time includes flushing all written files to the disk.
     """
 
     name: str
@@ -214,7 +218,7 @@ def _opening(kind: str, path: Path, peer: _Peer, rounds: int) -> Row:
     for number in range(rounds + 1):
         for side in sorted(sides, reverse=number % 2 == 0):
             took = _seconds(sides[side], path, to_disk=peer.to_disk)
-            if number:  # the first for nothing
+            if number:  # the first round is a warm-up
                 times[side].append(took)
     size = round(path.stat().st_size / _MEGA)
     return Row(
@@ -237,7 +241,7 @@ def _inflate(path: Path, place: Path) -> None:
 
 
 def _seconds(work: Callable[[Path, Path], object], path: Path, *, to_disk: bool) -> float:
-    """Time one side's work into an empty folder beside the archive, which is removed."""
+    """Time one side's work, writing to a temporary folder next to the archive."""
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         place = Path(name)
         if to_disk and hasattr(os, "sync"):
@@ -253,7 +257,7 @@ def _flush(place: Path) -> int:
     """Wait until every file below a folder is on the disk; return how many there are."""
     files = [path for path in place.rglob("*") if path.is_file()]
     for path in files:
-        with path.open("r+b") as file:  # some systems flush only what may be written
+        with path.open("r+b") as file:  # some systems flush only files opened for writing
             os.fsync(file.fileno())
     return len(files)
 

@@ -1,7 +1,7 @@
 """Timing two implementations against each other.
 
-Absolute times drift with everything else a machine does. So both are run alternately in one
-process, each round gives one ratio, and the median of these ratios is what is reported.
+Absolute times depend on what else the machine is doing. So both implementations run alternately in
+one process; each round gives one ratio, and the median of these ratios is reported.
 """
 
 import gc
@@ -16,34 +16,34 @@ COLUMNS = ("work", "peer", "to reach", "ratio", "lowest to highest", "ours", "pe
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Seconds per call of each round; entry i of both was measured in the same round."""
+    """Seconds per call in each round; entries with the same index are from the same round."""
 
     ours: tuple[float, ...]
     peer: tuple[float, ...]
 
     def time_ratios(self) -> list[float]:
-        """Our time over the peer's, round by round; below 1 is faster."""
+        """Return our time divided by the peer's, for each round; below 1 is faster."""
         return [ours / peer for ours, peer in zip(self.ours, self.peer, strict=True)]
 
     def speed_ratios(self) -> list[float]:
-        """Our throughput over the peer's, round by round; above 1 is faster."""
+        """Return our throughput divided by the peer's, for each round; above 1 is faster."""
         return [peer / ours for ours, peer in zip(self.ours, self.peer, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a ratio should reach: a time ratio of at most, or a speed ratio of at least."""
+    """A goal for a ratio: a time ratio of at most, or a speed ratio of at least, `limit`."""
 
     kind: Literal["time", "speed"]
     limit: float
 
     def __str__(self) -> str:
-        """Write the goal as it stands in the table."""
+        """Format the goal for the table."""
         sign = "≤" if self.kind == "time" else "≥"
         return f"{sign} {self.limit:g} × its {'time' if self.kind == 'time' else 'throughput'}"
 
     def is_reached(self, ratio: float) -> bool:
-        """Tell whether a ratio reaches the goal."""
+        """Return whether a ratio reaches the goal."""
         return ratio <= self.limit if self.kind == "time" else ratio >= self.limit
 
 
@@ -52,11 +52,11 @@ class Row:
     """One line of the table.
 
     Attributes:
-        work: what was done.
-        peer: who did the same.
-        goal: what was to reach.
+        work: the work that was timed.
+        peer: the implementation it is compared with.
+        goal: the ratio to reach.
         comparison: the measured rounds.
-        items: work items in one call (lines, forward passes); the table shows time per item.
+        items: work items per call (lines, forward passes); the table shows the time per item.
     """
 
     work: str
@@ -66,7 +66,7 @@ class Row:
     items: int = 1
 
     def ratios(self) -> list[float]:
-        """Return the ratios of the rounds, of the goal's kind."""
+        """Return the ratio of each round, of the goal's kind."""
         found = self.comparison
         return found.time_ratios() if self.goal.kind == "time" else found.speed_ratios()
 
@@ -75,7 +75,7 @@ class Row:
         return statistics.median(self.ratios())
 
     def cells(self) -> tuple[str, ...]:
-        """Return the line, in the order of COLUMNS."""
+        """Return the cells in the order of COLUMNS."""
         ratios = self.ratios()
         return (
             self.work,
@@ -89,8 +89,8 @@ class Row:
         )
 
     def __str__(self) -> str:
-        """Return the line as it is printed while the benchmark runs."""
-        return f"{self.ratio():6.2f}  ({self.goal})  {self.work}  beside {self.peer}"
+        """Format the line for printing while the benchmark runs."""
+        return f"{self.ratio():6.2f}  ({self.goal})  {self.work}  vs. {self.peer}"
 
 
 def alternate(
@@ -103,13 +103,13 @@ def alternate(
     """Time two functions alternately.
 
     Args:
-        ours: one call of our work.
-        peer: one call of the same work by the peer.
-        rounds: how many ratios to take; who goes first changes every round.
-        seconds: how long one side of a round lasts, about; short calls are repeated.
+        ours: our implementation of the work.
+        peer: the peer's implementation of the same work.
+        rounds: number of rounds; the side that goes first alternates.
+        seconds: approximate duration of one side of a round; short calls are repeated.
     """
     for function in (ours, peer, ours, peer):
-        function()  # warm: caches, lazy initialisation, the allocator
+        function()  # warm up caches, lazy initialisation and the allocator
     once = max(_time(ours, 1), _time(peer, 1))
     calls = max(1, round(seconds / once))
     times: dict[str, list[float]] = {"ours": [], "peer": []}
@@ -134,7 +134,7 @@ def _time(function: Callable[[], object], calls: int) -> float:
 
 
 def seconds(value: float) -> str:
-    """Write a time with three digits.
+    """Format a time with three significant digits.
 
     >>> [seconds(value) for value in (1.5, 0.0123, 0.0000042)]
     ['1.50 s', '12.3 ms', '4.20 µs']

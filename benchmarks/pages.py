@@ -1,8 +1,8 @@
-"""How long the server works for one action of a page, warm, on the bundled model.
+"""Server time of one action on a page, after warm-up, with the bundled model.
 
-Every page is driven without a browser (`streamlit.testing`), in a fresh process prepared as the
-server prepares itself. A time covers one run of the page from the changed widget to the finished
-picture: tokenizer, model, tables, pictures, and the reading of the page by the driver.
+Pages run without a browser (`streamlit.testing`), in a fresh process that is initialised like the
+server. The time covers one run of the page, from the changed widget to the finished page:
+tokenizer, model, tables, figures, and reading the page by the test driver.
 
     python -m benchmarks.pages --only attention    # one page, printed
 """
@@ -31,12 +31,12 @@ from benchmarks.measure import seconds
 TITLE = "Pages"
 COLUMNS = ("page", "action", "tokens", "median", "lowest to highest", "processor", "reached")
 NOTES = (
-    "Server work of one action, warm: to reach are 150 ms in the median. Every new text is one "
-    "that was never seen before; other actions show the same text in another way.",
-    "Processor: processor time of all threads, median. A long text that comes alone is computed "
-    "on all cores, so that its processor time may exceed its time.",
-    "The bundled model, default settings; pages whose head it lacks are left out. What the browser "
-    "does is not in these times.",
+    "Server time of one action, after warm-up; the goal is a median of 150 ms. A new text is one "
+    "that was never seen before; the other actions change how the same text is shown.",
+    "Processor: CPU time of all threads, median. A single long text is computed on all cores, so "
+    "its CPU time can exceed its time.",
+    "The bundled model with default settings; pages that need a head it does not have are left "
+    "out. The browser's work is not included.",
 )
 LENGTHS = (12, 120, 512)
 LIMIT = 0.150  # seconds
@@ -45,12 +45,12 @@ _WORDS_A_SENTENCE = 12
 _QUESTION = 8  # tokens
 
 Step = Callable[[AppTest, int], None]
-"""Prepare the n-th round of an action: change a widget of the page, do not run it."""
+"""Prepare the n-th round of an action: change a widget of the page without running it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One line of the table: seconds of each round."""
+    """One line of the table, with the seconds of each round."""
 
     page: str
     action: str
@@ -59,7 +59,7 @@ class Timing:
     processor: Sequence[float]
 
     def cells(self) -> tuple[str, ...]:
-        """Return the line, in the order of COLUMNS."""
+        """Return the cells in the order of COLUMNS."""
         median = statistics.median(self.wall)
         return (
             self.page,
@@ -72,27 +72,27 @@ class Timing:
         )
 
     def __str__(self) -> str:
-        """Return the line as it is printed while the benchmark runs."""
+        """Format the line for printing while the benchmark runs."""
         return "  ".join(self.cells())
 
 
 class Texts:
-    """Texts of an exact number of tokens, each another one, the same ones in every process."""
+    """Different texts of an exact number of tokens, the same in every process."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._words = [word for word in vocabulary if word.isascii() and word.isalpha()]
         self._random = random.Random(7)
 
     def of(self, tokens: int) -> str:
-        """Compose whole words of the vocabulary, with a full stop now and then."""
+        """Return random whole words of the vocabulary, with a full stop as every 12th token."""
         words = self._random.choices(self._words, k=tokens)
         for place in range(_WORDS_A_SENTENCE - 1, tokens, _WORDS_A_SENTENCE):
             words[place] = "."
         return " ".join(words)
 
     def boxes(self, slug: str, tokens: int) -> dict[str, str]:
-        """Fill the boxes of a page so that the model reads this many tokens."""
-        if slug == "next_sentence":  # [CLS], [SEP] and [SEP] are three of them
+        """Return the contents of a page's text boxes that give this many input tokens."""
+        if slug == "next_sentence":  # 3 of the tokens are [CLS], [SEP] and [SEP]
             half = (tokens - 3) // 2
             return {"text": self.of(half), "text_pair": self.of(tokens - 3 - half)}
         if slug == "qa":
@@ -105,7 +105,7 @@ class Texts:
 
 
 def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
-    """List what is measured on a page, in this order."""
+    """Yield the actions to measure on a page: name and step."""
 
     def new_text(at: AppTest, _: int) -> None:
         for key, text in texts.boxes(slug, tokens).items():
@@ -136,12 +136,12 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
 
 
 def _set(widget: Any, value: float) -> None:
-    """Set a widget that takes a number or a truth value."""
+    """Set a widget whose value is a number or a boolean."""
     widget.set_value(bool(value) if type(widget.value) is bool else value)
 
 
 def can_answer(feature: Feature) -> bool:
-    """Tell whether the model has what a page needs; without it there is nothing to measure."""
+    """Return whether the model has the heads that a page needs."""
     engine = open_engine()
     return not any(engine.missing(name) for name in feature.needs)
 
@@ -152,26 +152,26 @@ def measure(feature: Feature, texts: Texts, tokens: int, rounds: int) -> Iterato
     _run(at)
     for action, step in actions(feature.slug, texts, tokens):
         wall, processor = [], []
-        for number in range(-2, rounds):  # the first two warm up what is lazy
+        for number in range(-2, rounds):  # the first two rounds are a warm-up
             step(at, number)
             begin, used = time.perf_counter(), time.process_time()
             _run(at)
             if number >= 0:
                 wall.append(time.perf_counter() - begin)
                 processor.append(time.process_time() - used)
-            gc.collect()  # as the server does after every run
+            gc.collect()  # the server does the same after every run
         yield Timing(feature.title, action, tokens, wall, processor)
 
 
 def _run(at: AppTest) -> None:
-    """Run a page, and refuse to time one that fails."""
+    """Run a page and assert that it shows no error or warning."""
     at.run()
     said = [*at.exception, *at.error, *at.warning]
     assert not said, said[0].value
 
 
 def measure_here(rounds: int, only: str | None = None) -> Iterator[Timing]:
-    """Measure all pages, or one, in this process."""
+    """Measure all pages, or a single one, in this process."""
     warm_up()
     texts = Texts(list(open_engine().tokenizer.vocab))
     for feature in FEATURES:
@@ -181,7 +181,7 @@ def measure_here(rounds: int, only: str | None = None) -> Iterator[Timing]:
 
 
 def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
-    """Measure in a fresh process, whose threads and settings are those of the server."""
+    """Measure in a fresh process with the threads and settings of the server."""
     command = [sys.executable, "-m", "benchmarks.pages", "--json", *(["--quick"] if quick else [])]
     command += ["--only", only] if only else []
     kept = {key: value for key, value in os.environ.items() if "BERT_EXPLORER" not in key}
@@ -198,7 +198,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print timings, as lines for people or as JSON for `rows`."""
+    """Print timings, as readable lines or as JSON for `rows`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
     parser.add_argument("--only", choices=[feature.slug for feature in FEATURES])
     parser.add_argument("--quick", action="store_true", help="few rounds")

@@ -1,4 +1,4 @@
-"""`RESULTS.md`: one section per benchmark, each with the machine and versions it was run on."""
+"""Writing `RESULTS.md`: one section per benchmark, with the machine and versions it ran on."""
 
 import datetime
 import os
@@ -13,8 +13,8 @@ from benchmarks.measure import COLUMNS
 
 _HEAD = """# Benchmarks
 
-Written by `python -m benchmarks`. Where there is a peer, both sides run alternately in one
-process; a ratio is the median over the rounds, lowest and highest round beside it. Outputs are
+Written by `python -m benchmarks`. If there is a peer, both sides run alternately in one process;
+the ratio is the median over the rounds, followed by the lowest and the highest round. Outputs are
 compared before anything is timed. Times are medians per item, in the unit shown.
 """
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "regex", "streamlit")
@@ -24,7 +24,7 @@ class Line(Protocol):
     """One line of a table."""
 
     def cells(self) -> tuple[str, ...]:
-        """Return what stands in the columns."""
+        """Return the cells of the line."""
 
 
 def section(
@@ -48,7 +48,7 @@ def section(
 
 
 def write_section(path: Path, title: str, text: str) -> None:
-    """Replace one section of the report and leave the others as they are."""
+    """Replace one section of the report and keep the others."""
     old = path.read_text(encoding="utf-8") if path.exists() else _HEAD
     sections = re.split(r"(?m)^(?=## )", old)[1:]
     kept = [part for part in sections if not part.startswith(f"## {title}\n")]
@@ -57,7 +57,7 @@ def write_section(path: Path, title: str, text: str) -> None:
 
 
 def machine() -> str:
-    """Describe the processor; no names of hosts."""
+    """Describe the CPU and system, without the host name."""
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.is_file():
@@ -67,7 +67,7 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """List the versions that matter."""
+    """List the versions of Python and of the packages that affect the results."""
     found = [f"Python {platform.python_version()}"]
     for package in _PACKAGES:
         try:

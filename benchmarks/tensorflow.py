@@ -1,4 +1,4 @@
-"""Reading a TensorFlow checkpoint of base size, every checksum verified, beside copying it."""
+"""Reading a TensorFlow checkpoint of base size with all checksums, compared with copying it."""
 
 import shutil
 import tempfile
@@ -20,7 +20,7 @@ NOTES = (
 
 
 def rows(*, quick: bool = False) -> Iterator[Row]:
-    """Measure; a quick run takes fewer rounds of the same file."""
+    """Measure; a quick run has fewer rounds."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         config = BertConfig(30_522)
@@ -33,7 +33,7 @@ def rows(*, quick: bool = False) -> Iterator[Row]:
         if not all(
             torch.equal(value, weights[name]) for name, value in loaded.state_dict().items()
         ):
-            raise SystemExit("The checkpoint was not read as it was written.")
+            raise SystemExit("The weights that were read differ from those that were written.")
         del model, weights, loaded
         data = next(folder.glob("*.data-*"))
         found = alternate(

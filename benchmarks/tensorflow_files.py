@@ -1,7 +1,7 @@
-"""Writes TensorFlow checkpoints without TensorFlow, to have large ones to read.
+"""Writing TensorFlow checkpoints without TensorFlow, to have large ones to read.
 
-Source: the same descriptions as for `bert_core.checkpoints.formats.tensorflow_table` and
-`tensorflow_index`; files written here are opened by TensorFlow.
+The sources are those of `bert_core.checkpoints.formats.tensorflow_table` and `tensorflow_index`.
+TensorFlow can open the files written here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,11 +19,11 @@ _EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings"
 
 
 def write_checkpoint(prefix: Path, weights: Mapping[str, Tensor]) -> None:
-    """Write the weights of a pretraining model as the original release's programs would.
+    """Write the weights of a pretraining model in the format of the original release.
 
     Args:
         prefix: the path of the files without `.index`.
-        weights: parameter -> values, as `BertForPreTraining.state_dict()` has them.
+        weights: parameter name -> values, as in `BertForPreTraining.state_dict()`.
     """
     write_bundle(
         prefix,
@@ -36,7 +36,7 @@ def write_checkpoint(prefix: Path, weights: Mapping[str, Tensor]) -> None:
 
 
 def original_name(parameter: str) -> str:
-    """Return the variable of the original release that became a parameter.
+    """Return the original release's variable name for a parameter.
 
     >>> original_name("bert.encoder.layer.7.output.dense.weight")
     'bert/encoder/layer_7/output/dense/kernel'
@@ -56,7 +56,7 @@ def original_name(parameter: str) -> str:
 
 
 def write_bundle(prefix: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors under any names into one data file, and their index."""
+    """Write named tensors to one data file, and its index."""
     entries: list[tuple[bytes, bytes]] = [(b"", number(1, 1) + message(3, number(1, 1)))]
     start = 0
     with prefix.with_name(f"{prefix.name}.data-00000-of-00001").open("wb") as file:
@@ -81,7 +81,7 @@ def table(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def block(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return a block whose keys share nothing, with one restart point."""
+    """Return a block with one restart point, whose keys share no prefixes."""
     raw = b"".join(
         varint(0) + varint(len(key)) + varint(len(value)) + key + value for key, value in entries
     )
@@ -89,7 +89,7 @@ def block(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def with_trailer(before: bytes, contents: bytes, kind: int = 0) -> tuple[bytes, bytes]:
-    """Append a block and its checksum to a file; return the file and the block's place."""
+    """Append a block and its checksum to a file; return the file and the block's handle."""
     covered = contents + bytes([kind])
     checksum = masked(crc32c(np.frombuffer(covered, np.uint8)))
     place = varint(len(before)) + varint(len(contents))
@@ -97,7 +97,7 @@ def with_trailer(before: bytes, contents: bytes, kind: int = 0) -> tuple[bytes, 
 
 
 def varint(value: int) -> bytes:
-    """Return a number in groups of seven bits, lowest first."""
+    """Encode a number in groups of seven bits, lowest first."""
     groups = bytearray()
     while value > 0x7F:
         groups.append(value & 0x7F | 0x80)
@@ -106,10 +106,10 @@ def varint(value: int) -> bytes:
 
 
 def number(field: int, value: int) -> bytes:
-    """Return a field with a number; zero is left out."""
+    """Encode a field with a number; zero is omitted."""
     return varint(field << 3) + varint(value) if value else b""
 
 
 def message(field: int, contents: bytes) -> bytes:
-    """Return a field with a message."""
+    """Encode a field with a message."""
     return varint(field << 3 | 2) + varint(len(contents)) + contents

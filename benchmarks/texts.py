@@ -1,7 +1,7 @@
-"""Text to tokenize: our own sentences in many scripts, and lines composed from them.
+"""Text for the tokenizer benchmark: our own sentences in many scripts, and lines built from them.
 
-The sentences say everyday things; native readers may find them plain. The compositions make no
-sense, but they repeat their words as running text does: a few very often, most of them seldom.
+The sentences are simple everyday ones. The generated lines make no sense, but their words have the
+frequencies of running text: a few are very common, most are rare.
 """
 
 import random
@@ -93,17 +93,17 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# Scripts that write no blanks between words: how long the fragments are that lines are made of.
+# Scripts without spaces between words: lengths (min, max) of the fragments that make up a line.
 _UNBROKEN = {"Chinese": (1, 3), "Japanese": (2, 5), "Thai": (4, 9)}
 _WORDS_PER_SCRIPT = 1_500
 
 
 def english_lines(vocabulary: Iterable[str], count: int, seed: int = 0) -> list[str]:
-    """Compose different lines of English-looking text, 15 to 60 words each.
+    """Generate different lines of English-like text, 15 to 60 words each.
 
     Args:
-        vocabulary: pieces in the order of a WordPiece vocabulary, where frequent words come first.
-        count: how many lines.
+        vocabulary: the pieces of a WordPiece vocabulary in order, frequent words first.
+        count: number of lines.
         seed: the same seed gives the same lines.
     """
     chooser = random.Random(seed)
@@ -120,7 +120,7 @@ def english_lines(vocabulary: Iterable[str], count: int, seed: int = 0) -> list[
 
 
 def mixed_lines(count: int, seed: int = 0) -> list[str]:
-    """Compose different lines in all scripts, one script after the other."""
+    """Generate different lines in all scripts, cycling through the scripts."""
     chooser = random.Random(seed)
     each = -(-count // len(SENTENCES))
     columns = []
@@ -136,13 +136,13 @@ def mixed_lines(count: int, seed: int = 0) -> list[str]:
 
 
 def _crossed(chooser: random.Random, words: Sequence[str]) -> str:
-    """Make a word nobody has written: the beginning of one and the end of another."""
+    """Invent a word from the beginning of one word and the end of another."""
     first, second = chooser.choice(words), chooser.choice(words)
     return first[: (len(first) + 1) // 2] + second[len(second) // 2 :]
 
 
 def _marked(chooser: random.Random, word: str) -> str:
-    """Write one word in six with punctuation or a capital, as sentences do."""
+    """Add punctuation or a capital letter to one word in six."""
     style = chooser.randrange(24)
     plain = (f"{word},", f"{word}.", word.capitalize(), f"({word})")
     return plain[style] if style < len(plain) else word
@@ -156,7 +156,7 @@ def _fragments(chooser: random.Random, text: str, size: tuple[int, int]) -> list
 def _composed(
     chooser: random.Random, words: Sequence[str], count: int, *, size: tuple[int, int], glue: str
 ) -> list[str]:
-    # Falls off as one over the rank, as the words of running text do.
+    # Frequency 1 / rank, as for the words of running text.
     weights = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
     lines: dict[str, None] = {}
     while len(lines) < count:

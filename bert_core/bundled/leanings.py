@@ -1,9 +1,9 @@
-"""Towards which of two words a model leans, as the file `bias.json` beside its weights tells it.
+"""Occupational bias of a model: reading and writing `bias.json` in its folder.
 
-Measured by paired prompts: once a sentence names an occupation and leaves the pronoun open, once
-it names the pronoun and leaves the occupation open. Every number is a log-odds in nats: 0 is even,
-0.7 twice as likely, 2.3 ten times, 4.6 a hundred times; above 0 the first word is likelier, below
-it the second.
+It is measured with two kinds of prompts: sentences that name an occupation and mask the pronoun,
+and sentences that name the pronoun and mask the occupation. Every number is a log-odds in nats: 0
+is even, 0.7 twice as likely, 2.3 ten times, 4.6 a hundred times; positive means that the first word
+is likelier, negative the second.
 """
 
 import json
@@ -30,13 +30,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
-    """Towards which word a model leans in sentences about one occupation.
+    """The bias of a model in sentences about one occupation.
 
     Attributes:
-        occupation: which.
-        log_odds: the mean over all templates, with its interval from resampling them.
-        open_word: the mean over templates that name the occupation and leave the word open.
-        open_occupation: the mean over templates that name the word and leave the occupation open.
+        occupation: the occupation.
+        log_odds: mean over all templates, with an interval from resampling the templates.
+        open_word: mean over the templates that name the occupation and mask the word.
+        open_occupation: mean over the templates that name the word and mask the occupation.
     """
 
     occupation: str
@@ -47,17 +47,16 @@ class Leaning:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """How one-sided a model is about occupations.
+    """The bias of a model over all occupations.
 
     Attributes:
-        words: the two words that are compared, first and second.
-        templates: the sentences; `{occupation}` and `{word}` are filled, the one that is asked
-            for with [MASK].
-        leanings: each occupation's, from the first word to the second.
-        skew: the mean of the absolute log-odds over all occupations, in nats.
-        share_first: the share of occupations that lean to the first word.
-        neutral: the log-odds for "person" where the word is left open: how far the model leans
-            without an occupation.
+        words: the two words being compared, first and second.
+        templates: the sentences, with `{occupation}` and `{word}` to fill in; the one that is
+            predicted is filled with [MASK].
+        leanings: one per occupation, ordered from the first word to the second.
+        skew: mean of the absolute log-odds over all occupations, in nats.
+        share_first: share of the occupations biased towards the first word.
+        neutral: log-odds for "person" with the word masked: the bias without an occupation.
     """
 
     words: tuple[str, str]
@@ -69,16 +68,16 @@ class Bias:
 
 
 def write_bias(folder: str | Path, bias: Bias) -> None:
-    """Write it into a model's folder."""
+    """Write the bias of a model to its folder."""
     text = json.dumps(asdict(bias), indent=1, ensure_ascii=False, allow_nan=False)
     (Path(folder) / BIAS).write_text(text + "\n", encoding="utf-8")
 
 
 def read_bias(folder: str | Path) -> Bias:
-    """Read it from a model's folder.
+    """Read the bias of a model from its folder.
 
     Raises:
-        MissingFileError: it was not measured, or not written down.
+        MissingFileError: the folder has no `bias.json`.
         CheckpointError: the file is damaged.
     """
     found = parse_json(read_small(Path(folder) / BIAS, _LIMIT), BIAS)
@@ -112,20 +111,22 @@ def _estimate(value: object) -> Estimate:
 
 
 def _row(value: object, kind: type) -> dict[str, Any]:
-    """Return an object of the file that has exactly the names of a class."""
+    """Return a JSON object whose keys are exactly the fields of a class."""
     names = {field.name for field in fields(kind)}
     if not isinstance(value, dict) or set(value) != names:
-        raise CheckpointError(f"{BIAS} holds {shown(value)}; expected {', '.join(sorted(names))}.")
+        raise CheckpointError(
+            f"{BIAS} contains {shown(value)}; expected the keys {', '.join(sorted(names))}."
+        )
     return value
 
 
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise CheckpointError(f"{BIAS} holds {shown(value)} where texts should stand.")
+        raise CheckpointError(f"{BIAS} contains {shown(value)}; expected a list of texts.")
     return tuple(value)
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise CheckpointError(f"{BIAS} holds {shown(value)} where a number should stand.")
+        raise CheckpointError(f"{BIAS} contains {shown(value)}; expected a finite number.")
     return float(value)

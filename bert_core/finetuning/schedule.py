@@ -58,7 +58,7 @@ def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1
         step: steps done so far.
         progress: share of the training done, 0 to 1.
         warmup_steps: steps until the peak.
-        share: of the training, at its end, over which the rate falls; before, it is level.
+        share: share of the training, from its end, over which the rate decays; constant before.
 
     >>> linear_decay(0, 0.0, 4), linear_decay(10, 0.5, 4), linear_decay(10, 1.0, 4)
     (0.25, 0.5, 0.0)

@@ -48,12 +48,12 @@ def write_state(
     }
     if average is not None and average.count:
         state["average"] = average.state()
-    beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as stream:
+    draft = path.with_name(path.name + ".part")
+    with draft.open("wb") as stream:
         torch.save(state, stream)
         stream.flush()
         os.fsync(stream.fileno())
-    os.replace(beside, path)
+    os.replace(draft, path)
 
 
 def read_state(

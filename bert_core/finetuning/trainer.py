@@ -90,7 +90,7 @@ class TrainerSettings:
         optimizer: "adamw", or "muon" for the matrices of the layers and AdamW for the rest.
 
     Raises:
-        InputError: `layer_decay` is not above 0 and at most 1.
+        InputError: `layer_decay` or `decay_share` is not above 0 and at most 1.
     """
 
     budget: Budget
@@ -115,7 +115,7 @@ class TrainerSettings:
         if not 0.0 < self.decay_share <= 1.0:
             raise InputError(
                 f"decay_share is {self.decay_share}; give the share of the training over which "
-                "the learning rate falls, above 0 and up to 1 (all of it)."
+                "the learning rate decays, above 0 and up to 1 (all of it)."
             )
 
 

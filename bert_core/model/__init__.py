@@ -1,6 +1,6 @@
-"""Tensors to outputs: the encoder, its heads and their losses.
+"""The model: encoder, heads and losses.
 
-Order of reading: `outputs` (the letters of the shapes), `layers` (the forward pass), `bert`,
-`heads`; `kernels` holds every trick that makes them faster and changes no result. This package
-may not import a tokenizer.
+Read `outputs` (the letters used for shapes), `layers` (the forward pass), `bert`, then `heads`.
+`kernels` contains all optimizations; none of them changes a result. This package must not import
+the tokenizer.
 """

@@ -1,7 +1,6 @@
-"""`BertModel` and the base class every model shares: loading, saving, pruning, sharing.
+"""`BertModel`, and the base class of all models: loading, saving, sharing and pruning.
 
-Order of reading: `layers` (the forward pass), `check_inputs`, `BertPreTrainedModel`, `BertModel`;
-then `heads`.
+Read `layers` (the forward pass), `check_inputs`, `BertPreTrainedModel`, `BertModel`, then `heads`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,13 +30,13 @@ from bert_core.model.outputs import ModelOutputs
 
 
 class BertPreTrainedModel(nn.Module):
-    """What all eight classes share.
+    """Base class of all eight models.
 
     Args:
-        config: sizes of the model.
-        output_attentions: `forward` returns the attentions first.
-        keep_multihead_output: `forward` keeps every head's output for
-            `get_multihead_outputs`; not for models that serve several threads.
+        config: sizes and settings of the model.
+        output_attentions: make `forward` return the attentions as its first result.
+        keep_multihead_output: make `forward` store each head's output for
+            `get_multihead_outputs`; not for a model shared by several threads.
     """
 
     def __init__(
@@ -65,31 +64,31 @@ class BertPreTrainedModel(nn.Module):
     def from_pretrained(
         cls, name_or_path: str | Path | None = None, *inputs: Any, **kwargs: Any
     ) -> Self:
-        """Load weights from what `checkpoints.resolve` finds; see `checkpoints.loading`.
+        """Load a model by name or path; see `checkpoints.loading.load_pretrained`.
 
         Args:
-            name_or_path: a folder, an archive or its address, a bundled name or a Hub id. The
-                keyword `pretrained_model_name_or_path` is another name for it.
-            *inputs: more positional arguments of the class (num_labels, num_choices).
-            **kwargs: what `load_pretrained` takes.
+            name_or_path: a folder, an archive or its URL, a bundled name or a Hub id. The keyword
+                `pretrained_model_name_or_path` is an alias.
+            *inputs: further positional arguments of the class (num_labels, num_choices).
+            **kwargs: options of `load_pretrained`.
         """
         from bert_core.checkpoints.loading import load_pretrained
 
         return load_pretrained(cls, given_name(name_or_path, kwargs), *inputs, **kwargs)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write `config.json` and `model.safetensors`; `transformers` opens the result."""
+        """Write `config.json` and `model.safetensors`, which `transformers` can load."""
         from bert_core.checkpoints.saving import save_model
 
         save_model(self, Path(folder))
 
     @classmethod
     def from_model(cls, other: "BertPreTrainedModel", *inputs: Any, **kwargs: Any) -> Self:
-        """Build this class around the parameters of another model.
+        """Build a model of this class that shares the parameters of another model.
 
-        Parameters that agree in name and shape are shared, not copied: what trains one trains
-        the other. Parameters the other lacks are fresh, and `load_report.missing` names them; so
-        is a `classifier` that was made for another class, see `checkpoints.ownership`.
+        Parameters with equal name and shape are shared, not copied: training one model trains the
+        other. The rest is newly initialised and listed in `load_report.missing`. This includes a
+        `classifier` that belongs to a different class; see `checkpoints.ownership`.
         """
         with without_memory():
             model = cls(other.config, *inputs, **kwargs)
@@ -131,40 +130,40 @@ class BertPreTrainedModel(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """The device of the parameters."""
         return next(self.parameters()).device
 
     @property
     def dtype(self) -> torch.dtype:
-        """Number type of the parameters."""
+        """The dtype of the parameters."""
         return next(self.parameters()).dtype
 
     @property
     def encoder_model(self) -> "BertModel":
-        """The BertModel inside (itself, for a BertModel)."""
+        """The encoder of this model (for a BertModel, itself)."""
         model = self if isinstance(self, BertModel) else self.bert
         assert isinstance(model, BertModel)
         return model
 
     def tied_keys(self) -> tuple[str, ...]:
-        """Names of state-dict entries that repeat another parameter."""
+        """Return the state-dict names that are aliases of another parameter."""
         return ()
 
     def tie_weights(self) -> None:
-        """Point tied parameters at their originals again."""
+        """Make tied parameters refer to their originals again."""
 
     def init_weights(self) -> None:
-        """Give every parameter BERT's fresh values: normal(0, initializer_range), zeros, ones."""
+        """Initialise all parameters: normal(0, initializer_range), biases 0, LayerNorm 1."""
         for module in self.modules():
             init_weights(module, self.config.initializer_range)
         self.tie_weights()
 
     def init_bert_weights(self, module: nn.Module) -> None:
-        """Give one module BERT's fresh values, as in `self.apply(self.init_bert_weights)`."""
+        """Initialise one module, as in `self.apply(self.init_bert_weights)`."""
         init_weights(module, self.config.initializer_range)
 
     def _finish(self) -> None:
-        """End of every constructor: fresh weights for all that is not itself a finished model."""
+        """Finish a constructor: initialise all children that are not complete models themselves."""
         for child in () if self.device.type == "meta" else self.children():
             if not isinstance(child, BertPreTrainedModel):
                 for module in child.modules():
@@ -175,20 +174,20 @@ class BertPreTrainedModel(nn.Module):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.tie_weights()
         if not self.training:
-            self.eval()  # moved or converted weights lie apart again
+            self.eval()  # moving or converting separates the weights that inference stores together
         return self
 
     # -- heads --------------------------------------------------------------------------------
 
     def prune_heads(self, heads_to_prune: Mapping[int, Iterable[int]]) -> None:
-        """Remove attention heads for good; the config remembers which.
+        """Remove attention heads permanently; the config records which.
 
         Args:
-            heads_to_prune: layer -> heads, both in the numbering of the unpruned model; negative
-                numbers count from the end. Heads already gone are no error.
+            heads_to_prune: layer -> heads, both as indices of the unpruned model; negative indices
+                count from the end. Heads that are already pruned are ignored.
 
         Raises:
-            InputError: a layer or head that the model never had.
+            InputError: the unpruned model has no such layer or head.
         """
         config = self.config
         wanted = {
@@ -197,8 +196,8 @@ class BertPreTrainedModel(nn.Module):
             }
             for layer, heads in heads_to_prune.items()
         }
-        # A copy: other models may have been built from the same one. Without temperatures: those
-        # belong to the weights with all their heads.
+        # A copy, because other models may share the config; without temperatures, because these
+        # were fitted with all heads.
         config = config.without_temperatures()
         record = config.extra.setdefault("pruned_heads", {})
         for layer, heads in sorted(wanted.items()):
@@ -210,9 +209,9 @@ class BertPreTrainedModel(nn.Module):
                 module.config = config
 
     def get_multihead_outputs(self) -> list[Tensor | None]:
-        """Return each layer's per-head outputs (B, H, T, K) of the last forward pass.
+        """Return the per-head outputs (B, H, T, K) of each layer in the last forward pass.
 
-        They are kept after the head mask, with gradients, where the model was built with
+        They are stored after applying the head mask, with gradients, if the model was built with
         `keep_multihead_output=True`; otherwise the entries are None.
         """
         return [
@@ -229,7 +228,7 @@ class BertPreTrainedModel(nn.Module):
         head_mask: Tensor | None,
         want: Request | None = None,
     ) -> Encoded:
-        """Check the inputs and run the encoder with what this model was asked to keep."""
+        """Check the inputs and run the encoder; `want` defaults to the model's own options."""
         place = self.encoder_model.embeddings.word_embeddings.weight.device
         check_inputs(self.config, input_ids, token_type_ids, attention_mask, device=place)
         if want is None:
@@ -237,13 +236,13 @@ class BertPreTrainedModel(nn.Module):
         return self.encoder_model.encode(input_ids, token_type_ids, attention_mask, head_mask, want)
 
     def _answer(self, encoded: Encoded, *results: Any) -> Any:
-        """Return the classic tuple: attentions first where asked for, a lone result bare."""
+        """Return a tuple, with attentions first if requested; a single result is not wrapped."""
         if self.output_attentions:
             return (list(encoded.attentions or ()), *results)
         return results if len(results) > 1 else results[0]
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        """Return what this class scores, by the field names of ModelOutputs."""
+        """Return the head's outputs, keyed by the field names of ModelOutputs."""
         return {}
 
     def run(
@@ -257,16 +256,16 @@ class BertPreTrainedModel(nn.Module):
         hidden_states: bool = True,
         logits: bool = True,
     ) -> ModelOutputs:
-        """Run the model and return everything by name.
+        """Run the model and return named outputs.
 
         Args:
             input_ids: (B, T).
             token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), default ones.
+            attention_mask: (B, T), 1 for real tokens, default ones.
             head_mask: (H,) or (L, H), 1 keeps a head.
-            attentions: whether to return the L attention tensors.
-            hidden_states: whether to return the L + 1 hidden states.
-            logits: whether to run the head (at T = 512 the masked-word scores take 62 MB).
+            attentions: return the L attention tensors.
+            hidden_states: return the L + 1 hidden states.
+            logits: run the head (at T = 512 the masked-word scores take 62 MB).
         """
         want = Request(attentions, hidden_states, self.keep_multihead_output)
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask, want)
@@ -283,8 +282,10 @@ class BertModel(BertPreTrainedModel):
     """The encoder: embeddings, L layers, and a pooler over [CLS].
 
     Args:
-        config: sizes of the model.
-        add_pooling_layer: False for the tasks whose checkpoints have no pooler.
+        config: sizes and settings of the model.
+        output_attentions: see `BertPreTrainedModel`.
+        keep_multihead_output: see `BertPreTrainedModel`.
+        add_pooling_layer: False for tasks whose checkpoints have no pooler.
     """
 
     def __init__(
@@ -313,7 +314,7 @@ class BertModel(BertPreTrainedModel):
         head_mask: Tensor | None,
         want: Request,
     ) -> Encoded:
-        """Run embeddings, layers and pooler on inputs that are already checked."""
+        """Run embeddings, layers and pooler; the inputs must have been checked."""
         embedded = self.embeddings(input_ids, token_type_ids)
         bias = attention_bias(attention_mask, embedded.dtype)
         factors = self._expand_head_mask(head_mask, embedded)
@@ -324,15 +325,15 @@ class BertModel(BertPreTrainedModel):
         return Encoded(encoded.last, pooled, encoded.hidden_states, encoded.attentions)
 
     def _expand_head_mask(self, head_mask: Tensor | None, like: Tensor) -> Tensor | None:
-        """Bring a head mask (H,) or (L, H) to (L, H)."""
+        """Expand a head mask (H,) or (L, H) to (L, H)."""
         if head_mask is None:
             return None
         config = self.config
         shape = (config.num_hidden_layers, config.num_attention_heads)
         if not recording_graph() and tuple(head_mask.shape) not in (shape, shape[1:]):
             raise InputError(
-                f"head_mask has the shape {tuple(head_mask.shape)}; expected {shape[1:]} for all "
-                f"layers alike or {shape} for each layer."
+                f"head_mask has the shape {tuple(head_mask.shape)}; expected {shape[1:]}, the same "
+                f"for all layers, or {shape}."
             )
         return head_mask.to(like.device, like.dtype).expand(shape)
 
@@ -347,16 +348,16 @@ class BertModel(BertPreTrainedModel):
         """Encode token ids.
 
         Args:
-            input_ids: (B, T) whole numbers.
+            input_ids: (B, T) integers.
             token_type_ids: (B, T), default zeros.
             attention_mask: (B, T), 1 for real tokens, default ones.
-            output_all_encoded_layers: a list of L tensors instead of the last one alone.
+            output_all_encoded_layers: return a list of L tensors instead of only the last one.
             head_mask: (H,) or (L, H), 1 keeps a head.
 
         Returns:
-            `(encoded_layers, pooled_output)`: L tensors (B, T, D), or the last one as a tensor;
-            and (B, D), None without a pooler. With `output_attentions`
-            `(attentions, encoded_layers, pooled_output)`.
+            `(encoded_layers, pooled_output)`. `encoded_layers` is a list of L tensors (B, T, D),
+            or only the last tensor; `pooled_output` is (B, D), or None without a pooler. With
+            `output_attentions`: `(attentions, encoded_layers, pooled_output)`.
 
         Raises:
             InputError: see `check_inputs`.
@@ -371,7 +372,7 @@ class BertModel(BertPreTrainedModel):
 
 
 def init_weights(module: nn.Module, deviation: float) -> None:
-    """Give one module fresh weights in place (Devlin et al. 2019, appendix A.2)."""
+    """Initialise one module in place (Devlin et al. 2019, appendix A.2)."""
     with torch.no_grad():
         if isinstance(module, nn.Linear | nn.Embedding):
             module.weight.normal_(0.0, deviation)
@@ -386,7 +387,7 @@ def _all_parameters(model: nn.Module) -> Iterable[tuple[str, nn.Parameter]]:
 
 
 def _bare(name: str) -> str:
-    """Strip the prefix that tells a head's encoder from a lone encoder.
+    """Remove the prefix that the encoder's parameters have inside a model with a head.
 
     >>> _bare("bert.pooler.dense.weight")
     'pooler.dense.weight'
@@ -400,7 +401,7 @@ def _set_parameter(model: nn.Module, name: str, value: nn.Parameter) -> None:
 
 
 def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:
-    """Return layer -> heads that a pruned model's config names; JSON has its keys as strings."""
+    """Read layer -> pruned heads from a config; in JSON the keys are strings."""
     record = config.extra.get("pruned_heads") or {}
     layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
     try:

@@ -1,12 +1,11 @@
-"""The seven classes with a head: what they score, their losses, and the table of all classes.
+"""The seven models with a head, their losses, and `KINDS`, the table of all eight classes.
 
-First the heads of pre-training (Devlin et al. 2019, section 3.1), then those of fine-tuning
-(section 3.2 and figure 4), then `KINDS`: one row a class, which everything that lists the classes
-reads.
+First the pre-training heads (Devlin et al. 2019, section 3.1), then the fine-tuning heads (section
+3.2 and figure 4), then the table: one row per class, read by all code that lists the classes.
 
-Each class names its parameters as the published checkpoints do and returns tuples and tensors as
-the classic interface does; `run` returns the same by name. With labels the result is the loss
-alone: a finite scalar, in which the labels -1 and -100 never count.
+Parameters have the names of the published checkpoints. `forward` returns tensors and tuples, as in
+the original PyTorch interface; `run` returns the same by name. If labels are given, `forward`
+returns only the loss, a finite scalar that ignores the labels -1 and -100.
 """
 
 import copy
@@ -37,13 +36,13 @@ from bert_core.model.outputs import ModelOutputs
 
 
 def pooled(encoded: Encoded) -> Tensor:
-    """Return the pooled output (B, D) of an encoder that was built with a pooler."""
+    """Return the pooled output (B, D); the encoder must have a pooler."""
     assert encoded.pooled is not None
     return encoded.pooled
 
 
 class BertPredictionHeadTransform(nn.Module):
-    """Dense, activation, normalisation before the vocabulary; (..., D) -> (..., D)."""
+    """Linear layer, activation and LayerNorm before the decoder; (..., D) -> (..., D)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -57,10 +56,10 @@ class BertPredictionHeadTransform(nn.Module):
 
 
 class BertLMPredictionHead(nn.Module):
-    """Scores of every word of the vocabulary; (..., D) -> (..., V).
+    """Scores for every piece of the vocabulary; (..., D) -> (..., V).
 
-    `decoder.weight` is the word embedding matrix and `decoder.bias` is `bias`: one parameter
-    each under two names, as in the published checkpoints.
+    `decoder.weight` is the word embedding matrix, and `decoder.bias` is `bias`: one parameter with
+    two names, as in the published checkpoints.
     """
 
     def __init__(self, config: BertConfig) -> None:
@@ -75,7 +74,7 @@ class BertLMPredictionHead(nn.Module):
 
 
 class BertPreTrainingHeads(nn.Module):
-    """`cls`: the masked-word head, the next-sentence head, or both."""
+    """The module `cls`: the masked-word head, the next-sentence head, or both."""
 
     def __init__(self, config: BertConfig, *, words: bool, sentences: bool) -> None:
         super().__init__()
@@ -86,17 +85,17 @@ class BertPreTrainingHeads(nn.Module):
 
 
 class _MaskedWords(BertPreTrainedModel):
-    """What the two classes with a masked-word head share."""
+    """Base class of the two models with a masked-word head."""
 
     bert: BertModel
     cls: BertPreTrainingHeads
 
     def tied_keys(self) -> tuple[str, ...]:
-        """The decoder repeats the word embeddings and the bias."""
+        """Return the decoder's names: aliases of the word embeddings and the bias."""
         return ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")
 
     def tie_weights(self) -> None:
-        """Point the decoder at the word embeddings and the bias."""
+        """Make the decoder refer to the word embeddings and the bias."""
         head = self.cls.predictions
         head.decoder.weight = self.bert.embeddings.word_embeddings.weight
         head.decoder.bias = head.bias
@@ -114,16 +113,16 @@ class _MaskedWords(BertPreTrainedModel):
 
         Args:
             input_ids: (B, T).
-            positions: (B, P), indices into T; negative ones are refused.
+            positions: (B, P), indices into T; must not be negative.
             token_type_ids: (B, T), default zeros.
             attention_mask: (B, T), default ones.
             head_mask: (H,) or (L, H).
 
         Returns:
-            (B, P, V), the rows `forward` would give at these positions.
+            (B, P, V), the scores that `forward` gives at these positions.
 
         Raises:
-            InputError: positions of another shape, not whole numbers, or outside the input.
+            InputError: positions have the wrong shape, are not integers, or are outside the input.
         """
         check_positions(positions, input_ids)
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
@@ -133,9 +132,9 @@ class _MaskedWords(BertPreTrainedModel):
         return scores
 
     def _word_loss(self, encoded: Encoded, labels: Tensor) -> Tensor:
-        """Masked-word loss; the vocabulary is scored only where a label counts.
+        """Return the masked-word loss, scoring the vocabulary only at labelled positions.
 
-        How many labels count is not known while a graph is recorded: then all places are scored.
+        While a graph is recorded, the number of labels is unknown, so all positions are scored.
         """
         labels = whole_numbers(labels, "masked_lm_labels")
         if labels.shape != encoded.last.shape[:2]:
@@ -153,11 +152,7 @@ class _MaskedWords(BertPreTrainedModel):
 
 
 class BertForPreTraining(_MaskedWords):
-    """BERT with both heads of pre-training: masked words and next sentence.
-
-    With both kinds of labels `forward` returns the sum of both losses, with one kind that loss
-    alone, with none the scores.
-    """
+    """BERT with both pre-training heads: masked words and next sentence."""
 
     def __init__(
         self,
@@ -193,13 +188,13 @@ class BertForPreTraining(_MaskedWords):
             input_ids: (B, T).
             token_type_ids: (B, T), default zeros.
             attention_mask: (B, T), default ones.
-            masked_lm_labels: (B, T); -1 and -100 do not count.
-            next_sentence_label: (B,); 0 "B follows A", 1 "B is random".
+            masked_lm_labels: (B, T); -1 and -100 are ignored.
+            next_sentence_label: (B,); 0 means "B follows A", 1 "B is random".
             head_mask: (H,) or (L, H).
 
         Returns:
-            Without labels both scores. With both kinds of labels the sum of both losses, with one
-            kind that loss alone.
+            Without labels, both scores; with one kind of label, its loss; with both kinds, the
+            sum of the losses.
         """
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         losses = []
@@ -214,7 +209,7 @@ class BertForPreTraining(_MaskedWords):
 
 
 class BertForMaskedLM(_MaskedWords):
-    """BERT with the masked-word head (Devlin et al. 2019, task 1)."""
+    """BERT with the masked-word head (Devlin et al. 2019, section 3.1, task 1)."""
 
     def __init__(
         self,
@@ -248,7 +243,7 @@ class BertForMaskedLM(_MaskedWords):
 
 
 class BertForNextSentencePrediction(BertPreTrainedModel):
-    """BERT with the next-sentence head (task 2); index 0 "B follows A", 1 "B is random"."""
+    """BERT with the next-sentence head (task 2): index 0 is "B follows A", 1 "B is random"."""
 
     def __init__(
         self,
@@ -286,7 +281,7 @@ class BertForNextSentencePrediction(BertPreTrainedModel):
 
 
 class _Classifier(BertPreTrainedModel):
-    """What the classes with a `classifier` layer share."""
+    """Base class of the models with a `classifier` layer."""
 
     def __init__(
         self,
@@ -314,11 +309,13 @@ class _Classifier(BertPreTrainedModel):
 
 
 class BertForSequenceClassification(_Classifier):
-    """BERT with one decision a text or pair: sentiment, entailment, similarity ...
+    """BERT that classifies a text or a pair: sentiment, entailment, similarity ...
 
     Args:
-        config: sizes of the model.
-        num_labels: C; None means what the config says, else 2. One label is a regression.
+        config: sizes and settings of the model.
+        num_labels: C; None means the number in the config, else 2. With 1 it is a regression.
+        output_attentions: see `BertPreTrainedModel`.
+        keep_multihead_output: see `BertPreTrainedModel`.
     """
 
     def __init__(
@@ -340,7 +337,7 @@ class BertForSequenceClassification(_Classifier):
         labels: Tensor | None = None,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Return logits (B, C), or the loss: cross-entropy, squared error where C is 1."""
+        """Return logits (B, C), or the loss: cross-entropy, or mean squared error if C is 1."""
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         logits = self._logits(encoded)["logits"]
         if labels is None:
@@ -357,8 +354,10 @@ class BertForMultipleChoice(_Classifier):
     """BERT that chooses one of N texts; inputs are (B, N, T).
 
     Args:
-        config: sizes of the model.
-        num_choices: N the caller plans with; an input may have any other N.
+        config: sizes and settings of the model.
+        num_choices: only stored; inputs may have any N.
+        output_attentions: see `BertPreTrainedModel`.
+        keep_multihead_output: see `BertPreTrainedModel`.
     """
 
     def __init__(
@@ -394,7 +393,7 @@ class BertForMultipleChoice(_Classifier):
         attention_mask: Tensor | None = None,
         **options: Any,
     ) -> ModelOutputs:
-        """Return everything by name; logits (B, N), all else with B * N in place of B."""
+        """Return named outputs: logits (B, N), all others with B * N in place of B."""
         ids, types, mask = self._flat(input_ids, token_type_ids, attention_mask)
         outputs = super().run(ids, types, mask, **options)
         if outputs.logits is None:
@@ -404,7 +403,7 @@ class BertForMultipleChoice(_Classifier):
     def _flat(
         self, input_ids: Tensor, token_type_ids: Tensor | None, attention_mask: Tensor | None
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Check inputs (B, N, T) and bring them to (B * N, T)."""
+        """Check inputs (B, N, T) and reshape them to (B * N, T)."""
         check_inputs(self.config, input_ids, token_type_ids, attention_mask, rank=3)
         return (
             input_ids.flatten(0, 1),
@@ -414,11 +413,13 @@ class BertForMultipleChoice(_Classifier):
 
 
 class BertForTokenClassification(_Classifier):
-    """BERT with one decision a token: entities, parts of speech ...
+    """BERT that classifies every token: entities, parts of speech ...
 
     Args:
-        config: sizes of the model.
-        num_labels: C; None means what the config says, else 2.
+        config: sizes and settings of the model.
+        num_labels: C; None means the number in the config, else 2.
+        output_attentions: see `BertPreTrainedModel`.
+        keep_multihead_output: see `BertPreTrainedModel`.
     """
 
     def __init__(
@@ -457,7 +458,7 @@ class BertForTokenClassification(_Classifier):
 
 
 class BertForQuestionAnswering(BertPreTrainedModel):
-    """BERT that marks where an answer starts and ends in the text."""
+    """BERT that scores every token as the start and as the end of an answer."""
 
     def __init__(
         self,
@@ -485,22 +486,24 @@ class BertForQuestionAnswering(BertPreTrainedModel):
         end_positions: Tensor | None = None,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Return `(start_logits, end_logits)` (B, T) each, or the mean of both losses.
+        """Return `(start_logits, end_logits)`, each (B, T), or the mean of both losses.
 
-        Positions outside the input do not count.
+        Positions outside the input are ignored.
         """
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         start, end = self._logits(encoded).values()
         if start_positions is None and end_positions is None:
             return self._answer(encoded, start, end)
         if start_positions is None or end_positions is None:
-            raise InputError("start_positions and end_positions are needed together.")
+            raise InputError(
+                "Found only one of start_positions and end_positions; both are needed together."
+            )
         start_loss = position_loss(start, start_positions, "start_positions")
         return (start_loss + position_loss(end, end_positions, "end_positions")) / 2
 
 
 def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
-    """Return a config with this many labels; the caller's own is left as it is."""
+    """Return a config with this many labels, without modifying the caller's."""
     if num_labels is None or num_labels == config.num_labels:
         return config
     config = copy.deepcopy(config)
@@ -513,13 +516,13 @@ def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
 
 @dataclass(frozen=True, slots=True)
 class StoredOutput:
-    """One output that `bert_core.verification` stores beside a model and compares again.
+    """An output that `bert_core.verification` stores as a reference value.
 
     Attributes:
         output: a field of `ModelOutputs`.
-        texts: which of the stored texts make the batch, a name in `verification.texts.BATCHES`.
-        at: which tokens: "all", the "last", or "masks", where a [MASK] stands (with the scores of
-            all words one text fills 120 kB).
+        texts: the batch of texts to compute it on, a key of `verification.texts.BATCHES`.
+        at: tokens to store: "all", the "last", or "masks", those that are [MASK] (the scores of
+            all words at one token take 120 kB).
     """
 
     output: str
@@ -529,17 +532,17 @@ class StoredOutput:
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """One class of model: what it is called, what it scores, and how it is verified.
+    """One class of model: its name in words, its outputs, and how it is verified.
 
     Attributes:
         cls: the class.
-        answers: the kind of answer that its head gives, as a title: "Hidden words"; "" where it
-            has no head of its own.
-        head: what its head is called in running text: "masked-word head".
-        outputs: the fields of `ModelOutputs` that are its own -> their axes, in the letters of
-            `outputs`; N is the number of choices.
-        stored: what verification stores of it.
-        reads_pairs: an input is two texts.
+        answers: the kind of answer its head gives, as a title such as "Hidden words"; "" if no
+            single head belongs to the class.
+        head: name of its head in running text, such as "masked-word head".
+        outputs: its own fields of `ModelOutputs` -> their axes, in the letters of
+            `bert_core.model.outputs`; N is the number of choices.
+        stored: outputs that verification stores.
+        reads_pairs: whether an input is a pair of texts.
     """
 
     cls: type[BertPreTrainedModel]
@@ -555,7 +558,7 @@ class ModelKind:
         return self.cls.__name__
 
     def has_axis(self, letter: str) -> bool:
-        """Tell whether one of its own outputs has an axis, for example V or C."""
+        """Return whether one of its outputs has this axis, such as V or C."""
         return any(letter in axes for axes in self.outputs.values())
 
 
@@ -633,4 +636,4 @@ KINDS: Mapping[str, ModelKind] = {
         ),
     )
 }
-"""Every class by its name. What lists the classes reads this table, so a new one is a row here."""
+"""Class name -> its description. All code that lists the classes reads this table."""

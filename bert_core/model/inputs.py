@@ -1,4 +1,4 @@
-"""What a model refuses before any arithmetic, and how it says so."""
+"""Checks of a model's inputs, with errors that say what was expected."""
 
 import torch
 from torch import Tensor
@@ -19,28 +19,30 @@ def check_inputs(
     rank: int = 2,
     device: torch.device | None = None,
 ) -> None:
-    """Refuse inputs no forward pass can use, before any arithmetic.
+    """Reject inputs that the model cannot use.
 
-    Values are looked at on CPU only; a GPU would have to wait for the answer. While a graph is
-    recorded only what it fixes is checked: kind, rank and device, not sizes and values.
+    Values are checked on the CPU only, because reading them from a GPU would wait for its queued
+    work. While a graph is recorded, only what the graph fixes is checked: type, rank and device,
+    not sizes and values.
 
     Args:
-        config: the model's.
-        input_ids: (B, T), or (B, N, T) where `rank` is 3.
+        config: the model's configuration.
+        input_ids: (B, T), or (B, N, T) if `rank` is 3.
         token_type_ids: the same shape, or None.
-        attention_mask: the same shape, or None; where `rank` is 2 also (B, T, T).
-        rank: number of axes expected.
-        device: where the model is; None leaves that unchecked.
+        attention_mask: the same shape, or None; if `rank` is 2, also (B, T, T).
+        rank: expected number of axes.
+        device: the model's device; None skips this check.
 
     Raises:
-        InputError: not integers, wrong rank, empty, longer than the model reads, ids outside
-            the vocabulary or the token types, or not where the model is.
+        InputError: the inputs are not integers, have the wrong rank, are empty or longer than the
+            model's limit, are on another device, or contain ids outside the vocabulary or the
+            token types.
     """
     _check_kind("input_ids", input_ids, rank)
     if token_type_ids is not None:
         _check_kind("token_type_ids", token_type_ids, rank)
     if attention_mask is not None and not isinstance(attention_mask, Tensor):
-        raise InputError(f"attention_mask is a {type(attention_mask).__name__}, not a tensor.")
+        raise InputError(f"attention_mask is a {type(attention_mask).__name__}; expected a tensor.")
     if not recording_graph():
         _check_sizes_and_values(config, input_ids, token_type_ids, attention_mask, rank)
     if device is not None:
@@ -83,7 +85,7 @@ def _check_kind(name: str, ids: Tensor, rank: int) -> None:
     if not isinstance(ids, Tensor):
         raise InputError(f"{name} is a {type(ids).__name__}; expected a tensor of whole numbers.")
     if ids.dtype not in _INTEGERS:
-        raise InputError(f"{name} holds {ids.dtype}; expected whole numbers such as torch.int64.")
+        raise InputError(f"{name} has the type {ids.dtype}; expected integers such as torch.int64.")
     if ids.dim() != rank:
         form = "(batch, tokens)" if rank == 2 else "(batch, choices, tokens)"
         raise InputError(f"{name} has the shape {tuple(ids.shape)}; expected {form}.")
@@ -91,24 +93,28 @@ def _check_kind(name: str, ids: Tensor, rank: int) -> None:
 
 def _check_values(name: str, ids: Tensor, limit: int) -> None:
     if ids.numel() == 0:
-        raise InputError(f"{name} is empty: its shape is {tuple(ids.shape)}.")
+        raise InputError(f"{name} is empty: its shape is {tuple(ids.shape)}. Give some tokens.")
     if ids.device.type == "cpu":
         low, high = (int(value) for value in ids.aminmax())
         if low < 0 or high >= limit:
             found = low if low < 0 else high
-            raise InputError(f"{name} holds {found}; this model knows 0 to {limit - 1}.")
+            raise InputError(f"{name} contains {found}; this model expects 0 to {limit - 1}.")
 
 
 def _check_shape(name: str, tensor: Tensor, input_ids: Tensor) -> None:
     if tensor.shape != input_ids.shape:
         raise InputError(
-            f"{name} has the shape {tuple(tensor.shape)}, input_ids has {tuple(input_ids.shape)}; "
-            "they must agree."
+            f"{name} has the shape {tuple(tensor.shape)}; expected that of input_ids, "
+            f"{tuple(input_ids.shape)}."
         )
 
 
 def check_positions(positions: Tensor, input_ids: Tensor) -> None:
-    """Refuse positions (B, P) that do not index into input_ids (B, T)."""
+    """Reject positions (B, P) that are not indices into input_ids (B, T).
+
+    Raises:
+        InputError: wrong type or shape, or (checked on CPU only) a value outside 0..T-1.
+    """
     if not isinstance(positions, Tensor) or positions.is_floating_point():
         raise InputError("positions must be a tensor of whole numbers.")
     if recording_graph():
@@ -123,6 +129,6 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
         if low < 0 or high >= input_ids.shape[-1]:
             found = low if low < 0 else high
             raise InputError(
-                f"positions holds {found}; the input has the positions 0 to "
-                f"{input_ids.shape[-1] - 1}."
+                f"positions contains {found}; expected 0 to {input_ids.shape[-1] - 1}, the "
+                "positions of the input."
             )

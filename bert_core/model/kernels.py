@@ -1,29 +1,29 @@
-"""Linear layers, activations, normalisation and attention as functions, on the fastest kernel.
+"""Linear layers, activations, normalisation and attention as functions, using the fastest kernel.
 
-Every speed trick of the forward pass is here, so that `bert_core.model.layers` can be read without
-them. The plain way and the tricks agree to 1e-6 of the largest value. The tricks:
+All optimizations of the forward pass are in this module, so that `bert_core.model.layers` can be
+read without them. Their results agree with the plain computation to 1e-6 of the largest value:
 
 - oneDNN instead of MKL (`affine`). `F.linear` multiplies float32 with MKL, which uses only half of
-  the vector unit on processors of other makers. PyTorch contains oneDNN as well, which uses all of
-  it and can apply the activation while the result is still in the processor: on an AMD EPYC with
-  AVX-512 a linear layer took half the time, with GELU 0.4 of it. It has no gradients, so it is
-  for inference only, in float32 on the CPU.
+  the vector unit on CPUs that are not made by Intel. PyTorch also contains oneDNN, which uses all
+  of it and can apply the activation while the result is still in the CPU: on an AMD EPYC with
+  AVX-512, a linear layer took half the time, with GELU 0.4 of it. It has no gradients, so it is
+  used only for inference, in float32 on the CPU.
 - One product instead of three (`linear_together`) for query, key and value, whose weights are
-  stored one after another (`store_together`) while each keeps its published name.
-- Attention head by head, in the processor's cache (`_attend_head_by_head`); softmax in place
+  stored one after another (`store_together`); each keeps its published name.
+- Attention one head at a time, in the CPU cache (`_attend_head_by_head`), and softmax in place
   (`attend`).
-- Large blocks of memory that are used again (`Blocks`). The attention probabilities of six layers
-  of 512 tokens take 75 MB. The system provides fresh memory of that size in pages of 4 kB and
-  clears each of them, which took a quarter of the pass, and several times the pass where a virtual
-  machine had to ask its host for it. These blocks come in large pages and return to the store when
-  the last view of them is gone.
-- No mask where nothing is masked (`masks_nothing`), so that no kernel adds zeros.
+- Reusing large blocks of memory (`Blocks`). The attention probabilities of six layers of 512 tokens
+  take 75 MB. The operating system provides new memory of that size in 4 kB pages and clears each of
+  them, which took a quarter of the forward pass, and several times the forward pass in a virtual
+  machine that had to request it from its host. These blocks use large pages and return to the store
+  when their last view is deleted.
+- No mask if nothing is masked (`masks_nothing`), so that no kernel adds zeros.
 
-They look at addresses or values, or call kernels without a gradient. Graph tools
-(`torch.compile`, `torch.export`, `torch.jit.trace`, ONNX export) have to see the same operations
-for all inputs, so all tricks, and all checks of sizes and values, step aside while a graph is
-recorded; `recording_graph` alone decides that. The environment variable BERT_CORE_KERNELS=plain
-switches the tricks off for good (`special_kernels`).
+These optimizations depend on addresses or values, or use kernels without gradients. Graph tools
+(`torch.compile`, `torch.export`, `torch.jit.trace`, ONNX export) must see the same operations for
+all inputs, so all optimizations, and all checks of sizes and values, are disabled while a graph is
+recorded (see `recording_graph`). Setting the environment variable BERT_CORE_KERNELS=plain disables
+the optimizations entirely (see `special_kernels`).
 """
 
 import math
@@ -48,22 +48,22 @@ Activation = Callable[[Tensor], Tensor]
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
-    """Approximate GELU with tanh, as later checkpoints do ("gelu_new")."""
+    """GELU, approximated with tanh ("gelu_new"), as used by later checkpoints."""
     return F.gelu(x, approximate="tanh")
 
 
 def gelu_10(x: Tensor) -> Tensor:
-    """GELU held between -10 and 10, so that 8-bit numbers can hold it ("gelu_10")."""
+    """GELU, clipped to -10..10 so that it fits 8-bit quantization ("gelu_10")."""
     return F.gelu(x).clamp(-10, 10)
 
 
 def quick_gelu(x: Tensor) -> Tensor:
-    """Approximate GELU with a logistic curve (Hendrycks and Gimpel 2016, section 2)."""
+    """GELU, approximated with a sigmoid (Hendrycks and Gimpel 2016, section 2)."""
     return x * torch.sigmoid(1.702 * x)
 
 
 def identity(x: Tensor) -> Tensor:
-    """Return what came in ("linear")."""
+    """Return the input unchanged ("linear")."""
     return x
 
 
@@ -83,21 +83,22 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": F.silu,
     "tanh": torch.tanh,
 }
-# Inductor's own operator; absent from builds of PyTorch without oneDNN.
+# An operator of PyTorch's Inductor; missing from PyTorch builds without oneDNN.
 _HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
 _HEAD_BY_HEAD = 320
-"""Tokens from which on this is faster; the scores of shorter inputs fit the cache together."""
+"""Shortest input, in tokens, for which this is faster; below, all heads fit into the cache."""
 _SETTING = "BERT_CORE_KERNELS"
 
 
-# -- when the tricks may be used ------------------------------------------------------------------
+# -- when the optimizations are enabled -----------------------------------------------------------
 
 
 def recording_graph() -> bool:
-    """Tell whether PyTorch records the operations for later instead of only computing them.
+    """Return whether PyTorch is recording a graph of the operations.
 
-    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. A
-    branch on a value or a size would then be recorded as it went for the example input.
+    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. The
+    recorded graph would contain only the branch that the example input takes, so code must not
+    branch on values or sizes then.
     """
     if torch.compiler.is_compiling():
         return True
@@ -107,13 +108,13 @@ def recording_graph() -> bool:
 
 @cache
 def special_kernels() -> bool:
-    """Tell what the environment variable BERT_CORE_KERNELS says; read once in a process.
+    """Return whether the environment variable BERT_CORE_KERNELS enables the optimizations.
 
-    "fast" (the default) allows the tricks of this module, "plain" computes everything with the
-    ordinary operations of PyTorch.
+    "fast" (the default) enables the optimizations of this module; "plain" computes everything with
+    ordinary PyTorch operations. The variable is read once per process.
 
     Raises:
-        ConfigError: it is neither.
+        ConfigError: it has any other value.
     """
     choice = os.environ.get(_SETTING, "fast")
     if choice not in ("fast", "plain"):
@@ -122,7 +123,7 @@ def special_kernels() -> bool:
 
 
 def _for_inference() -> bool:
-    """Tell whether the tricks that know no gradients may be used."""
+    """Return whether kernels without gradients may be used."""
     return not torch.is_grad_enabled() and not recording_graph() and special_kernels()
 
 
@@ -141,8 +142,8 @@ def activation(config: BertConfig) -> Activation:
         return ACTIVATIONS[config.hidden_act]
     except KeyError:
         raise ConfigError(
-            f"hidden_act is {shown(config.hidden_act)}; known are {', '.join(ACTIVATIONS)}, "
-            "or pass a callable."
+            f"hidden_act is {shown(config.hidden_act)}; expected one of {', '.join(ACTIVATIONS)}, "
+            "or a callable."
         ) from None
 
 
@@ -150,7 +151,7 @@ def activation(config: BertConfig) -> Activation:
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:
-    """Return x (..., I) times weight (O, I) plus bias (O), activated: (..., O)."""
+    """Return then(x @ weight.T + bias): x (..., I), weight (O, I), bias (O) -> (..., O)."""
     if not _can_use_onednn(x, weight):
         result = F.linear(x, weight, bias)
         return result if then is None else then(result)
@@ -162,12 +163,12 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = No
 
 
 def linear(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tensor:
-    """Apply a linear layer, and an activation, without the cost of a module call."""
+    """Apply a linear layer and an activation, without the overhead of a module call."""
     return affine(x, layer.weight, layer.bias, then)
 
 
 def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
-    """Store three layers of one size one after another; the parameters stay the same objects."""
+    """Store three layers of equal size contiguously; the parameters remain the same objects."""
     if parts[0].weight.is_meta or not special_kernels() or _joint(parts) is not None:
         return
     with torch.no_grad():
@@ -181,7 +182,7 @@ def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
 def linear_together(
     x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear], split: tuple[int, ...]
 ) -> tuple[Tensor, ...]:
-    """Apply three layers of one size to x (..., I); three results (..., *split)."""
+    """Apply three layers of equal size to x (..., I); return three tensors (..., *split)."""
     joint = _joint(parts) if _for_inference() else None
     if joint is None:
         return tuple(linear(x, part).view(*x.shape[:-1], *split) for part in parts)
@@ -190,7 +191,7 @@ def linear_together(
 
 
 def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tensor] | None:
-    """Return the joint weight (3 * O, I) and bias, or None if they are not stored together."""
+    """Return views of the joint weight (3 * O, I) and bias (3 * O), None if not contiguous."""
     found = []
     for name in ("weight", "bias"):
         first, second, third = (getattr(part, name) for part in parts)
@@ -209,7 +210,7 @@ def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tenso
 
 
 def layer_norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
-    """Apply a layer normalisation without the cost of a module call."""
+    """Apply a layer normalisation without the overhead of a module call."""
     return F.layer_norm(x, layer.normalized_shape, layer.weight, layer.bias, layer.eps)
 
 
@@ -217,7 +218,8 @@ def layer_norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
 
 
 def masks_nothing(keep: Tensor) -> bool:
-    """Tell whether a mask of what to keep can be left out (on a GPU one would have to wait)."""
+    """Return whether a mask keeps every token and can be left out; always False on a GPU."""
+    # Reading a value from a GPU would wait for all work queued there.
     may_look = keep.device.type == "cpu" and not recording_graph() and special_kernels()
     return may_look and bool(keep.all())
 
@@ -225,18 +227,17 @@ def masks_nothing(keep: Tensor) -> bool:
 def attend(
     query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *, dropout: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Attend, and keep what every token gave to every other.
+    """Compute attention and return the probabilities as well.
 
     Args:
         query: (B, H, T, K), already divided by the square root of K.
         key: (B, H, T, K).
         value: (B, H, T, K).
-        bias: what is added to the scores, (B or 1, 1, 1 or T, T), or None.
-        dropout: share of what is attended to that is dropped in training; the probabilities
-            that are returned stay whole.
+        bias: added to the scores; (B or 1, 1, 1 or T, T), or None.
+        dropout: dropout rate of the probabilities; those returned are without dropout.
 
     Returns:
-        The mean of the values that each token attends to (B, H, T, K), and the probabilities
+        The attention-weighted means of the values (B, H, T, K), and the probabilities
         (B, H, T, T), whose rows sum to 1.
     """
     if not dropout and _can_use_onednn(query, key) and query.shape[2] >= _HEAD_BY_HEAD:
@@ -253,14 +254,15 @@ def attend(
 def _attend_head_by_head(
     query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Do the same with one head at a time in the processor's cache.
+    """Compute `attend` one head at a time, in the CPU cache.
 
-    The scores of a head of 512 tokens take 1 MiB, those of a layer do not fit; and oneDNN
-    multiplies where `torch.matmul` would take MKL. Together they take 0.6 of the time.
+    The scores of one head with 512 tokens take 1 MiB; those of a whole layer do not fit. Also,
+    oneDNN multiplies here, where `torch.matmul` would use MKL. Both together take 0.6 of the time.
     """
     batch, heads, tokens, size = query.shape
     probabilities = BLOCKS.empty((batch, heads, tokens, tokens))
-    context = query.new_empty(batch, tokens, heads, size)  # so that joining the heads is free
+    # (B, T, H, K), so that joining the heads later needs no copy
+    context = query.new_empty(batch, tokens, heads, size)
     query, key = query.contiguous(), key.contiguous()
     value = value.transpose(-1, -2).contiguous()  # (B, H, K, T), the layout of a weight
     times = torch.ops.mkldnn._linear_pointwise
@@ -274,13 +276,13 @@ def _attend_head_by_head(
 
 
 def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
-    """Tell whether the kernel without gradients serves these tensors."""
+    """Return whether the oneDNN kernel can be used for these tensors."""
     return (
         _HAS_ONEDNN
         and _for_inference()
         and x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
-        and x.numel() > 0  # pruned to nothing, or no positions asked for
+        and x.numel() > 0  # empty if all heads are pruned or no positions are requested
         and weight.numel() > 0
         and not torch.is_autocast_enabled("cpu")
     )
@@ -288,41 +290,41 @@ def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
 
 # -- memory ---------------------------------------------------------------------------------------
 
-_SMALL = 2**18  # numbers; for less the ordinary allocator is quicker
+_SMALL = 2**18  # numbers; below this the ordinary allocator is faster
 _STEP = 2**19
-"""Blocks hold a multiple of this many numbers, 2 MiB, so that texts of about the same length
-serve each other; on Linux that is also one large page."""
+"""Block sizes are multiples of this many numbers (2 MiB), so that texts of similar length can reuse
+each other's blocks; on Linux this is also the size of one large page."""
 
 
 class Blocks:
-    """A bounded store of blocks that nobody uses at the moment, safe in any number of threads.
+    """A bounded, thread-safe store of unused memory blocks.
 
     Args:
-        keep: unused blocks kept at most; the one unused for longest goes back to the system.
+        keep: largest number of unused blocks; beyond it, the block unused for longest is freed.
     """
 
     def __init__(self, keep: int) -> None:
-        # No lock: a block may return while the garbage collector interrupts any line of ours,
-        # and a deque takes and gives its ends in one step.
+        # No lock: the garbage collector can return a block at any line of this class, and
+        # appending to or popping from a deque is atomic.
         self._free: deque[NDArray[np.float32]] = deque(maxlen=keep)
 
     def empty(self, shape: tuple[int, ...]) -> Tensor:
-        """Return float32 memory on the CPU whose values are whatever was there before."""
+        """Return an uninitialised float32 tensor on the CPU."""
         size = math.prod(shape)
         if size < _SMALL:
             return torch.empty(shape)
         block = self._fitting(size)
         if block is None:
-            # numpy asks the system for large pages, PyTorch would not.
+            # NumPy requests large pages from the system; PyTorch does not.
             block = np.empty(-(-size // _STEP) * _STEP, dtype=np.float32)
-        # Every view of the memory, a tensor's or an array's, holds this one array. (Views of
-        # the block itself would hold the block.)
+        # Every tensor or array that views this memory keeps `root` alive (a view of `block`
+        # would keep only `block` alive). When `root` is collected, the block returns.
         root = np.frombuffer(block.data, dtype=np.float32, count=size)
         weakref.finalize(root, self._free.append, block).atexit = False
         return torch.from_numpy(root.reshape(shape))
 
     def _fitting(self, size: int) -> NDArray[np.float32] | None:
-        """Take an unused block that is large enough and not much too large."""
+        """Take an unused block that is large enough but not much larger than needed."""
         for _ in range(len(self._free)):
             try:
                 block = self._free.popleft()
@@ -334,9 +336,9 @@ class Blocks:
         return None
 
     def __len__(self) -> int:
-        """Unused blocks at the moment."""
+        """Return the current number of unused blocks."""
         return len(self._free)
 
 
 BLOCKS = Blocks(keep=24)
-"""Two passes of BERT's base size: 24 layers, 302 MB at 512 tokens."""
+"""The blocks of two forward passes of BERT base: 24 layers, 302 MB at 512 tokens."""

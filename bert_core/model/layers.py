@@ -1,11 +1,11 @@
-"""The forward pass, brick by brick: embeddings, self-attention, layer, encoder, pooler.
+"""The forward pass: embeddings, self-attention, layer, encoder, pooler.
 
-Read from top to bottom; letters of shapes are explained in `outputs`. Source: Devlin et al. 2019,
-section 3, and Vaswani et al. 2017, "Attention is all you need", section 3.2.
-Module and parameter names are those of the published checkpoints.
+Read from top to bottom; `outputs` explains the letters used for shapes. Sources: Devlin et al.
+2019, section 3, and Vaswani et al. 2017, "Attention is all you need", section 3.2. Module and
+parameter names are those of the published checkpoints.
 
-Speed without a second implementation: the functions of `bert_core.model.kernels` choose the kernel,
-and the attention probabilities are only computed where they are asked for.
+There is one implementation for all devices: the functions of `bert_core.model.kernels` choose the
+fastest kernel, and attention probabilities are computed only if requested.
 """
 
 import math
@@ -32,7 +32,7 @@ from bert_core.model.kernels import (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a pass through the encoder has to keep besides its last hidden state."""
+    """What the encoder should return or keep in addition to its last hidden state."""
 
     attentions: bool = False
     hidden_states: bool = False
@@ -41,7 +41,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What the encoder gave: last (B, T, D), pooled (B, D), hidden_states and attentions."""
+    """The encoder's results.
+
+    Attributes:
+        last: (B, T, D), the last hidden state.
+        pooled: (B, D), or None without a pooler.
+        hidden_states: L + 1 tensors (B, T, D), embeddings first; None if not requested.
+        attentions: L tensors (B, H, T, T); None if not requested.
+    """
 
     last: Tensor
     pooled: Tensor | None
@@ -50,11 +57,12 @@ class Encoded:
 
 
 def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Turn a 0/1 mask (B, T) or (B, T, T) into what is added to the scores.
+    """Convert a 0/1 mask (B, T) or (B, T, T) to a bias that is added to the attention scores.
 
     Returns:
-        (B, 1, 1, T) or (B, 1, T, T), or None where nothing is masked. Half of the smallest number
-        instead of -inf keeps a row without anything to attend to finite, in float16 too.
+        (B, 1, 1, T) or (B, 1, T, T), or None if nothing is masked. Masked entries are half of the
+        smallest finite number instead of -inf, so that a fully masked row stays finite, also in
+        float16.
     """
     if mask is None:
         return None
@@ -67,7 +75,7 @@ def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
 
 
 def _indices(ids: Tensor) -> Tensor:
-    """Return ids in a type that tables can be indexed with; 8 and 16 bits cannot."""
+    """Return ids as int32 or int64; embeddings do not accept narrower integers."""
     return ids if ids.dtype in (torch.int64, torch.int32) else ids.long()
 
 
@@ -86,7 +94,7 @@ class BertEmbeddings(nn.Module):
         self.dropout_rate = config.hidden_dropout_prob
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
-        """Embed token ids; absent token types are all 0."""
+        """Embed token ids; missing token types are 0."""
         words, types = self.word_embeddings, self.token_type_embeddings.weight
         embedded = F.embedding(_indices(input_ids), words.weight, words.padding_idx)  # (B, T, D)
         embedded += self.position_embeddings.weight[: input_ids.shape[1]]
@@ -97,17 +105,17 @@ class BertEmbeddings(nn.Module):
 
 
 class BertSelfAttention(nn.Module):
-    """Scaled dot-product attention of several heads; (B, T, D) -> (B, T, H * K)."""
+    """Multi-head scaled dot-product attention; (B, T, D) -> (B, T, H * K)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         if config.hidden_size % config.num_attention_heads:
             raise ConfigError(
-                f"hidden_size {config.hidden_size} is not a multiple of num_attention_heads "
-                f"{config.num_attention_heads}; every head needs the same whole number of columns."
+                f"hidden_size is {config.hidden_size}; expected a multiple of num_attention_heads, "
+                f"which is {config.num_attention_heads}."
             )
         self.head_size = config.hidden_size // config.num_attention_heads
-        self.heads = list(range(config.num_attention_heads))  # what pruning has left
+        self.heads = list(range(config.num_attention_heads))  # heads that are not pruned
         self.query = nn.Linear(config.hidden_size, config.hidden_size)
         self.key = nn.Linear(config.hidden_size, config.hidden_size)
         self.value = nn.Linear(config.hidden_size, config.hidden_size)
@@ -115,11 +123,11 @@ class BertSelfAttention(nn.Module):
         self.multihead_output: Tensor | None = None
 
     def fuse(self) -> None:
-        """Store query, key and value together, so that inference multiplies once, not thrice."""
+        """Store query, key and value together: one matrix product at inference instead of three."""
         store_together((self.query, self.key, self.value))
 
     def train(self, mode: bool = True) -> Self:
-        """Switch between training and inference; for inference the projections are fused."""
+        """Switch between training and inference; fuse the projections for inference."""
         super().train(mode)
         if not mode:
             self.fuse()
@@ -134,16 +142,16 @@ class BertSelfAttention(nn.Module):
     def forward(
         self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend.
+        """Compute self-attention.
 
         Args:
             hidden: (B, T, D).
-            bias: what `attention_bias` gave.
-            head_mask: (H,) factors of the heads, or None.
-            want: attentions and multihead output, where asked for.
+            bias: the result of `attention_bias`.
+            head_mask: (H,), factors for the heads' outputs, or None.
+            want: whether to return attentions and keep the multi-head output.
 
         Returns:
-            (B, T, H * K) and the attention probabilities (B, H, T, T) or None.
+            (B, T, H * K), and the attention probabilities (B, H, T, T) or None.
         """
         query, key, value = self.project(hidden)
         rate = self.dropout_rate if self.training else 0.0
@@ -165,7 +173,7 @@ class BertSelfAttention(nn.Module):
 
 
 class BertSelfOutput(nn.Module):
-    """Projection back to D, residual, normalisation; also closes the feed-forward block."""
+    """Projection to D, residual and normalisation; used after attention and feed-forward."""
 
     def __init__(self, config: BertConfig, input_size: int) -> None:
         super().__init__()
@@ -178,13 +186,13 @@ class BertSelfOutput(nn.Module):
         hidden = F.dropout(linear(hidden, self.dense), self.dropout_rate, self.training)
         if hidden.dtype == residual.dtype:
             hidden += residual
-        else:  # under autocast the sum stays in the wider type
+        else:  # under autocast, keep the sum in the wider type
             hidden = hidden + residual
         return layer_norm(hidden, self.LayerNorm)
 
 
 class BertAttention(nn.Module):
-    """Self-attention with its output projection; knows how to drop heads for good."""
+    """Self-attention with its output projection; supports pruning heads."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -194,12 +202,12 @@ class BertAttention(nn.Module):
     def forward(
         self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the block's output (B, T, D) and the attentions or None."""
+        """Return the block's output (B, T, D), and the attentions (B, H, T, T) or None."""
         context, probabilities = self.self(hidden, bias, head_mask, want)
         return self.output(context, hidden), probabilities
 
     def prune(self, heads: set[int]) -> None:
-        """Remove heads (numbers of the unpruned model); Michel et al. 2019 ask why not."""
+        """Remove heads, given as indices of the unpruned model (Michel et al. 2019)."""
         attention = self.self
         kept = [head for head in attention.heads if head not in heads]
         places = torch.tensor([attention.heads.index(head) for head in kept], dtype=torch.long)
@@ -225,7 +233,7 @@ class BertIntermediate(nn.Module):
         self.activation = activation(config)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Widen and activate."""
+        """Apply the linear layer and the activation."""
         return linear(hidden, self.dense, self.activation)
 
 
@@ -241,7 +249,7 @@ class BertLayer(nn.Module):
     def forward(
         self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the layer's output (B, T, D) and the attentions or None."""
+        """Return the layer's output (B, T, D), and the attentions (B, H, T, T) or None."""
         attended, probabilities = self.attention(hidden, bias, head_mask, want)
         return self.output(self.intermediate(attended), attended), probabilities
 
@@ -260,7 +268,7 @@ class BertEncoder(nn.Module):
         return layer
 
     def blocks(self) -> Iterator[BertLayer]:
-        """Return all layers, from the first to the last."""
+        """Return all layers in order."""
         return (self.block(index) for index in range(len(self.layer)))
 
     def forward(
@@ -270,9 +278,9 @@ class BertEncoder(nn.Module):
 
         Args:
             hidden: (B, T, D), the embeddings.
-            bias: what `attention_bias` gave.
+            bias: the result of `attention_bias`.
             head_mask: (L, H) or None.
-            want: what to keep on the way.
+            want: what to return in addition to the last hidden state.
         """
         states, attentions = [hidden], []
         for index, layer in enumerate(self.layer):
@@ -291,7 +299,7 @@ class BertEncoder(nn.Module):
 
 
 class BertPooler(nn.Module):
-    """Dense layer and tanh over the first token; (B, T, D) -> (B, D)."""
+    """Linear layer and tanh on the hidden state of [CLS]; (B, T, D) -> (B, D)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The losses of every head: what counts, what is ignored, what is refused."""
+"""The losses of all heads: which labels are ignored, and which are rejected."""
 
 from torch import Tensor
 from torch.nn import functional as F
@@ -10,15 +10,16 @@ IGNORED = (-1, -100)
 
 
 def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Tensor:
-    """Return the mean cross-entropy over the labels that count; 0 where none does.
+    """Return the mean cross-entropy over the labels that are not ignored; 0 if there are none.
 
     Args:
         logits: (..., C).
-        labels: (...), whole numbers; -1 and -100 are ignored.
-        name: what to call the labels in an error.
+        labels: (...), integers; -1 and -100 are ignored.
+        name: name of the labels, for error messages.
 
     Raises:
-        InputError: labels of another shape, not whole numbers, or (seen on CPU) outside 0..C-1.
+        InputError: labels have the wrong shape, are not integers, or (checked on CPU only) are
+            outside 0..C-1.
     """
     labels = whole_numbers(labels, name)
     _check_labels(logits, labels, name)
@@ -31,14 +32,14 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
 
 
 def whole_numbers(labels: Tensor, name: str) -> Tensor:
-    """Return labels as int64, which alone holds every label and -100.
+    """Return labels as int64; narrower types may not fit all classes or -100.
 
     Raises:
-        InputError: they are no tensor of whole numbers.
+        InputError: `labels` is not a tensor of integers.
     """
     if not isinstance(labels, Tensor) or labels.is_floating_point() or labels.is_complex():
         found = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
-        raise InputError(f"{name} must be a tensor of whole numbers; got {found}.")
+        raise InputError(f"{name} is {found}; expected a tensor of whole numbers.")
     return labels.long()
 
 
@@ -46,24 +47,24 @@ def _check_labels(logits: Tensor, labels: Tensor, name: str) -> None:
     if recording_graph():
         return
     classes, shape = logits.shape[-1], logits.shape[:-1]
-    if labels.shape not in (shape, (*shape, 1)):  # a last axis of one is common in old scripts
+    if labels.shape not in (shape, (*shape, 1)):  # older scripts often add a last axis of size 1
         raise InputError(f"{name} has the shape {tuple(labels.shape)}; expected {tuple(shape)}.")
     if labels.device.type == "cpu" and labels.numel():
         low, high = (int(value) for value in labels.aminmax())
         if high >= classes or (low < 0 and bool(((labels < 0) & ~is_ignored(labels)).any())):
             found = high if high >= classes else low
             raise InputError(
-                f"{name} holds {found}; expected 0 to {classes - 1}, or -1 or -100 to ignore."
+                f"{name} contains {found}; expected 0 to {classes - 1}, or -1 or -100 to ignore."
             )
 
 
 def is_ignored(labels: Tensor) -> Tensor:
-    """Return where a label is one of IGNORED."""
+    """Return a mask of the labels to ignore."""
     return (labels == IGNORED[0]) | (labels == IGNORED[1])
 
 
 def position_loss(logits: Tensor, positions: Tensor, name: str) -> Tensor:
-    """Return the loss of one end of an answer; positions (B,) outside 0..T-1 do not count."""
+    """Return the loss of an answer's start or end; positions (B,) outside 0..T-1 are ignored."""
     positions = whole_numbers(positions, name)
     outside = (positions < 0) | (positions >= logits.shape[-1])
     return cross_entropy(logits, positions.masked_fill(outside, IGNORED[1]), name=name)

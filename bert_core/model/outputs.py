@@ -1,6 +1,6 @@
-"""What a model returns when the caller asks for names instead of positions.
+"""`ModelOutputs`, the named outputs of a model, and the letters used for shapes.
 
-The shape legend of the whole package; the same letters stand in every docstring:
+Every docstring of the package uses these letters:
 
     B batch    T tokens    D hidden size    H heads    K = D / H, size of one head
     F intermediate size    V vocabulary     L layers   C labels   P chosen positions
@@ -13,18 +13,18 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class ModelOutputs:
-    """Everything one forward pass can show; what was not asked for is None.
+    """The named outputs of one forward pass; outputs that were not requested are None.
 
     Attributes:
         last_hidden_state: (B, T, D), the output of the last layer.
         hidden_states: L + 1 tensors (B, T, D); the embeddings first, then every layer.
-        attentions: L tensors (B, H, T, T); the softmax itself, rows are queries and sum to 1.
-        pooler_output: (B, D), or None for the classes without a pooler.
-        logits: what the class scores: (B, T, V) for masked words, (B, 2) for next sentences,
-            (B, C) for sequences, (B, N) for choices, (B, T, C) for tokens.
+        attentions: L tensors (B, H, T, T) after the softmax; rows are queries and sum to 1.
+        pooler_output: (B, D), or None for classes without a pooler.
+        logits: scores of the head: (B, T, V) for masked words, (B, 2) for next sentence, (B, C)
+            for sequences, (B, N) for multiple choice, (B, T, C) for tokens.
         start_logits: (B, T), question answering only.
         end_logits: (B, T), question answering only.
-        seq_relationship_logits: (B, 2), pre-training only; index 0 says "B follows A".
+        seq_relationship_logits: (B, 2), pre-training only; index 0 means "B follows A".
     """
 
     last_hidden_state: Tensor

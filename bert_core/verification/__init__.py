@@ -1,8 +1,8 @@
-"""Compare a model with what was stored beside it when it was written.
+"""Verifying a model against reference values stored in its folder.
 
-`write_verification` puts two files into a model's folder, `verification.json` and
-`verification.safetensors`; `verify` compares. `python -m bert_core verify NAME_OR_FOLDER` prints
-what comes out.
+`write_verification` writes the reference values to `verification.json` and
+`verification.safetensors`; `verify` compares the model with them. On the command line:
+`python -m bert_core verify NAME_OR_FOLDER`.
 """
 
 from bert_core.verification.comparing import verify, write_verification

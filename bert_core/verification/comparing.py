@@ -1,13 +1,14 @@
-"""Comparing a model with what is stored beside it, and storing it.
+"""`verify` and `write_verification`: comparing a model with reference values, and storing them.
 
-What this proves: every file that decides what the model computes has the bits it had when the
-bundle was written; the tokenizer cuts the stored texts as it did then; and this computer, with its
-processor, its PyTorch and this package, computes the outputs that double precision gave then.
+A successful verification shows that every file that affects the model's computations is unchanged
+since the reference values were written; that the tokenizer still gives the same ids for the stored
+texts; and that this computer, with its CPU, its PyTorch and this package, computes the outputs that
+double precision gave then.
 
-What it does not prove: where the bundle comes from. Whoever can change the weights can write new
-expectations beside them; against that, compare the SHA-256 with one from a place they cannot write
-to. Nor does it say that the model is good (its card does), or that the expected outputs are
-BERT's: that the forward pass agrees with the reference implementation is a matter of the tests.
+It does not show where the model comes from: anyone who can change the weights can also write new
+reference values. To rule this out, compare the SHA-256 with one published elsewhere. It also does
+not show that the model is good (see its card) or that the forward pass agrees with the reference
+implementation of BERT (see the tests).
 """
 
 import math
@@ -37,29 +38,30 @@ from bert_core.verification.stored import (
 from bert_core.verification.texts import BATCHES, TEXTS, Item, Row
 
 TOLERANCE = 3e-5
-"""Difference that counts as the same, as a share of an output's largest stored absolute value, and
-of 1 where that is smaller. Float32 gives other last digits on every kind of processor. Against
-double precision, the bundled model differed by at most 2.7e-6 of it (attention; 1.2e-6 for scores)
-on an AMD EPYC, over 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead of
-oneDNN, and PyTorch's own kernels with AVX-512, AVX2 and neither; this is ten times that."""
+"""Largest difference that counts as equal, as a share of the output's largest stored absolute value
+(or of 1, if that value is smaller). The last digits of float32 differ between kinds of CPU. Against
+double precision, the bundled model differed by at most 2.7e-6 of it (attention; 1.2e-6 for
+scores) on an AMD EPYC, over 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead
+of oneDNN, and PyTorch's own kernels with AVX-512, AVX2 and neither. The tolerance is ten times
+that."""
 
 
 def verify(
     name_or_folder: str | os.PathLike[str], *, loaded: Loaded | None = None
 ) -> VerificationReport:
-    """Compare a model with what is stored beside it.
+    """Compare a model with its stored reference values.
 
     Args:
-        name_or_folder: a bundled name, or the folder of a model. Nothing is downloaded.
-        loaded: gives a model for a class, where models are loaded already: then these are checked,
-            on whatever device they are. None loads the files in float32 on the CPU.
+        name_or_folder: a bundled name, or a model's folder. Nothing is downloaded.
+        loaded: a function from class to an already loaded model, on any device; these models are
+            then verified. None loads the files in float32 on the CPU.
 
     Returns:
-        The report; a damaged model gives a report that is not `ok`, not an error.
+        The report. A damaged model gives a report that is not `ok` instead of an exception.
 
     Raises:
-        MissingFileError: no such folder or name, or nothing to compare with.
-        CheckpointError: what is stored for comparison is itself damaged.
+        MissingFileError: there is no such folder or name, or it has no reference values.
+        CheckpointError: the reference values are damaged.
     """
     folder = _folder(name_or_folder)
     stored = read_stored(folder)
@@ -80,18 +82,18 @@ def _folder(name_or_folder: str | os.PathLike[str]) -> Path:
         return bundled_folder(text)
     names = ", ".join(bundled_names()) or "none in this installation"
     raise MissingFileError(
-        f"There is no folder or bundled model {text[:200]!r}. Give the folder of a model, or the "
-        f"name of a bundled one ({names})."
+        f"There is no folder or bundled model {text[:200]!r}. Give a model's folder or the name of "
+        f"a bundled model ({names})."
     )
 
 
 def _compare_files(folder: Path, expected: Mapping[str, str]) -> tuple[FileCheck, ...]:
-    """Hash what is there; nothing is opened because the stored list names it."""
+    """Compare digests; only files found in the folder are opened, never paths from the record."""
     found = {}
     for place, path in deciding_files(folder).items():
         try:
             found[place] = file_digest(path)
-        except CheckpointError:  # not a file any more, or one that cannot be read
+        except CheckpointError:  # no longer a regular file, or unreadable
             found[place] = ""
     return tuple(
         FileCheck(place, expected.get(place, ""), found.get(place, ""))
@@ -141,7 +143,7 @@ def _compare_outputs(
 
 
 def _difference(found: Tensor, expected: Tensor) -> float:
-    """Return the largest absolute difference; infinite where there is no telling."""
+    """Return the largest absolute difference; infinite if shapes differ or it is not finite."""
     if found.shape != expected.shape:
         return math.inf
     difference = float((found.double() - expected.double()).abs().max())
@@ -152,21 +154,20 @@ def _difference(found: Tensor, expected: Tensor) -> float:
 
 
 def write_verification(folder: str | os.PathLike[str]) -> Path:
-    """Store what a model is to be compared with, beside it; older files there are replaced.
+    """Write reference values to a model's folder, replacing existing ones.
 
-    Everything is computed in double precision, so that what is stored is, to the last digit of
-    float32, what the weights say, and not what one processor made of it. Whatever is complete
-    among the eight classes is stored; BertForPreTraining only where it has a folder of its own,
-    because its two heads are those of two other classes.
+    They are computed in double precision, so they are exact to the last digit of float32 and do
+    not depend on the CPU. All complete classes are stored; BertForPreTraining only if it has a
+    folder of its own, because its two heads are those of two other classes.
 
     Args:
-        folder: the folder of a model, weights, vocabulary and heads all written.
+        folder: the model's folder, with weights, vocabulary and heads.
 
     Returns:
         The path of `verification.json`.
 
     Raises:
-        BertError: there is no model in the folder, or it cannot be read.
+        BertError: the folder contains no model, or it cannot be read.
     """
     place = Path(folder)
     found = survey(place, [kind.cls for kind in KINDS.values()])
@@ -206,7 +207,7 @@ def _is_stored(name: str, found: ClassSurvey, folder: Path) -> bool:
 
 
 def _is_pooler(name: str, parameter: str) -> bool:
-    """Tell whether an encoder does without this parameter: many checkpoints have no pooler."""
+    """Return whether a parameter is an encoder's pooler, which many checkpoints do not have."""
     return name == "BertModel" and parameter.startswith("pooler.")
 
 
@@ -227,5 +228,5 @@ def _items(name: str, found: ClassSurvey, rows: tuple[Row, ...], mask: int | Non
 
 
 def _places(ids: tuple[int, ...], mask: int | None) -> tuple[int, ...]:
-    """Return where [MASK] stands; the first token of the text where it stands nowhere."""
+    """Return the positions of [MASK]; if there is none, the position of the first text token."""
     return tuple(place for place, number in enumerate(ids) if number == mask) or (1,)

@@ -1,4 +1,4 @@
-"""Outputs of any of the eight classes, computed from stored ids, as one row of numbers."""
+"""Computing an output of any of the eight classes from stored ids, as a flat tensor."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,11 +16,11 @@ Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
 
 
 def loader(folder: Path, dtype: torch.dtype) -> Loaded:
-    """Return what gives each class from a folder, all of them on one encoder on the CPU.
+    """Return a function that loads each class from a folder, sharing one encoder on the CPU.
 
     Args:
-        folder: the model's folder; nothing is read before a class is asked for.
-        dtype: number type to compute in.
+        folder: the model's folder; it is read on the first call.
+        dtype: dtype to load and compute in.
     """
     models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
 
@@ -39,13 +39,13 @@ def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Ten
     """Compute one output.
 
     Args:
-        model: of the item's class.
-        item: what to compute.
-        texts: every stored text.
+        model: a model of the item's class.
+        item: the output to compute.
+        texts: all stored texts.
 
     Returns:
-        (N,) numbers on the CPU, in the model's type: text after text without padding, of each text
-        place after place, or for attentions layer after layer.
+        (N,) on the CPU, in the model's dtype. The values of each text follow each other, without
+        padding; within a text, they are ordered by token, or by layer for attentions.
 
     Raises:
         InputError: the ids do not fit the model.
@@ -63,7 +63,7 @@ def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Ten
 
 
 def _batch(rows: Sequence[Row], model: BertPreTrainedModel) -> tuple[Tensor, Tensor, Tensor]:
-    """Pad rows to the longest: ids, segments and mask, (B, T) each."""
+    """Return ids, segment ids and mask, each (B, T), padded to the longest row."""
     length = max(len(row.ids) for row in rows)
     pad = model.config.pad_token_id or 0
 
@@ -78,7 +78,7 @@ def _batch(rows: Sequence[Row], model: BertPreTrainedModel) -> tuple[Tensor, Ten
 def _word_scores(
     model: BertForMaskedLM | BertForPreTraining, item: Item, inputs: tuple[Tensor, Tensor, Tensor]
 ) -> list[Tensor]:
-    """Score all words at an item's places, and nowhere else."""
+    """Score the vocabulary at the item's positions only."""
     ids, types, mask = inputs
     found = []
     for row, places in enumerate(item.places or [range(ids.shape[1])] * len(ids)):
@@ -95,7 +95,7 @@ def _rows_of(
     inputs: tuple[Tensor, Tensor, Tensor],
     lengths: Sequence[int],
 ) -> list[Tensor]:
-    """Run the model and cut padding and unwanted places out of an output."""
+    """Run the model and return an output without padding, at the item's positions."""
     if "N" in axes:
         ids, types, mask = (tensor[None] for tensor in inputs)  # (1, N, T)
     else:

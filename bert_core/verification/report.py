@@ -1,4 +1,4 @@
-"""What came out when a model was compared with what is stored beside it."""
+"""The result of comparing a model with its stored reference values."""
 
 import math
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """One file that decides what the model computes.
+    """One file that affects the model's computations.
 
     Attributes:
-        path: its place in the model's folder, with "/" on every system.
-        expected: SHA-256 of its bytes as stored, 64 hexadecimal digits; "" where no such file was
-            there when the bundle was written.
-        found: that of the file that is there now; "" where there is none.
+        path: its path within the model's folder, with "/" on every system.
+        expected: its stored SHA-256, 64 hexadecimal digits; "" if the file did not exist when the
+            reference values were written.
+        found: its current SHA-256; "" if there is no such file now.
     """
 
     path: str
@@ -22,19 +22,19 @@ class FileCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether the file is the one that was there, to the bit."""
+        """Whether the file is unchanged."""
         return self.expected == self.found
 
 
 @dataclass(frozen=True, slots=True)
 class TextCheck:
-    """One stored text, cut into tokens again.
+    """One stored text, tokenized again.
 
     Attributes:
         text: the text.
         text_pair: the second text, or None.
-        expected: the stored ids, [CLS] and [SEP] included.
-        found: those that the tokenizer gives now; () where it could not be used.
+        expected: the stored ids, including [CLS] and [SEP].
+        found: the ids that the tokenizer gives now; () if it could not be used.
     """
 
     text: str
@@ -44,24 +44,23 @@ class TextCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether every id is the same."""
+        """Whether all ids are equal."""
         return self.expected == self.found
 
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """One output of one class, computed again from stored ids.
+    """One output of one class, recomputed from stored ids.
 
     Attributes:
         class_name: the class, for example "BertForMaskedLM".
-        output: the output, by its name in `ModelOutputs`.
-        texts: numbers of the stored texts that were computed together, as one batch.
+        output: name of the output in `ModelOutputs`.
+        texts: indices of the stored texts that were computed as one batch.
         compared: how many numbers were compared.
-        largest: the largest absolute value among the stored ones.
-        tolerance: the largest difference that counts as the same, in the unit of the output.
-        difference: the largest absolute difference found, in the unit of the output; infinite
-            where a number is not finite or the output has another shape, None where the output
-            could not be computed at all.
+        largest: largest absolute value among the stored numbers.
+        tolerance: largest difference that counts as equal, in the unit of the output.
+        difference: largest absolute difference, in the unit of the output; infinite if a number
+            is not finite or the shapes differ, None if the output could not be computed.
     """
 
     class_name: str
@@ -80,14 +79,14 @@ class OutputCheck:
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """Everything that was compared.
+    """The result of a verification.
 
     Attributes:
-        name: the bundled name or folder that was asked for.
-        files: every file that decides what the model computes.
+        name: the bundled name or folder that was verified.
+        files: every file that affects the model's computations.
         texts: every stored text.
         outputs: every stored output.
-        failure: why outputs or tokens could not be computed, one sentence; "" where they could.
+        failure: why outputs or tokens could not be computed; "" if all could be.
     """
 
     name: str
@@ -105,7 +104,7 @@ class VerificationReport:
 
     @property
     def difference(self) -> float:
-        """The largest difference of all outputs; infinite where one could not be computed."""
+        """The largest difference over all outputs; infinite if one could not be computed."""
         found = [check.difference for check in self.outputs]
         return max((math.inf if each is None else each for each in found), default=0.0)
 
@@ -116,7 +115,7 @@ class VerificationReport:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the root's weights as found, 64 hexadecimal digits; "" without any."""
+        """Current SHA-256 of `model.safetensors`, 64 hexadecimal digits; "" if there is none."""
         return next((check.found for check in self.files if check.path == WEIGHTS), "")
 
 

@@ -1,8 +1,8 @@
-"""The two files a model is compared with: reading them without trust, writing them whole.
+"""Reading (without trusting them) and writing the two files of reference values.
 
-`verification.json` holds the texts, the SHA-256 of every file that decides what the model
-computes, what is stored in which tensor, and a digest of itself. `verification.safetensors` holds
-the ids of the texts and the outputs in float32.
+`verification.json` contains the texts, the SHA-256 of every file that affects the model's
+computations, the description of each stored tensor, and a digest of itself.
+`verification.safetensors` contains the ids of the texts, and the outputs in float32.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ JSON_NAME = "verification.json"
 TENSORS_NAME = "verification.safetensors"
 _FORMAT = 1
 _LARGEST_JSON = 1024 * 1024
-_LARGEST_TENSORS = 64 * 1024 * 1024  # of BERT large with a vocabulary of 250,000: 6 MB
+_LARGEST_TENSORS = 64 * 1024 * 1024  # BERT large with a vocabulary of 250,000 needs 6 MB
 _NAMES = ("config.json", "vocab.txt", "tokenizer_config.json", "pytorch_model.bin")
 _ENDINGS = (".safetensors", ".safetensors.index.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a model is compared with.
+    """The reference values of a model.
 
     Attributes:
-        files: place of a file in the folder -> SHA-256.
+        files: path within the folder -> SHA-256.
         texts: the texts, each with its second text or None.
-        rows: the same as ids.
-        items: what is stored of which output.
+        rows: the ids of these texts.
+        items: descriptions of the stored outputs.
         outputs: tensor name -> (N,) float32.
     """
 
@@ -54,7 +54,7 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a regular file, 64 hexadecimal digits.
 
     Raises:
-        CheckpointError: it is no regular file, or cannot be read.
+        CheckpointError: it is not a regular file or cannot be read.
     """
     with os.fdopen(open_regular(path), "rb") as file:
         try:
@@ -64,13 +64,13 @@ def file_digest(path: Path) -> str:
 
 
 def deciding_files(folder: Path) -> dict[str, Path]:
-    """Return every file that decides what a model computes: its place in the folder -> itself.
+    """Return path within the folder -> file, for every file that affects a model's computations.
 
-    Configurations, vocabulary and all weights, of the root and of every head. A weight file that
-    nothing asks for counts too: the next program may ask for it.
+    These are configurations, vocabulary and all weights, of the root and of every head. Weight
+    files that this package does not use are included, because another program may use them.
 
     Raises:
-        CheckpointError: one of the folders cannot be read.
+        CheckpointError: a folder cannot be read.
     """
     try:
         heads = sorted(path for path in (folder / "heads").glob("*") if path.is_dir())
@@ -88,27 +88,30 @@ def _decides(path: Path, folder: Path) -> bool:
 
 
 def read_stored(folder: Path) -> Stored:
-    """Read what a model is compared with.
+    """Read the reference values in a model's folder.
 
     Raises:
-        MissingFileError: there is nothing to compare with.
+        MissingFileError: there are none.
         CheckpointError: one of the two files is damaged.
     """
     for name in (JSON_NAME, TENSORS_NAME):
         if not os.path.exists(folder / name):
             raise MissingFileError(
-                f"There is nothing to compare with: the folder holds no {name}. Bundled models "
-                "bring it; `bert_core.verification.write_verification` writes one for any other."
+                f"There is nothing to compare with: the folder has no {name}. Bundled models "
+                "include it; `bert_core.verification.write_verification` writes it for any other."
             )
     record = _read_record(folder / JSON_NAME)
     if file_digest(folder / TENSORS_NAME) != record.get("tensors"):
         raise CheckpointError(
             f"{TENSORS_NAME} is not the file that {JSON_NAME} describes: one of the two is damaged "
-            "or belongs to another model. Get both again; nothing was compared."
+            "or belongs to another model. Get both files again; nothing was compared."
         )
     with SafetensorsFile(folder / TENSORS_NAME) as file:
         if file.size > _LARGEST_TENSORS:
-            raise CheckpointError(f"{TENSORS_NAME} has {file.size:,} bytes, too many to compare.")
+            raise CheckpointError(
+                f"{TENSORS_NAME} has {file.size:,} bytes; expected at most {_LARGEST_TENSORS:,}. "
+                "Get the file again; nothing was compared."
+            )
         tensors = {
             name: torch.empty(each.shape, dtype=each.dtype) for name, each in file.tensors.items()
         }
@@ -124,7 +127,7 @@ def read_stored(folder: Path) -> Stored:
 
 
 def _read_record(path: Path) -> dict[str, Any]:
-    """Read the JSON, whose digest stands in itself."""
+    """Read the JSON and check it against the digest it contains."""
     record = parse_json(read_small(path, _LARGEST_JSON), path.name, unique=True)
     if not isinstance(record, dict) or record.pop("digest", "") != _digest(record):
         raise CheckpointError(
@@ -140,7 +143,7 @@ def _digest(record: Mapping[str, Any]) -> str:
 
 
 def _understand(record: dict[str, Any], tensors: dict[str, Tensor]) -> Stored:
-    """Bring the record into its types; whatever does not fit raises one of Python's own errors."""
+    """Convert the record to its types; raise a built-in exception if something does not fit."""
     if record["format"] != _FORMAT:
         raise ValueError
     texts = tuple(
@@ -176,7 +179,7 @@ def _item(found: dict[str, Any], rows: tuple[Row, ...]) -> Item:
 
 
 def write_stored(folder: Path, stored: Stored) -> None:
-    """Write both files; each is written under another name first and then renamed."""
+    """Write both files, each under a temporary name that is then renamed."""
     tensors = dict(stored.outputs)
     for number, row in enumerate(stored.rows):
         tensors[f"texts.{number}.ids"] = torch.tensor(row.ids, dtype=torch.int32)
@@ -191,7 +194,7 @@ def write_stored(folder: Path, stored: Stored) -> None:
         "texts": [list(each) for each in stored.texts],
         "outputs": [asdict(item) for item in stored.items],
     }
-    # As JSON has it: what is digested must be what is read.
+    # Tuples become lists, as when reading: the digest must be over the same content.
     record = json.loads(json.dumps(record))
     record["digest"] = _digest(record)
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"

@@ -1,6 +1,6 @@
-"""The texts that a model is verified on, in our own words, and what is computed from which.
+"""The texts that models are verified on (written for this package), and their batches.
 
-They are stored with the expected outputs, so a bundle stays verifiable when this list changes.
+The texts are stored with the expected outputs, so models remain verifiable if this list changes.
 """
 
 from dataclasses import dataclass
@@ -38,9 +38,9 @@ TEXTS: tuple[tuple[str, str | None], ...] = (
     (_DINNER, "He watered the moon with a ladder."),
     (_DINNER, "The guests had never been to Norway."),
 )
-"""Short; with [MASK]; a pair; a question and its passage; other letters and signs; about 200
-tokens with [MASK]; longer than any model reads, so that every position is used; and three
-endings of one beginning."""
+"""In order: a short text; one with [MASK]; a pair; a question and its passage; accents, other
+scripts and symbols; about 200 tokens with [MASK]; a text longer than any model's limit, so that
+every position is used; and one beginning with three different endings."""
 
 BATCHES: dict[str, tuple[int, ...]] = {
     "short": (0,),
@@ -52,16 +52,16 @@ BATCHES: dict[str, tuple[int, ...]] = {
     "padded": (0, 1, 2, 3, 4),
     "choices": (7, 8, 9),
 }
-"""Numbers of the texts that make one batch, by the names that `bert_core.model.heads` uses."""
+"""Name of a batch, as used in `bert_core.model.heads` -> indices of its texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One text as a model reads it.
+    """One text as input for a model.
 
     Attributes:
-        ids: T vocabulary ids, [CLS] and [SEP] included.
-        types: T segment numbers.
+        ids: T vocabulary ids, including [CLS] and [SEP].
+        types: T segment ids.
     """
 
     ids: tuple[int, ...]
@@ -70,14 +70,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One output that is stored.
+    """Description of one stored output.
 
     Attributes:
         class_name: the class that computes it.
         output: its name in `ModelOutputs`.
-        texts: numbers of the texts that make the batch.
-        places: for each text the tokens at which it is stored; None for all, and for outputs that
-            have no tokens.
+        texts: indices of the texts in the batch.
+        places: for each text, the positions of the stored tokens; None for all tokens, and for
+            outputs without a token axis.
         tensor: its name in `verification.safetensors`.
     """
 

@@ -52,8 +52,8 @@ def test_a_share_that_cannot_be_is_refused() -> None:
     ("text", "said"),
     [
         ("{}", "expected a list"),
-        ("[1]", "where a figure should stand"),
-        ('[{"task": "a"}]', "lacks or has too much"),
+        ("[1]", "expected a figure"),
+        ('[{"task": "a"}]', "missing or extra keys"),
         ("no", "not valid JSON"),
     ],
 )
