@@ -20,7 +20,7 @@ from app.models.shelf import Offer, called_by_name, local_folder, offer_of, with
 from app.models.verifying import Verification, Verifier
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.analysis.attentions import attention_maps
-from bert_core.checkpoints.sharing import load_sharing
+from bert_core.checkpoints.loading import load_sharing
 from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS
