@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_core.checkpoints.filling import check_finite, fill
-from bert_core.checkpoints.formats.tensorflow_folder import need_checkpoint, open_checkpoint
+from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import bare_name, by_bare_name
 from bert_core.checkpoints.plan import Fillable, M, check_layers, match, open_folder
 from bert_core.checkpoints.report import LoadReport
