@@ -3,9 +3,9 @@
     python -m benchmarks.normalizer_tables bert_core/text/normalizer_tables.py
 
 The reference (the Rust package `tokenizers`) is compiled with character tables of several Unicode
-versions: old ones for categories and decompositions, a new one for lower case. No Python has
-that mixture, so it is measured here once and kept as data; `bert_core` then gives the same
-pieces on every Python. Run it again when the reference changes its tables; the tests would tell.
+versions: old ones for categories and decompositions, a new one for lower case. No Python version
+has that mixture, so it is measured here once and stored as data, which gives the same pieces on
+every Python. Run this again when the reference changes its tables; the tests will fail then.
 """
 
 import sys
@@ -18,10 +18,10 @@ from tokenizers import normalizers, pre_tokenizers
 
 POINTS = [point for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF]
 
-HEADER = '''"""Which characters the reference removes, pads, strips, splits and lower-cases.
+HEADER = '''"""Characters that the reference removes, pads, strips, splits and lower-cases.
 
-Written by `python -m benchmarks.normalizer_tables`, measured on `tokenizers` {version}; not to be
-edited. Ranges are hexadecimal, both ends belong to them. Read by `bert_core.text.normalizer`.
+Written by `python -m benchmarks.normalizer_tables`, measured on `tokenizers` {version}; do not
+edit. Ranges are hexadecimal and include both ends. Read by `bert_core.text.normalizer`.
 """
 
 '''
@@ -58,7 +58,7 @@ def lower_runs(lowered: dict[int, int]) -> str:
 
 
 def measure() -> dict[str, str]:
-    """Ask the reference about every code point; one string of ranges per question."""
+    """Apply the reference to every code point; return table name -> ranges."""
 
     def bert(clean: bool, chinese: bool, accents: bool) -> Callable[[str], str]:
         return normalizers.BertNormalizer(
@@ -98,19 +98,19 @@ def measure() -> dict[str, str]:
 
 
 COMMENTS = {
-    "REMOVED": "Controls, formats, private use, NUL and U+FFFD: dropped by cleaning.",
-    "BLANK": "Become U+0020 when the text is cleaned.",
-    "CHINESE": "Put between blanks, so that each becomes a word.",
-    "NONSPACING": "Dropped when accents are stripped (after decomposition).",
-    "PUNCTUATION": "Each is a word of its own.",
-    "DECOMPOSED": "Have a canonical decomposition (Hangul syllables aside).",
-    "REORDERED": "Have a combining class above 0: canonical ordering moves them.",
-    "LOWERED": "Lower case: first-last/step+distance. Only U+0130 gives two characters.",
+    "REMOVED": "Control, format and private-use characters, NUL and U+FFFD: dropped by cleaning.",
+    "BLANK": "Whitespace: replaced by U+0020.",
+    "CHINESE": "Surrounded by spaces, so that each becomes a word.",
+    "NONSPACING": "Accents: dropped after decomposition.",
+    "PUNCTUATION": "Punctuation: each character becomes a word.",
+    "DECOMPOSED": "Characters with a canonical decomposition (without Hangul syllables).",
+    "REORDERED": "Characters with a combining class above 0: canonical ordering can move them.",
+    "LOWERED": "Lower case as first-last/step+distance. U+0130 (two characters) is left out.",
 }
 
 
 def write(path: Path) -> None:
-    """Measure and write the module of tables."""
+    """Measure the tables and write the module."""
     parts = [HEADER.format(version=tokenizers.__version__)]
     for name, spec in measure().items():
         lines = textwrap.wrap(spec, 90, break_on_hyphens=False)

@@ -1,7 +1,7 @@
 """Writes TensorFlow checkpoints without TensorFlow, to have large ones to read.
 
-Source: the same descriptions as for `bert_core.checkpoints.formats.tensorflow_table` and
-`tensorflow_index`; files written here are opened by TensorFlow.
+Source: the same descriptions as for `bert_core.checkpoints.formats.tensorflow_index`; files written
+here are opened by TensorFlow.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training.
 
-This package knows nothing of any user interface and never imports the application. The public
-names are those below; errors live in `bert_core.errors`.
+The public names are listed in `__all__`; exceptions are defined in `bert_core.errors`. This package
+contains no user interface and never imports the application.
 """
 
 from bert_core.checkpoints.formats.weights import PICKLE as WEIGHTS_NAME
@@ -23,7 +23,7 @@ from bert_core.model.outputs import ModelOutputs
 from bert_core.text.encoding import Encoding
 from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CONFIG_NAME",

@@ -33,20 +33,21 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser(
         "verify",
-        help="compare a model with what is stored beside it",
-        description="Compare a model with what is stored beside it: files, tokens, outputs. "
-        "Exit status 0: all agrees; 1: something does not; 2: it cannot be verified.",
+        help="compare a model with its stored reference values",
+        description="Compare a model's files, tokens and outputs with the reference values stored "
+        "in its folder. Exit status 0: everything agrees; 1: something differs; 2: the model "
+        "cannot be verified.",
     )
     command.add_argument("model", help="bundled name or folder")
     command.set_defaults(run=_verify)
     command = commands.add_parser(
         "head-statistics",
-        help="measure where every head looks",
-        description="Measure on the package's own texts where every head looks on average "
-        "(Clark et al. 2019). Exit status 0, or 2 where there is no such model.",
+        help="measure where each attention head looks",
+        description="Measure where each attention head looks on average over the package's own "
+        "texts (Clark et al. 2019). Exit status 0, or 2 if the model cannot be loaded.",
     )
-    command.add_argument("model", help="bundled name, folder, archive, address or id on the Hub")
-    command.add_argument("--json", action="store_true", help="print what a bundle stores")
+    command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
+    command.add_argument("--json", action="store_true", help="print head-statistics.json instead")
     command.set_defaults(run=_head_statistics)
     return parser
 
@@ -58,7 +59,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _report_lines(report: VerificationReport) -> Iterable[str]:
-    """Lay a report out for a terminal."""
+    """Format a report for a terminal."""
     yield from _table(
         ("class", "output", "texts", "numbers", "difference", "tolerance", ""),
         [_output_cells(check) for check in report.outputs],
@@ -66,20 +67,23 @@ def _report_lines(report: VerificationReport) -> Iterable[str]:
     yield ""
     for text in report.texts:
         if not text.ok:
-            yield f"other tokens: {text.text[:60]!r}: {len(text.found)}, not {len(text.expected)}"
+            yield (
+                f"tokens differ: {text.text[:60]!r}: found {len(text.found)}, "
+                f"expected {len(text.expected)}"
+            )
     right = sum(text.ok for text in report.texts)
-    yield f"tokens: {right} of {len(report.texts)} texts are cut as stored"
+    yield f"tokens: {right} of {len(report.texts)} texts agree"
     yield ""
     for file in report.files:
         yield f"{file.found or 'missing':<64}  {file.path}"
         if not file.ok:
-            yield f"{file.expected or 'no such file':<64}  was expected  <-- DIFFERS"
+            yield f"{file.expected or 'no such file':<64}  expected  <-- DIFFERS"
     yield ""
     if report.failure:
         yield report.failure
-    verdict = "verified" if report.ok else "DIFFERS from what is stored beside it"
+    verdict = "verified" if report.ok else "DIFFERS from its stored reference values"
     largest = "-" if math.isinf(report.difference) else f"{report.difference:.1e}"
-    yield f"{report.name}: {verdict}; largest difference of {report.compared:,} numbers: {largest}"
+    yield f"{report.name}: {verdict}; largest difference in {report.compared:,} numbers: {largest}"
 
 
 def _output_cells(check: OutputCheck) -> tuple[str, ...]:
@@ -105,7 +109,7 @@ def _head_statistics(options: argparse.Namespace) -> int:
 
 
 def _statistics_lines(found: HeadStatistics) -> Iterable[str]:
-    """Lay statistics out for a terminal."""
+    """Format head statistics for a terminal."""
     columns = {
         "previous": found.to_previous,
         "next": found.to_next,
@@ -113,7 +117,7 @@ def _statistics_lines(found: HeadStatistics) -> Iterable[str]:
         "repeats": found.to_repeats,
         "[CLS]": found.to_cls,
         "[SEP]": found.to_sep,
-        "marks": found.to_punctuation,
+        "punct.": found.to_punctuation,
     }
     rows = []
     for layer, head in np.ndindex(found.entropy.shape):
@@ -122,16 +126,16 @@ def _statistics_lines(found: HeadStatistics) -> Iterable[str]:
     yield from _table(("layer", "head", *columns, "entropy"), rows)
     yield ""
     yield (
-        f"Attention in % to each place, entropy in bits (at most {found.entropy_limit:.2f}); mean "
-        f"over {found.tokens:,} tokens of {found.texts} texts, {found.pairs} of them pairs, [CLS] "
-        "and [SEP] included. Layers and heads count from 0. Places overlap."
+        f"Attention in % to each kind of token, entropy in bits (at most {found.entropy_limit:.2f})"
+        f"; mean over {found.tokens:,} tokens of {found.texts} texts, {found.pairs} of them pairs, "
+        "including [CLS] and [SEP]. Layers and heads count from 0. The kinds overlap."
     )
     if found.truncated:
         yield f"{found.truncated:,} tokens did not fit the model and were left out."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """Align columns; those of numbers to the right."""
+    """Align the columns, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
         cells = [

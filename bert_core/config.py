@@ -1,6 +1,6 @@
-"""The configuration of a BERT model: sizes, rates, label names, and the JSON file they live in.
+"""`BertConfig`: sizes, dropout rates and label names of a model, and reading and writing them.
 
-Source of the fields and their defaults: Devlin et al. 2019, "BERT: Pre-training of Deep
+The fields and their defaults come from Devlin et al. 2019, "BERT: Pre-training of Deep
 Bidirectional Transformers", and the `bert_config.json` files published with it.
 """
 
@@ -18,12 +18,12 @@ from bert_core.small_files import parse_json, read_small, shown
 Activation = str | Callable[[Tensor], Tensor]
 
 HAS_ANSWER = "BertForQuestionAnswering.has_answer"
-"""The temperature by which a passage's having an answer is told from "no answer"."""
+"""Key of the temperature that calibrates "the passage has an answer" against "no answer"."""
 
 TEMPERATURES_FITTED_ON = "temperatures_fitted_on"
-"""A key of config files beside `temperatures`: class -> the data, in a few words for a reader."""
+"""Config key next to `temperatures`: class name -> short description of the data used to fit it."""
 
-_MAX_JSON_BYTES = 2 * 1024 * 1024  # a real config is a few kB; label lists a few hundred
+_MAX_JSON_BYTES = 2 * 1024 * 1024  # a real config has a few kB, a long label list a few hundred
 _SIZES = (
     "vocab_size",
     "hidden_size",
@@ -34,11 +34,11 @@ _SIZES = (
     "type_vocab_size",
 )
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
-# A billion of anything is a lie or a mistake: the largest published BERT has 250,000 words.
+# Larger sizes are a mistake or an attack: the largest published vocabulary has 250,000 pieces.
 _MAX_SIZE = 10_000_000
 _MAX_LAYERS = 1_000
-# Trained classifiers need about 1 to 3 (Guo et al. 2017, table 1); far outside, a softmax is a
-# yes-or-no or a draw by lot, and logits divided by next to nothing are no numbers any more.
+# Trained classifiers need about 1 to 3 (Guo et al. 2017, table 1). Far outside that range a softmax
+# is one-hot or uniform, and dividing logits by almost 0 overflows.
 _COLDEST, _HOTTEST = 0.01, 100
 
 
@@ -46,27 +46,28 @@ class BertConfig:
     """Sizes and settings of one BERT model.
 
     Args:
-        vocab_size_or_config_json_file: vocabulary size, or the path of a config JSON.
+        vocab_size_or_config_json_file: V, the vocabulary size; or the path of a config JSON.
         hidden_size: D, width of every hidden state.
         num_hidden_layers: L.
         num_attention_heads: H; must divide D when a model is built.
         intermediate_size: F, width inside the feed-forward block.
-        hidden_act: "gelu" (erf form) or its variants "gelu_new", "gelu_fast",
-            "gelu_pytorch_tanh" (all three the tanh form), "gelu_10" and "quick_gelu"; "relu",
+        hidden_act: "gelu" (erf form) or one of its variants: "gelu_new", "gelu_fast" and
+            "gelu_pytorch_tanh" (all the tanh form), "gelu_10", "quick_gelu"; "relu",
             "leaky_relu", "swish" (also called "silu"), "mish", "tanh", "sigmoid", "linear"; or a
             callable.
         hidden_dropout_prob: dropout of hidden states, 0 to 1.
         attention_probs_dropout_prob: dropout of attention weights, 0 to 1.
         max_position_embeddings: longest input in tokens.
         type_vocab_size: number of token types (segments).
-        initializer_range: standard deviation of fresh weights.
-        **extra: any other key of a config file; kept for the round trip. `layer_norm_eps`,
-            `pad_token_id`, `id2label`, `label2id`, `num_labels` and `temperatures` are understood.
+        initializer_range: standard deviation of newly initialised weights.
+        **extra: any other key of a config file. `layer_norm_eps`, `pad_token_id`, `id2label`,
+            `label2id`, `num_labels` and `temperatures` take effect; all others are only kept and
+            written back.
 
     Raises:
-        ConfigError: a ValueError; a size that is not a positive integer, a rate outside 0..1,
-            a key that asks for something not implemented.
-        MissingFileError: a FileNotFoundError; the named JSON file does not exist.
+        ConfigError: a size is not a positive integer, a rate is outside 0..1, or a key asks for
+            something that is not implemented. Also a ValueError.
+        MissingFileError: the JSON file does not exist. Also a FileNotFoundError.
 
     >>> BertConfig(99, hidden_size=32, num_attention_heads=4).hidden_size
     32
@@ -146,7 +147,7 @@ class BertConfig:
         return cls.from_dict(_read_json(Path(json_file)))
 
     def _take(self, values: Mapping[str, Any]) -> None:
-        """Set known fields from `values`, keep the rest in `extra`."""
+        """Set the known fields from `values` and keep the rest in `extra`."""
         for key, value in values.items():
             if key == "id2label":
                 self.id2label = _read_labels(value)
@@ -172,7 +173,7 @@ class BertConfig:
             limit = _MAX_LAYERS if name == "num_hidden_layers" else _MAX_SIZE
             if value > limit:
                 raise ConfigError(
-                    f"{name} is {shown(value)}; more than {limit:,} is not believable."
+                    f"{name} is {shown(value)}; expected at most {limit:,}. Correct the value."
                 )
         for name in _RATES:
             value = getattr(self, name)
@@ -197,7 +198,7 @@ class BertConfig:
         self._check_architecture()
 
     def _check_architecture(self) -> None:
-        """Refuse keys that ask for something this package does not implement."""
+        """Reject keys that ask for something this package does not implement."""
         positions = self.extra.get("position_embedding_type", "absolute")
         if positions != "absolute":
             raise ConfigError(
@@ -212,7 +213,7 @@ class BertConfig:
 
     @property
     def num_labels(self) -> int:
-        """C: from id2label, else the declared number, else 2."""
+        """C, the number of labels: from id2label, else the declared number, else 2."""
         return len(self.id2label) or self._declared_labels or 2
 
     @num_labels.setter
@@ -223,37 +224,39 @@ class BertConfig:
 
     @property
     def has_declared_labels(self) -> bool:
-        """Whether the file or the caller said how many labels there are."""
+        """Whether the config file or the caller gave the number of labels."""
         return bool(self.id2label) or self._declared_labels is not None
 
     @property
     def label2id(self) -> dict[str, int]:
-        """The inverse of id2label."""
+        """Label -> index, the inverse of id2label."""
         return {label: index for index, label in self.id2label.items()}
 
     def label_name(self, index: int) -> str:
-        """Name of a label; "LABEL_3" where the checkpoint gives none."""
+        """Return the name of a label; "LABEL_3" if the checkpoint has no name for it."""
         return self.id2label.get(index, f"LABEL_{index}")
 
     # -- calibration ------------------------------------------------------------------------
 
     def temperature(self, class_name: str) -> float:
-        """Return T, by which the logits of a class are divided before a softmax that is shown.
+        """Return the temperature T of a class; calibrated probabilities are softmax(logits / T).
 
-        Softmax(logits / T) then says how often an answer is right: temperature scaling, Guo et
-        al. 2017, "On Calibration of Modern Neural Networks", section 4.2. One number for all
-        logits changes no ranking, and the logits that the classes return are never divided. It
-        belongs to the weights it was fitted on: who trains them further fits it anew.
+        Temperature scaling (Guo et al. 2017, "On Calibration of Modern Neural Networks", section
+        4.2) makes a probability match how often the answer is right. A single T leaves every
+        ranking unchanged. It is applied only to the probabilities that are shown: models return
+        undivided logits. T belongs to the weights it was fitted on; further training or pruning
+        discards it.
 
-        Question answering has two: "BertForQuestionAnswering" divides the scores of spans,
-        "BertForQuestionAnswering.has_answer" (`HAS_ANSWER`) the best span's score minus that of
-        "no answer" (`reading.spans`). A config that names only the first means it for both.
+        Question answering has two: "BertForQuestionAnswering" divides the scores of spans, and
+        "BertForQuestionAnswering.has_answer" (`HAS_ANSWER`) divides the best span's score minus
+        the score of "no answer" (`reading.spans`). If a config names only the first, it is used
+        for both.
 
         Args:
-            class_name: such as "BertForMaskedLM"; or `HAS_ANSWER`.
+            class_name: a class name such as "BertForMaskedLM", or `HAS_ANSWER`.
 
         Returns:
-            1.0 where the config names none: probabilities are then the plain softmax.
+            T, or 1.0 if the config names none (plain softmax).
 
         >>> config = BertConfig(99, temperatures={"BertForMaskedLM": 1.25})
         >>> config.temperature("BertForMaskedLM"), config.temperature("BertForQuestionAnswering")
@@ -262,11 +265,11 @@ class BertConfig:
         return self.temperatures.get(self.temperature_key(class_name), 1.0)
 
     def temperature_key(self, class_name: str) -> str:
-        """Return the name whose temperature holds: the given one, else that of its class."""
+        """Return the key that `temperature` looks up: the given one, else that of its class."""
         return class_name if class_name in self.temperatures else class_name.partition(".")[0]
 
     def without_temperatures(self) -> "BertConfig":
-        """Return a copy that names none, for weights that are no longer those they belong to."""
+        """Return a copy without temperatures, for use after the weights have changed."""
         config = copy.deepcopy(self)
         config.temperatures = {}
         config.extra.pop(TEMPERATURES_FITTED_ON, None)
@@ -275,7 +278,7 @@ class BertConfig:
     # -- writing ----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every field and every kept key, ready for JSON (a callable by its name)."""
+        """Return every field and every extra key, ready for JSON (a callable as its name)."""
         result = copy.deepcopy(self.extra)
         for key in (*_SIZES, *_KNOWN):
             result[key] = getattr(self, key)
@@ -338,16 +341,16 @@ def _read_count(key: str, value: object) -> int:
 
 
 def _read_temperatures(value: object) -> dict[str, float]:
-    """Read a table from names of classes to temperatures."""
+    """Check and return a mapping from class names to temperatures."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise ConfigError(
-            f"temperatures is a {type(value).__name__}; expected a table from the name of a class "
-            'to a number, such as {"BertForMaskedLM": 1.1}.'
+            f"temperatures is a {type(value).__name__}; expected a mapping from class names to "
+            'numbers, such as {"BertForMaskedLM": 1.1}.'
         )
     for name, number in value.items():
-        # A slip of the pen behind a dot would have no effect, unseen.
+        # A typo after the dot would otherwise be ignored silently.
         if not isinstance(name, str) or ("." in name and name != HAS_ANSWER):
             raise ConfigError(
                 f"temperatures has the key {shown(name)}; expected a class name, or {HAS_ANSWER}."
@@ -361,7 +364,7 @@ def _read_temperatures(value: object) -> dict[str, float]:
 
 
 def _read_labels(value: object) -> dict[int, str]:
-    """Read id2label; JSON has its keys as strings, and numbers of stars without quotes.
+    """Read id2label; in JSON its keys are strings, and labels such as star ratings are numbers.
 
     >>> _read_labels({"0": "O", "1": "B-PER"}), _read_labels({"0": 1, "1": 2.5})
     ({0: 'O', 1: 'B-PER'}, {0: '1', 1: '2.5'})
@@ -369,12 +372,14 @@ def _read_labels(value: object) -> dict[int, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ConfigError(f"id2label is a {type(value).__name__}; expected a table index -> name.")
+        raise ConfigError(
+            f"id2label is a {type(value).__name__}; expected a mapping from index to name."
+        )
     for index, label in value.items():
         if not isinstance(label, str | int | float):
             raise ConfigError(
-                f"id2label calls label {shown(index)} {shown(label)}; expected a name, which is "
-                "text, a number, true or false."
+                f"id2label calls label {shown(index)} {shown(label)}; expected a name: text, a "
+                "number, true or false."
             )
     try:
         labels = {int(index): _label_text(label) for index, label in value.items()}
@@ -389,7 +394,7 @@ def _read_labels(value: object) -> dict[int, str]:
 
 
 def _label_text(label: str | float) -> str:
-    """Return a label as JSON writes it, text without its quotes.
+    """Return a label as JSON writes it, but text without quotes.
 
     >>> _label_text("B-PER"), _label_text(5), _label_text(True)
     ('B-PER', '5', 'true')
@@ -401,7 +406,9 @@ def _invert_labels(value: object) -> dict[int, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ConfigError(f"label2id is a {type(value).__name__}; expected a table name -> index.")
+        raise ConfigError(
+            f"label2id is a {type(value).__name__}; expected a mapping from name to index."
+        )
     if not all(isinstance(index, int | str) for index in value.values()):
         raise ConfigError("label2id has a value that is not a whole number.")
     return _read_labels({index: label for label, index in value.items()})
@@ -412,5 +419,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         read_small(path, _MAX_JSON_BYTES, error=ConfigError), path.name, error=ConfigError
     )
     if not isinstance(values, dict):
-        raise ConfigError(f"{path.name} holds a {type(values).__name__}; expected a JSON object.")
+        raise ConfigError(
+            f"{path.name} contains a {type(values).__name__}; expected a JSON object."
+        )
     return values

@@ -1,20 +1,19 @@
-"""The one exception tree of the package.
+"""All exceptions of the package, with the built-in type each one also inherits from.
 
     BertError
-    ├── InputError       ValueError         an argument or a text that cannot be used
+    ├── InputError       ValueError         an unusable argument, tensor or text
     ├── ConfigError      ValueError         a configuration that no model can be built from
-    ├── CheckpointError                     a file that is damaged, hostile or does not fit
-    │   └── MissingFileError  FileNotFoundError  a file or folder that is not there
-    └── DownloadError    OSError            a network source that did not deliver
-        └── DownloadCancelled                 the caller called it off
+    ├── CheckpointError                     a damaged or hostile file, or one that does not fit
+    │   └── MissingFileError  FileNotFoundError  a file or folder that does not exist
+    └── DownloadError    OSError            a failed download
+        └── DownloadCancelled                 a download cancelled by the caller
 
-Every message says what was found, what was expected and what to do. The built-in types stay
-catchable where Python users expect them.
+Every message says what was found, what was expected and what to do.
 """
 
 
 class BertError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base class of every exception this package raises deliberately."""
 
 
 class InputError(BertError, ValueError):
@@ -33,16 +32,16 @@ class MissingFileError(CheckpointError, FileNotFoundError):
     """A named file or folder does not exist."""
 
     def __str__(self) -> str:
-        # FileNotFoundError would format (errno, text) pairs; ours is always one sentence.
+        # FileNotFoundError formats (errno, text) pairs; here the message is one sentence.
         return str(self.args[0]) if self.args else ""
 
 
 class DownloadError(BertError, OSError):
-    """A download failed; nothing half-written was left behind."""
+    """A download failed; no partial file is left."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 class DownloadCancelled(DownloadError):
-    """The caller called a download off; nothing half-written was left behind."""
+    """The caller cancelled a download; no partial file is left."""

@@ -1,7 +1,7 @@
-"""Small files from strangers: a configuration, an index, a vocabulary.
+"""Safe reading of small untrusted files: configurations, indexes, vocabularies.
 
-Whatever a file of that name is – a pipe that never answers, a device that never ends, gigabytes, a
-tower of brackets – reading it ends at once, in an error of this package.
+Pipes, devices, files of gigabytes and deeply nested JSON raise an error of this package instead of
+blocking or exhausting memory.
 """
 
 import json
@@ -13,23 +13,24 @@ from typing import Any
 
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 
-# Not waiting is unknown to Windows, which in turn translates line ends where it is not told.
+# O_NONBLOCK: opening a pipe must not wait (Windows has no such flag). O_BINARY: without it Windows
+# translates line ends.
 _MODE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxdict = 3, 4, 3
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
-_MAX_DEPTH = 32  # brackets inside brackets; a configuration has three or four
+_MAX_DEPTH = 32  # levels of nesting; a configuration has three or four
 
 
 def open_regular(path: Path, *, error: type[BertError] = CheckpointError) -> int:
-    """Open a regular file for reading, without waiting for anybody; return its descriptor.
+    """Open a regular file for reading without blocking; return its descriptor.
 
     Args:
         path: the file; links are followed.
-        error: what to raise where it is no file that can be read.
+        error: exception to raise if it is not a readable regular file.
 
     Raises:
-        MissingFileError: there is nothing.
+        MissingFileError: the file does not exist.
     """
     try:
         descriptor = os.open(path, _MODE)
@@ -49,11 +50,11 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
 
     Args:
         path: the file.
-        limit: the most bytes it may have.
-        error: what to raise where it has more, or is no file that can be read.
+        limit: largest allowed size in bytes.
+        error: exception to raise if it is larger, or not a readable regular file.
 
     Raises:
-        MissingFileError: there is nothing.
+        MissingFileError: the file does not exist.
     """
     with os.fdopen(open_regular(path, error=error), "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -63,8 +64,8 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
             raise error(f"{path.name} cannot be read: {refusal.strerror}.") from None
     if max(size, len(raw)) > limit:
         raise error(
-            f"{path.name} has {max(size, len(raw)):,} bytes; at most {limit:,} are read. "
-            "This is another kind of file."
+            f"{path.name} has {max(size, len(raw)):,} bytes; expected at most {limit:,}. "
+            "Check that this is the right file."
         )
     return raw
 
@@ -72,13 +73,14 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
 def parse_json(
     raw: bytes, name: str, *, error: type[BertError] = CheckpointError, unique: bool = False
 ) -> Any:
-    """Return what JSON text says.
+    """Parse JSON.
 
     Args:
         raw: UTF-8, with or without a byte order mark.
-        name: what to call it in an error.
-        error: what to raise where it is no JSON, or JSON that nobody means.
-        unique: refuse an object with two values under one name.
+        name: name of the file, for error messages.
+        error: exception to raise if it is not valid JSON, is nested too deeply, or contains lone
+            surrogates.
+        unique: reject objects with duplicate keys.
     """
     try:
         found = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_once if unique else None)
@@ -89,7 +91,7 @@ def parse_json(
 
 
 def shown(value: object) -> str:
-    """Write a value for an error message, in a few words however large it is.
+    """Format a value for an error message; large values are shortened.
 
     >>> shown("absolute"), shown(12_000_000), shown([[[[[1]]]]] * 9)
     ("'absolute'", '12,000,000', '[[[[...]]], [[[...]]], [[[...]]], [[[...]]], ...]')
@@ -100,7 +102,7 @@ def shown(value: object) -> str:
 
 
 def is_text(text: str) -> bool:
-    r"""Tell whether a string consists of whole characters; JSON can write halves.
+    r"""Return whether a string has no lone surrogates, which JSON escapes can produce.
 
     >>> is_text("straße"), is_text("\ud83d")
     (True, False)
@@ -115,17 +117,17 @@ def is_text(text: str) -> bool:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a name stands there twice")
+        raise ValueError("an object has the same key twice")
     return result
 
 
 def _check(found: Any, name: str, error: type[BertError]) -> None:
-    """Refuse brackets inside brackets without end, and halves of characters."""
+    """Reject JSON nested deeper than `_MAX_DEPTH`, and strings with lone surrogates."""
     level, depth = [found], 0
     while level:
         depth += 1
         if depth > _MAX_DEPTH:
-            raise error(f"{name} has more than {_MAX_DEPTH} brackets inside one another.")
+            raise error(f"{name} is nested more than {_MAX_DEPTH} levels deep.")
         below: list[Any] = []
         for value in level:
             if isinstance(value, dict):
@@ -134,5 +136,5 @@ def _check(found: Any, name: str, error: type[BertError]) -> None:
             elif isinstance(value, list):
                 below += value
             elif isinstance(value, str) and not is_text(value):
-                raise error(f"{name} holds half a character (a lone surrogate).")
+                raise error(f"{name} contains half a character (a lone surrogate).")
         level = below

@@ -14,8 +14,8 @@ from app.streamlit_kit import (
     show_table,
 )
 from app.streamlit_kit.controls import two_texts
-from app.words.cut import cut_note
 from app.words.html import join
+from app.words.notes import cut_note
 
 SLUG = "next_sentence"
 
@@ -51,7 +51,7 @@ def draw(page: Page) -> None:
     show_html(join(view.input_note(result), view.model_input(result)))
     show_table(
         view.input_table(result),
-        alt=f"The {len(result.tokens)} tokens of the input with their ids and segments.",
+        alt=f"The {len(result.encoding.tokens)} tokens of the input with their ids and segments.",
         key="input",
         title="The same as a table",
     )

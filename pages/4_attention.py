@@ -1,7 +1,5 @@
 """Attention: which piece looks at which, in every layer and head."""
 
-from functools import partial
-
 import streamlit as st
 
 from app.features.attention import view as view
@@ -19,7 +17,7 @@ from app.features.attention.task_habits import compare_head
 from app.streamlit_kit import examples_row, page_shell, send_row, show_html, show_table
 from app.streamlit_kit.components import show_component
 from app.streamlit_kit.controls import choose, level, save_csv, switch, two_parts, two_texts
-from app.words.cut import cut_note
+from app.words.notes import cut_note
 
 
 def choose_tokens(result: AttentionResult) -> Selection:
@@ -75,7 +73,7 @@ with page_shell("attention") as page:
         show_html(view.selection_note(shown))
         words, title = view.describe_view(result, shown), view.matrix_title(shown)
         show_table(view.matrix_table(shown), alt=words, key="t_map", title=title)
-        save_csv("Save these numbers (CSV)", partial(view.matrix_csv, shown), view.csv_name(shown))
+        save_csv("Save these numbers (CSV)", lambda: view.whole_matrix(shown), view.csv_name(shown))
     head_section(lambda: compare_head(page.engine, result, layer, shown.head))
     if result.is_pair:
         st.header("Between the two texts", anchor=False)

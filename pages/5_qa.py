@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.features.qa import view as view
 from app.features.qa import view_charts as charts
-from app.features.qa.result import QaResult, Rules
+from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from app.features.qa.view_meaning import threshold_note
 from app.streamlit_kit import (
@@ -20,6 +20,7 @@ from app.streamlit_kit import (
 )
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
+from bert_core.reading.passage import Rules
 
 
 def draw(page: Page) -> None:

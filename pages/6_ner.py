@@ -68,7 +68,7 @@ def draw_pieces(result: NerResult) -> None:
     words = f"All {len(table):,} pieces with every label's probability."
     show_table(table, alt=words, key="all_pieces", title="Every piece as a table")
     names = pieces_view.piece_names(result, parts[part])
-    doubtful = result.pieces.least_sure(parts[part]) - parts[part].start
+    doubtful = pieces_view.least_sure(result, parts[part]) - parts[part].start
     picked = names[pick_one("All labels of one piece", list(names), key="piece", index=doubtful)]
     bars = pieces_view.label_bars(result, picked)
     words = pieces_view.describe_piece(result, picked)

@@ -26,7 +26,7 @@ def draw_figures(card: ModelCardResult) -> None:
         show_html(join(view.figures_note(card), view.meanings(figures)))
         fig, table = view.figures_chart(figures), view.frame(figures)
         show_chart(fig, alt=view.describe(figures), table=table, key="figures")
-        save_csv("Save these figures (CSV)", lambda: view.csv(figures), "figures.csv")
+        save_csv("Save these figures (CSV)", lambda: view.frame(figures), "figures.csv")
 
 
 def draw_check(page: Page, card: ModelCardResult) -> None:
@@ -47,7 +47,7 @@ def draw_check(page: Page, card: ModelCardResult) -> None:
 
 def draw_bias(card: ModelCardResult) -> None:
     """Draw towards which of two words the model leans."""
-    if found := card.leanings:
+    if found := card.bias:
         st.header("What it takes for granted", anchor=False)
         show_html(join(leanings.summary(found), leanings.note(found)))
         fig, words = leanings.chart(found), leanings.describe(found)

@@ -32,6 +32,8 @@ FILES = {
     "attention_pictures": "app/features/attention/view_pictures.py",
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
+    "blocks": "app/words/blocks.py",
+    "charts": "app/words/charts.py",
     "html": "app/words/html.py",
     "leanings": "app/features/model_card/view_leanings.py",
     "model_card": "app/features/model_card/view.py",
@@ -42,7 +44,6 @@ FILES = {
     "qa": "app/features/qa/view.py",
     "qa_charts": "app/features/qa/view_charts.py",
     "tokenizer": "app/features/tokenizer/view.py",
-    "tokens": "app/features/tokenizer/view_tokens.py",
     "verified": "app/features/model_card/view_verified.py",
     "components": "app/streamlit_kit/components.py",
     "controls": "app/streamlit_kit/controls.py",
@@ -132,15 +133,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "each bar has the width of the other",
         "next_sentence",
-        'style=f"width:{result.probabilities[label]:.2%}"',
-        'style=f"width:{result.probabilities[1 - label]:.2%}"',
+        "share_bar(result.probabilities[label])",
+        "share_bar(result.probabilities[1 - label])",
         "next_sentence::test_each_bar_is_as_long_as_its_own_probability",
     ),
     Mutant(
         "the colours of the named word and of all others are exchanged",
-        "fill_mask",
-        "[_NAMED if own else _BAR for own in named]",
-        "[_BAR if own else _NAMED for own in named]",
+        "charts",
+        "[ORANGE if mark else BLUE for mark in marks]",
+        "[BLUE if mark else ORANGE for mark in marks]",
         "fill_mask::test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue",
     ),
     Mutant(
@@ -202,7 +203,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "bars are as long as what is missing",
-        "qa",
+        "blocks",
         'style=f"width:{share:.2%}"',
         'style=f"width:{1 - share:.2%}"',
         "qa views::test_each_answer_has_a_bar_as_long_as_its_probability",
@@ -223,16 +224,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the best candidate is at the bottom",
-        "fill_mask",
+        "charts",
         '        autorange="reversed",\n',
         "",
         "fill_mask::test_the_best_candidate_is_on_top_and_the_axis_holds_the_longest_bar",
     ),
     Mutant(
         "words stand beside the bars of others",
-        "fill_mask",
-        "ticktext=names,",
-        "ticktext=names[::-1],",
+        "charts",
+        "ticktext=[chart_text(name) for name in names],",
+        "ticktext=[chart_text(name) for name in names][::-1],",
         "fill_mask::test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue",
     ),
     Mutant(
@@ -279,7 +280,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the likeliest label is at the bottom",
-        "ner_pieces",
+        "charts",
         '        autorange="reversed",\n',
         "",
         "ner views::test_the_likeliest_label_is_on_top",
@@ -308,20 +309,20 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "both sentences have the colour of the first",
         "next_sentence",
-        'class_=f"bx-seg{min(token.segment, 1)} {kind}"',
-        'class_=f"bx-seg{min(token.segment, 0)} {kind}"',
+        "bx-seg{min(segment, 1)}",
+        "bx-seg{min(segment, 0)}",
         "next_sentence::test_each_token_has_the_look_of_its_own_segment",
     ),
     Mutant(
         "neighbouring pieces have one colour",
-        "tokens",
+        "tokenizer",
         "bx-c{piece.position % COLOURS}",
         "bx-c{piece.position // COLOURS}",
         "tokenizer::test_neighbours_differ_in_colour_and_texts_in_look",
     ),
     Mutant(
         "pieces of the second text look like those of the first",
-        "tokens",
+        "tokenizer",
         '"bx-second": piece.segment == 1',
         '"bx-second": piece.segment == 2',
         "tokenizer::test_neighbours_differ_in_colour_and_texts_in_look",
@@ -356,18 +357,18 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the two halves of an interval are exchanged",
-        "leanings",
-        '"array": [lean.high - lean.log_odds for _, lean in shown],\n'
-        '                    "arrayminus": [lean.log_odds - lean.low for _, lean in shown],',
-        '"array": [lean.log_odds - lean.low for _, lean in shown],\n'
-        '                    "arrayminus": [lean.high - lean.log_odds for _, lean in shown],',
+        "charts",
+        '"array": [high - value for _, value, high in values],\n'
+        '            "arrayminus": [value - low for low, value, _ in values],',
+        '"array": [value - low for low, value, _ in values],\n'
+        '            "arrayminus": [high - value for _, value, high in values],',
         "model_card::test_every_occupation_has_its_own_row_and_both_ends_of_its_interval",
     ),
     Mutant(
         "a dot stands in the row of another occupation",
         "leanings",
-        "y=[at for at, _ in shown],",
-        "y=list(range(len(shown))),",
+        "[at for at, _ in shown],",
+        "list(range(len(shown))),",
         "model_card::test_every_occupation_has_its_own_row_and_both_ends_of_its_interval",
     ),
     Mutant(
@@ -380,17 +381,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the two halves of a figure's interval are exchanged",
         "model_card",
-        '"array": [each.high - each.share for each in shown],\n'
-        '                "arrayminus": [each.share - each.low for each in shown],',
-        '"array": [each.share - each.low for each in shown],\n'
-        '                "arrayminus": [each.high - each.share for each in shown],',
+        "[(each.low, each.share, each.high) for each in shown]",
+        "[(each.high, each.share, each.low) for each in shown]",
         "model_card::test_every_figure_has_its_own_row_its_interval_and_its_aims",
     ),
     Mutant(
         "what disagrees is folded away",
         "verified",
-        'is_open = None if all_agree else "open"',
-        'is_open = "open" if all_agree else None',
+        'is_open = "open" if _wrong(checks) else None',
+        'is_open = None if _wrong(checks) else "open"',
         "model_card::test_a_table_is_open_only_where_something_in_it_disagrees",
     ),
     Mutant(
@@ -448,8 +447,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "controls",
         "return found if subject == about else None",
         "return found",
-        "model_card "
-        "page::test_a_verdict_stays_while_something_else_is_chosen_and_goes_with_the_model",
+        "kit::test_what_was_computed_shows_only_beside_what_it_belongs_to",
     ),
     Mutant(
         "examples that are answered wrongly stand under right",
@@ -998,7 +996,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "lines.js",
         "if (!parts.active.has(link.head) || !touches(link, word)) continue;\n        const other",
         "if (!touches(link, word)) continue;\n        const other",
-        "drawings::test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values",
+        "drawings::test_a_word_lights_up_nothing_of_heads_that_are_switched_off",
     ),
     Mutant(
         "the second text begins one word late",
@@ -1036,10 +1034,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "drawings::test_keys_walk_the_words_and_pin_them",
     ),
     Mutant(
-        "a pin goes when the pointer leaves",
+        "a pin goes when another word is pointed at",
         "lines.js",
-        "const shown = () => parts.pinned ?? parts.lit;",
-        "const shown = () => parts.lit ?? parts.pinned;",
+        "if (!parts.pinned) refresh();",
+        "parts.pinned = null; refresh();",
         "drawings::test_keys_walk_the_words_and_pin_them",
     ),
 )

@@ -36,6 +36,8 @@ class PlantedEngine:
     calls: list[int] = field(default_factory=list)
     config: BertConfig = field(default_factory=lambda: BertConfig(len(VOCABULARY)))
 
+    calibration = Engine.calibration
+
     def model(self, _: type) -> "PlantedEngine":
         """Return what has a configuration, as a model has."""
         return self

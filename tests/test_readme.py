@@ -75,11 +75,7 @@ def test_the_four_examples_of_fine_tuning_learn_their_rows(workshop: Path) -> No
 
     printed = run(words, names)
     assert re.match(loss, printed)
-    assert re.findall(r"^(\S+) (-|dish|price)$", printed, re.M)[:2] == [
-        ("l", "dish"),
-        ("##e", "dish"),
-    ]
-    assert printed.endswith("price\n")
+    assert printed.endswith("\ndish Lentil soup\nprice nine euros\n")
 
     printed = run(questions, names)
     assert re.fullmatch(loss + "answer: on the roof\n", printed)

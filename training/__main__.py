@@ -1,4 +1,4 @@
-"""The command line: `python -m training all | pretrain | tasks | export | evaluate`."""
+"""The command line: `python -m training all | pretrain | long | tasks | export | evaluate`."""
 
 import argparse
 import json
@@ -7,23 +7,25 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from bert_core.errors import BertError
-from bert_core.finetuning import Budget
+from bert_core.finetuning import Budget, TrainerSettings
 from training.blend import Blend
 from training.evaluation import Measured, measure
 from training.export import export
 from training.finish import finish
 from training.joint import train_tasks
+from training.long_mixture import LongSettings
+from training.long_run import run_long
 from training.mixture import MixtureSettings
 from training.plan import PLANS, choose
 from training.pretrain import pretrain
 from training.pretraining_evaluation import fills, gap_answers
 from training.recipe import RecipeSettings, run_recipe
 from training.stage import StageSettings
-from training.start import encoder_folder
+from training.start import encoder_folder, prefers_bfloat16
 from training.tables import figure_table, reached
 
 
@@ -61,6 +63,28 @@ def _parser() -> argparse.ArgumentParser:
     stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
     _add_stage_options(stage, learning_rate=6e-4)
     stage.set_defaults(run=_pretrain)
+
+    stage = stages.add_parser(
+        "long", help="pretrain on one long schedule, measured on the way, with short sentences"
+    )
+    stage.add_argument(
+        "--init", default="explorer-mini-uncased", help="folder or name to start from"
+    )
+    stage.add_argument("--decay-share", type=float, default=0.25, help="of it the rate falls")
+    stage.add_argument("--weight-decay", type=float, default=0.1, help="of matrices")
+    stage.add_argument(
+        "--rate", type=float, default=0.2, help="share of the pieces hidden in blocks"
+    )
+    stage.add_argument(
+        "--everywhere",
+        type=float,
+        default=0.5,
+        help="share of the blocks whose hidden words are hidden wherever they stand",
+    )
+    stage.add_argument("--cache", type=Path, help="folder of the encoded texts; default: --work")
+    stage.add_argument("--measured", type=int, default=8, help="how often on the way")
+    _add_stage_options(stage, learning_rate=5e-4)
+    stage.set_defaults(run=_long, average_last=0.1, warmup_steps=200)
 
     stage = stages.add_parser(
         "tasks", help="train questions, names and sentiment together with pretraining"
@@ -137,8 +161,19 @@ def _all(options: argparse.Namespace) -> None:
 
 def _pretrain(options: argparse.Namespace) -> None:
     settings = _stage_settings(options, options.init or str(encoder_folder()))
-    mixture = MixtureSettings(splits=2 * settings.workers if settings.workers > 1 else 1)
+    workers = settings.trainer.workers
+    mixture = MixtureSettings(splits=2 * workers if workers > 1 else 1)
     pretrain(settings, mixture, say=_say, stop=_polite_end())
+
+
+def _long(options: argparse.Namespace) -> None:
+    settings = _stage_settings(options, options.init)
+    trainer = replace(
+        settings.trainer, decay_share=options.decay_share, weight_decay=options.weight_decay
+    )
+    settings = replace(settings, trainer=trainer, builders=1, cache=options.cache)
+    mixture = LongSettings(rate=options.rate, everywhere=options.everywhere)
+    run_long(settings, mixture, _say, _polite_end(), options.measured)
 
 
 def _tasks(options: argparse.Namespace) -> None:
@@ -146,24 +181,26 @@ def _tasks(options: argparse.Namespace) -> None:
 
 
 def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
-    bfloat16 = {"auto": None, "float32": False, "bfloat16": True}[options.precision]
-    workers = options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1)
+    trainer = TrainerSettings(
+        Budget(steps=options.steps, minutes=options.minutes),
+        learning_rate=options.learning_rate,
+        warmup_steps=options.warmup_steps,
+        bfloat16=options.precision == "bfloat16"
+        or (options.precision == "auto" and prefers_bfloat16(options.device)),
+        workers=options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1),
+        layer_decay=options.layer_decay,
+        average_last=options.average_last,
+        optimizer=options.optimizer,
+    )
     return StageSettings(
         data=options.data,
         work=options.work,
         init=init,
-        budget=Budget(steps=options.steps, minutes=options.minutes),
-        learning_rate=options.learning_rate,
-        warmup_steps=options.warmup_steps,
+        trainer=trainer,
         device=options.device,
-        bfloat16=bfloat16,
-        workers=workers,
         save_minutes=options.save_minutes,
         pause_file=options.pause_file,
-        layer_decay=options.layer_decay,
-        average_last=options.average_last,
         seed=options.seed,
-        optimizer=options.optimizer,
     )
 
 

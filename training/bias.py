@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from bert_core.bundled.figures import Figure
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.model.heads import BertForPreTraining
+from bert_core.reading.running import batches
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import Aim
-from training.scores import Floats, batches
+from training.scores import Floats
 
 WORDS = ("he", "she")
 OPEN_WORD = (

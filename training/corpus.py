@@ -246,6 +246,16 @@ def _without(text: EncodedText, forbidden: NDArray[np.uint64]) -> EncodedText:
     last = np.searchsorted(text.sentences, hits + SHARED_RUN - 1, side="right") - 1
     for start, end in zip(first, last, strict=True):
         bad[start : end + 1] = True
+    return without_sentences(text, bad)
+
+
+def without_sentences(text: EncodedText, bad: NDArray[np.bool_]) -> EncodedText:
+    """Drop sentences; documents may become empty.
+
+    Args:
+        text: an encoded text.
+        bad: (S,) what is dropped.
+    """
     lengths = np.diff(text.sentences)
     kept_tokens = np.repeat(~bad, lengths)
     starts = np.concatenate([[0], np.cumsum(lengths[~bad])])

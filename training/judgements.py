@@ -7,7 +7,7 @@ vocabulary and those of a passage as many as its spans.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -18,7 +18,6 @@ from bert_core.finetuning import (
     LabelledText,
     Question,
     TaggedWords,
-    word_batch,
 )
 from bert_core.model.heads import (
     BertForMultipleChoice,
@@ -28,18 +27,18 @@ from bert_core.model.heads import (
     BertForTokenClassification,
 )
 from bert_core.pretraining import MaskingVocabulary, mask_tokens
+from bert_core.reading.passage import PassageAnswers
+from bert_core.reading.running import batches
 from bert_core.reading.tagging import TagScheme
-from bert_core.reading.wordings import Wordings
 from bert_core.text.tokenizer import BertTokenizer
 from training.pretraining_evaluation import WORD_RATE
-from training.question_evaluation import Read, normalized, read_questions
+from training.question_evaluation import normalized, read_questions
 from training.rows import TAGS
-from training.scores import Floats, batches
-from training.task_evaluation import SCORED, choice_scores, label_names
+from training.scores import Floats
+from training.task_evaluation import SCORED, choice_scores, word_labels
 
 T = TypeVar("T")
 _BLOCKS = 8  # their scores are about 150 times the vocabulary
-_ROWS = 64
 _QUESTIONS = 16  # spans of a passage are some thousands
 
 
@@ -106,7 +105,7 @@ def texts(
     model: BertForSequenceClassification, tokenizer: BertTokenizer, rows: Sequence[LabelledText]
 ) -> Iterator[Judged]:
     """Judge single texts: 0 negative, 1 positive."""
-    said = [name.lower() for name in label_names(model.config)]
+    said = [name.lower() for name in TagScheme.of(model.config).names]
     columns = torch.tensor([1, 0] if said[:2] == ["positive", "negative"] else [0, 1])
     encodings = tokenizer.encode_batch(
         [row.text for row in rows], max_length=model.config.max_position_embeddings
@@ -118,7 +117,6 @@ def texts(
         yield Judged.of(outputs.logits.cpu(), wanted)
 
 
-@torch.no_grad()
 def names(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
 ) -> Iterator[Judged]:
@@ -127,21 +125,16 @@ def names(
     Pieces predicted O are left out: nine in ten are, rightly and surely, and would hide the rest.
     So are those of other kinds, whose names the evaluation files do not mark.
     """
-    labels = label_names(model.config)
-    scored = torch.tensor([tag.kind in SCORED for tag in TagScheme(labels).tags])
-    columns = torch.tensor([labels.index(tag) if tag in labels else -1 for tag in TAGS])
-    for group in _groups(rows, _ROWS):
-        batch = word_batch(tokenizer, group, max_length=model.config.max_position_embeddings)
-        outputs = model.run(
-            batch["input_ids"].to(model.device),
-            attention_mask=batch["attention_mask"].to(model.device),
-            attentions=False,
-            hidden_states=False,
-        )
-        assert outputs.logits is not None
-        logits = outputs.logits.cpu()  # (M, T, C)
-        kept = (batch["labels"] >= 0) & scored[logits.argmax(-1)]
-        yield Judged.of(logits[kept], columns[batch["labels"][kept]])
+    scheme = TagScheme.of(model.config)
+    scored = np.array([tag.kind in SCORED for tag in scheme.tags])
+    columns = np.array([scheme.names.index(tag) if tag in scheme.names else -1 for tag in TAGS])
+    if not rows:
+        return
+    read = word_labels(model, tokenizer, rows)
+    probabilities, tags = (np.concatenate(each) for each in zip(*read, strict=True))
+    kept = scored[probabilities.argmax(axis=1)]
+    logs = torch.from_numpy(np.log(probabilities[kept]))
+    yield Judged.of(logs, torch.from_numpy(columns[tags[kept]]))
 
 
 def choices(
@@ -172,9 +165,9 @@ def questions(
         read = read_questions(model, tokenizer, group)
         yield Judged(
             _padded([each.spans.score.ravel() for each in read], -np.inf).astype(np.float32),
-            np.array([_wanted(each) for each in read], dtype=np.int64),
-            np.array([_right(each) for each in read], dtype=np.bool_),
-            alike=_padded([_alike(each) for each in read], fill=0.0) > 0,
+            np.array([_wanted(*each) for each in zip(group, read, strict=True)], dtype=np.int64),
+            np.array([_right(*each) for each in zip(group, read, strict=True)], dtype=np.bool_),
+            alike=_padded([each.alike().ravel() for each in read], fill=False),
             margin=np.array([each.spans.margin for each in read]),
         )
 
@@ -191,35 +184,28 @@ def has_answer(
         )
 
 
-def _padded(rows: Sequence[Floats], fill: float) -> Floats:
+def _padded(rows: Sequence[NDArray[Any]], fill: float) -> NDArray[Any]:
     """Put rows of several lengths into one array."""
     width = max(map(len, rows))
     return np.stack([np.pad(row, (0, width - len(row)), constant_values=fill) for row in rows])
 
 
-def _alike(read: Read) -> Floats:
-    """Return 1 for every span that says what the best one says, else 0."""
-    found = np.zeros(read.spans.score.shape)
-    found[Wordings(read.row.context, read.offsets).alike(read.spans.score, *read.spans.best)] = 1.0
-    return found.ravel()
-
-
-def _wanted(read: Read) -> int:
+def _wanted(row: Question, read: PassageAnswers) -> int:
     """Return the column of the span that was marked as the answer; -1 if it may be none."""
-    row, longest = read.row, read.spans.score.shape[1]
-    if row.answer is None or row.answer_start is None:
+    pieces, longest = read.reading.spans, read.spans.score.shape[1]
+    if row.answer is None:
         return -1
-    starts = np.flatnonzero(read.offsets[:, 0] == row.answer_start)
-    ends = np.flatnonzero(read.offsets[:, 1] == row.answer_start + len(row.answer))
+    starts = np.flatnonzero(pieces[:, 0] == row.answer_start)
+    ends = np.flatnonzero(pieces[:, 1] == row.answer_start + len(row.answer))
     if not len(starts) or not len(ends) or not 0 <= ends[-1] - starts[0] < longest:
         return -1
     first, more = int(starts[0]), int(ends[-1] - starts[0])
     return first * longest + more if np.isfinite(read.spans.score[first, more]) else -1
 
 
-def _right(read: Read) -> bool:
+def _right(row: Question, read: PassageAnswers) -> bool:
     """Tell whether the best span has the words of the answer."""
-    return read.row.answer is not None and normalized(read.text) == normalized(read.row.answer)
+    return row.answer is not None and normalized(read.text) == normalized(row.answer)
 
 
 def _groups(rows: Sequence[T], size: int) -> Iterator[list[T]]:

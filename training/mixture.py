@@ -5,7 +5,7 @@ sentences teach the short inputs visitors type; sentence pairs teach the next-se
 quarter of them masked too. Texts are repeated or thinned out by SHARES.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,15 +139,21 @@ class Mixture:
     """Step and progress -> the parts of that step; see `bert_core.finetuning.BatchSource`."""
 
     def __init__(
-        self, texts: Sequence[EncodedText], vocab: dict[str, int], settings: MixtureSettings
+        self,
+        texts: Sequence[EncodedText],
+        vocab: dict[str, int],
+        settings: MixtureSettings,
+        shares: Mapping[str, float] = SHARES,
+        no_pairs: Collection[str] = NO_PAIRS,
     ) -> None:
         self.texts, self.settings = list(texts), settings
+        self.shares = [shares.get(text.name, OTHER_SHARE) for text in self.texts]
         self.tokens = RowTokens.from_vocab(vocab)
         self.full_stop = vocab.get(".", -1)
         self.masking = MaskingVocabulary.from_vocab(vocab)
         self.blocks, self.block_text = _pack_all(self.texts, settings.block_length, self.tokens)
-        self.sentence_places = _sentence_places(self.texts, settings.everyday)
-        self.pair_documents = _pair_documents(self.texts)
+        self.sentence_places = _sentence_places(self.texts, self.shares, settings.everyday)
+        self.pair_documents = _pair_documents(self.texts, no_pairs)
         self._block_round: tuple[int, NDArray[np.int64]] | None = None
         self._pair_round: tuple[int, list[SentencePair[tuple[int, int]]]] | None = None
 
@@ -180,11 +186,11 @@ class Mixture:
     def _block_indices(self, step: int) -> NDArray[np.int64]:
         """Return the blocks of a step; a round shows each text as often as SHARES says."""
         count = self.settings.blocks
-        steps = max(1, int(_expected_round(self.block_text, self.texts)) // count)
+        steps = max(1, int(_expected_round(self.block_text, self.shares)) // count)
         number, place = divmod(step, steps)
         if self._block_round is None or self._block_round[0] != number:
             source = np.random.default_rng((self.settings.seed, number))
-            self._block_round = (number, _draw_round(self.block_text, self.texts, source))
+            self._block_round = (number, _draw_round(self.block_text, self.shares, source))
         order = self._block_round[1]
         return order[(np.arange(count) + place * count) % len(order)]
 
@@ -286,10 +292,6 @@ class Mixture:
         )
 
 
-def _share(text: EncodedText) -> float:
-    return SHARES.get(text.name, OTHER_SHARE)
-
-
 def _pack_all(
     texts: Sequence[EncodedText], length: int, tokens: RowTokens
 ) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
@@ -309,20 +311,20 @@ def _pack_all(
     return np.concatenate(packed), np.concatenate(origin)
 
 
-def _expected_round(origin: NDArray[np.int64], texts: Sequence[EncodedText]) -> float:
+def _expected_round(origin: NDArray[np.int64], shares: Sequence[float]) -> float:
     """Return how many blocks a round has."""
-    counts = np.bincount(origin, minlength=len(texts))
-    return float(sum(int(count * _share(text)) for count, text in zip(counts, texts, strict=True)))
+    counts = np.bincount(origin, minlength=len(shares))
+    return float(sum(int(count * share) for count, share in zip(counts, shares, strict=True)))
 
 
 def _draw_round(
-    origin: NDArray[np.int64], texts: Sequence[EncodedText], source: np.random.Generator
+    origin: NDArray[np.int64], shares: Sequence[float], source: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return the block numbers of one round in random order."""
     drawn = []
-    for index, text in enumerate(texts):
+    for index, share in enumerate(shares):
         own = np.flatnonzero(origin == index)
-        wanted = int(len(own) * _share(text))
+        wanted = int(len(own) * share)
         repeats = [source.permutation(own) for _ in range(wanted // max(1, len(own)) + 1)]
         drawn.append(np.concatenate(repeats)[:wanted])
     order = np.concatenate(drawn)
@@ -330,7 +332,7 @@ def _draw_round(
 
 
 def _sentence_places(
-    texts: Sequence[EncodedText], everyday: float
+    texts: Sequence[EncodedText], shares: Sequence[float], everyday: float
 ) -> tuple[list[int], list[NDArray[np.int64]], NDArray[np.float64]]:
     """Return texts, their sentences of a fitting length, and how likely each text is drawn."""
     chosen, places, weights = [], [], []
@@ -338,10 +340,10 @@ def _sentence_places(
         lengths = np.diff(text.sentences)
         low, high = SENTENCE_LENGTHS
         fitting = np.flatnonzero((lengths >= low) & (lengths <= high))
-        if len(fitting):
+        if len(fitting) and shares[index]:
             chosen.append(index)
             places.append(fitting)
-            weights.append(len(fitting) * _share(text))
+            weights.append(len(fitting) * shares[index])
     total = np.asarray(weights, dtype=np.float64)
     short = np.asarray([texts[index].name == EVERYDAY for index in chosen])
     for mask, share in ((short, everyday), (~short, 1.0 - everyday)):
@@ -350,11 +352,13 @@ def _sentence_places(
     return chosen, places, total / total.sum()
 
 
-def _pair_documents(texts: Sequence[EncodedText]) -> list[list[tuple[int, int]]]:
+def _pair_documents(
+    texts: Sequence[EncodedText], no_pairs: Collection[str]
+) -> list[list[tuple[int, int]]]:
     """Return documents as lists of places (text, sentence) for `sentence_pairs`."""
     documents = []
     for index, text in enumerate(texts):
-        if text.name in NO_PAIRS:
+        if text.name in no_pairs:
             continue
         for start, end in zip(text.documents[:-1], text.documents[1:], strict=True):
             if end - start >= 2:

@@ -25,42 +25,27 @@ token in the layers, and 90 kB in the vocabulary layer.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning import Budget, Method
+from bert_core.finetuning import Budget, TrainerSettings
 from training.joint import JointSettings
 from training.mixture import MixtureSettings
+from training.start import prefers_bfloat16
 from training.tasks import TaskSettings
 
 Machine = Literal["cpu", "cuda"]
 
 
-@dataclass(frozen=True, slots=True)
-class StagePlan:
-    """How long a stage is and how it learns.
-
-    Attributes:
-        budget: steps or minutes of computing.
-        learning_rate: the peak.
-        warmup_steps: steps until the peak; short, so that little is lost of a model that was
-            trained before.
-        layer_decay: learning rate of a layer beside that of the layer above it.
-        average_last: share of the stage, from its end, whose weights are averaged.
-        optimizer: Muon was ahead in short trials on two cores, from the same bundle on the same
-            blocks of 3,072 tokens a step: at 5e-4 the masked-word loss was 3.96 and 4.01 after 40
-            and 80 steps, AdamW's 4.05 and 4.11 (means of 40 steps). At 1e-3 it ended 200 steps at
-            4.03, AdamW at 5e-4 at 3.99. Longer trials side by side were not made.
-    """
-
-    budget: Budget
-    learning_rate: float
-    warmup_steps: int = 100
-    layer_decay: float = 1.0
-    average_last: float = 0.0
-    optimizer: Method = "muon"
+# The rate rises over a few steps only, so that little is lost of a model that was trained before.
+# Muon was ahead in short trials on two cores, from the same bundle on the same blocks of 3,072
+# tokens a step: at 5e-4 the masked-word loss was 3.96 and 4.01 after 40 and 80 steps, AdamW's 4.05
+# and 4.11 (means of 40 steps). At 1e-3 it ended 200 steps at 4.03, AdamW at 5e-4 at 3.99. Longer
+# trials side by side were not made.
+_stage = partial(TrainerSettings, warmup_steps=100, optimizer="muon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +54,8 @@ class Plan:
 
     Attributes:
         device: where the model is trained.
-        pretrain: the first stage.
-        tasks: the second.
+        pretrain: length and optimization of the first stage.
+        tasks: those of the second.
         mixture: sizes of a step of the first stage.
         joint: sizes of a step of the second.
         bfloat16: None chooses by the processor.
@@ -81,8 +66,8 @@ class Plan:
     """
 
     device: Machine
-    pretrain: StagePlan
-    tasks: StagePlan
+    pretrain: TrainerSettings
+    tasks: TrainerSettings
     mixture: MixtureSettings
     joint: JointSettings = field(default_factory=JointSettings)
     bfloat16: bool | None = None
@@ -99,6 +84,11 @@ class Plan:
         workers = self.workers or cores
         splits = 2 * workers if workers > 1 else 1
         return replace(self, workers=workers, mixture=replace(self.mixture, splits=splits))
+
+    def trainer(self, stage: TrainerSettings) -> TrainerSettings:
+        """Return the settings of one of the stages with what the machine decides."""
+        bfloat16 = prefers_bfloat16(self.device) if self.bfloat16 is None else self.bfloat16
+        return replace(stage, bfloat16=bfloat16, workers=self.workers, compiled=self.compiled)
 
     def with_minutes(self, minutes: float) -> "Plan":
         """Return the plan with this much computing, divided among the stages as before."""
@@ -117,8 +107,8 @@ class Plan:
 PLANS: Mapping[Machine, Plan] = {
     "cpu": Plan(
         device="cpu",
-        pretrain=StagePlan(Budget(minutes=240), learning_rate=5e-4),
-        tasks=StagePlan(Budget(minutes=240), learning_rate=3e-4, average_last=0.1),
+        pretrain=_stage(Budget(minutes=240), learning_rate=5e-4),
+        tasks=_stage(Budget(minutes=240), learning_rate=3e-4, average_last=0.1),
         mixture=MixtureSettings(
             blocks=32,
             sentences=48,
@@ -163,8 +153,8 @@ PLANS: Mapping[Machine, Plan] = {
     ),
     "cuda": Plan(
         device="cuda",
-        pretrain=StagePlan(Budget(steps=1_200), learning_rate=1e-3, warmup_steps=150),
-        tasks=StagePlan(
+        pretrain=_stage(Budget(steps=1_200), learning_rate=1e-3, warmup_steps=150),
+        tasks=_stage(
             Budget(steps=600),
             learning_rate=5e-4,
             warmup_steps=80,

@@ -8,13 +8,14 @@ import torch
 from bert_core.bundled.figures import Figure
 from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining import MaskingVocabulary, RowTokens, mask_tokens, pack_blocks
+from bert_core.reading.running import batches
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import FIRST_FIVE, FIRST_GUESS, next_sentence
 from training.aims import GAPS as GAPS_AIM
 from training.corpus import plain_ids, read_documents
 from training.gaps import GAPS, Gap
 from training.rows import json_rows
-from training.scores import batches, counted
+from training.scores import counted
 
 WORD_SEED = 1234
 WORD_RATE = 0.15

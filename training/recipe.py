@@ -20,7 +20,7 @@ from bert_core.finetuning.state import load_state
 from training.export import export
 from training.finish import finish
 from training.joint import task_lesson
-from training.plan import Plan, StagePlan
+from training.plan import Plan
 from training.pretrain import pretraining_lesson
 from training.stage import STATE, Lesson, StageSettings, prepare, seconds_a_step, train
 from training.start import start_model
@@ -59,27 +59,19 @@ class RecipeSettings:
     def stage(self, name: str, budget: Budget) -> StageSettings:
         """Return the settings of a stage."""
         plan = self.plan
-        stage: StagePlan = plan.pretrain if name == PRETRAIN else plan.tasks
+        trainer = plan.trainer(plan.pretrain if name == PRETRAIN else plan.tasks)
         return StageSettings(
             data=self.data,
             work=self.work / name,
             init=self.init if name == PRETRAIN else str(self.work / PRETRAINED),
-            budget=budget,
-            learning_rate=stage.learning_rate,
-            warmup_steps=stage.warmup_steps,
+            trainer=replace(trainer, budget=budget),
             device=plan.device,
-            bfloat16=plan.bfloat16,
-            workers=plan.workers,
             save_minutes=self.save_minutes,
             pause_file=self.pause_file,
-            layer_decay=stage.layer_decay,
-            average_last=stage.average_last,
             seed=self.seed,
             cache=self.work,
-            compiled=plan.compiled,
             builders=plan.builders,
             pad_to=plan.pad_to,
-            optimizer=stage.optimizer,
         )
 
 

@@ -1,35 +1,29 @@
-"""From single cases to figures with their intervals, and batches of rows of like length.
+"""From single cases to figures with their intervals.
 
 Every figure comes with its number of cases and a 95 % interval, because a table without them
 invites reading too much into a digit.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from bert_core.bundled.figures import Figure
 from bert_core.errors import InputError
-from bert_core.finetuning.batches import padded_inputs
 from bert_core.model.bert import BertPreTrainedModel
-from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
 from training.aims import Aim
 
 Floats = NDArray[np.float64]
-Inputs = tuple[Tensor, Tensor, Tensor]
+Ints = NDArray[np.int64]
 Row = TypeVar("Row", bound=Hashable)
 Found = TypeVar("Found")
 
 RESAMPLED = 1000
 _SEED = 7
-_TOKENS = {"cpu": 4096, "cuda": 65_536}  # of a batch
 
 
 def wilson(right: int, cases: int, z: float = 1.96) -> tuple[float, float]:
@@ -78,43 +72,6 @@ def resampled(
 def mean(rows: Floats) -> float:
     """Return the mean of all cases."""
     return float(rows.mean())
-
-
-def by_length(lengths: Sequence[int], device: torch.device, each: int = 1) -> Iterator[list[int]]:
-    """Group rows of like length, so that little is computed on padding.
-
-    Args:
-        lengths: tokens of each row.
-        device: decides how many tokens make a batch.
-        each: inputs that a row consists of.
-
-    Yields:
-        The numbers of the rows of a batch; every row once.
-    """
-    room = _TOKENS.get(device.type, _TOKENS["cuda"])
-    group: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
-        if group and (len(group) + 1) * each * lengths[index] > room:
-            yield group
-            group = []
-        group.append(index)
-    if group:
-        yield group
-
-
-def batches(
-    tokenizer: BertTokenizer, rows: Sequence[Encoding], device: torch.device
-) -> Iterator[tuple[list[int], Inputs]]:
-    """Yield the rows in batches of like length: their numbers; ids, token types and mask."""
-    for group in by_length([len(row) for row in rows], device):
-        chosen = [rows[index] for index in group]
-        firsts = [row.token_type_ids.count(0) for row in chosen]
-        tensors = padded_inputs(tokenizer, [row.input_ids for row in chosen], firsts)
-        ids, types, mask = (tensors[name].to(device) for name in _INPUTS)
-        yield group, (ids, types, mask)
-
-
-_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 class Remembered(Generic[Row, Found]):

@@ -16,7 +16,6 @@ from bert_core.finetuning import (
     Budget,
     BuiltAhead,
     Loss,
-    Method,
     StepReport,
     Trainer,
     TrainerSettings,
@@ -24,7 +23,7 @@ from bert_core.finetuning import (
 from bert_core.model.bert import BertPreTrainedModel
 from training.curve import write_curve
 from training.padding import Padded
-from training.start import keep_memory, prefers_bfloat16
+from training.start import keep_memory
 
 STATE = "state.pt"
 LOG = "log.jsonl"
@@ -40,43 +39,27 @@ class StageSettings:
         data: the data folder.
         work: the work folder: encoded text, state, log, curve, settings.
         init: folder or name of the model to start from.
-        budget: steps or minutes.
-        learning_rate: the peak.
-        warmup_steps: steps until the peak.
+        trainer: length and optimization; its seed gives way to that of the lesson.
         device: "cpu" or "cuda".
-        bfloat16: None chooses by the machine.
-        workers: threads that compute parts of a step side by side.
         save_minutes: time between two saved states.
         pause_file: while it exists, the training waits; the wait counts for nothing.
-        layer_decay: learning rate of a layer beside that of the layer above it.
-        average_last: share of the stage, from its end, whose weights are averaged for export.
         seed: shifts every seed of the stage; 0 is the recipe's own.
         cache: folder with the encoded text, which stages may share; None is the work folder.
-        compiled: compile the layers.
         builders: processes that build batches ahead; 0 builds each when it is needed.
         pad_to: rows are padded to a multiple of this many tokens.
-        optimizer: see `TrainerSettings`.
     """
 
     data: Path
     work: Path
     init: str
-    budget: Budget
-    learning_rate: float = 6e-4
-    warmup_steps: int = 100
+    trainer: TrainerSettings
     device: str = "cpu"
-    bfloat16: bool | None = None
-    workers: int = 1
     save_minutes: float = 5.0
     pause_file: Path | None = None
-    layer_decay: float = 1.0
-    average_last: float = 0.0
     seed: int = 0
     cache: Path | None = None
-    compiled: bool = False
     builders: int = 0
     pad_to: int = 1
-    optimizer: Method = "adamw"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,29 +129,15 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
         lesson: what it trains.
         log: a file that gets one line a step.
     """
-    bfloat16 = settings.bfloat16
-    if bfloat16 is None:
-        bfloat16 = prefers_bfloat16(settings.device)
-    trainer_settings = TrainerSettings(
-        settings.budget,
-        learning_rate=settings.learning_rate,
-        warmup_steps=settings.warmup_steps,
-        bfloat16=bfloat16,
-        seed=lesson.seed,
-        workers=settings.workers,
-        layer_decay=settings.layer_decay,
-        average_last=settings.average_last,
-        compiled=settings.compiled,
-        optimizer=settings.optimizer,
-    )
     batches = lesson.batches
     if settings.pad_to > 1:
         batches = Padded(batches, settings.pad_to, lesson.pad_id)
     if settings.builders:
-        batches = BuiltAhead(batches, settings.budget, processes=settings.builders)
+        batches = BuiltAhead(batches, settings.trainer.budget, processes=settings.builders)
     torch.manual_seed(lesson.seed)
     model = lesson.start().to(settings.device)
-    return Trainer(model, batches, trainer_settings, loss=lesson.loss, log=log)
+    trainer = replace(settings.trainer, seed=lesson.seed)
+    return Trainer(model, batches, trainer, loss=lesson.loss, log=log)
 
 
 @contextmanager
@@ -190,8 +159,8 @@ def seconds_a_step(settings: StageSettings, lesson: Lesson, *, warm: int, timed:
         warm: steps before the clock starts: compiling and first memory are no measure.
         timed: steps that are measured.
     """
-    short = replace(settings, budget=Budget(steps=warm + timed), average_last=0.0)
-    trainer = make_trainer(short, lesson)
+    short = replace(settings.trainer, budget=Budget(steps=warm + timed), average_last=0.0)
+    trainer = make_trainer(replace(settings, trainer=short), lesson)
     with closing_builders(trainer):
         for _ in range(warm):
             trainer.step()

@@ -1,10 +1,11 @@
 """Measure named entities, sentiment and multiple choice; questions have a module of their own.
 
-Entities are read from labels as the site reads them, by `reading.tagging` from the first piece of
-each word. They count as conlleval counts them: whole spans, kind and both ends right (Tjong Kim
+Entities are read as the site reads them, by `reading.entities` from the first piece of each word.
+They count as conlleval counts them: whole spans, kind and both ends right (Tjong Kim
 Sang and De Meulder 2003).
 """
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,17 +14,19 @@ import torch
 
 from bert_core.bundled.figures import Figure
 from bert_core.config import BertConfig
-from bert_core.finetuning import Choices, TaggedWords, choice_batch, word_batch
+from bert_core.finetuning import Choices, TaggedWords, choice_batch
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.reading.entities import LabelledText, read_texts
+from bert_core.reading.running import Runner, batches, by_length
 from bert_core.reading.tagging import Stretch, TagScheme
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import multiple_choice, names, sentiment
 from training.rows import TAGS, choices, sentiments, tagged_words
-from training.scores import Floats, Remembered, batches, by_length, counted, mean, resampled
+from training.scores import Floats, Ints, Remembered, counted, mean, resampled
 
 ENTITY_FILES = ("ewt-test", "pud")  # together they are ner/test
 SCORED = ("PER", "LOC", "ORG")
@@ -34,46 +37,47 @@ _SENTIMENTS = ("negative", "positive")
 # -- named entities ----------------------------------------------------------------------------
 
 
-def label_names(config: BertConfig) -> list[str]:
-    """Return the names of a model's labels in the order of its logits."""
-    return [config.label_name(number) for number in range(config.num_labels)]
+_LABELLED: Remembered[TaggedWords, tuple[Floats, Ints]] = Remembered()
 
 
-@torch.no_grad()
+def word_labels(
+    model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
+) -> list[tuple[Floats, Ints]]:
+    """Read what a model says about the tagged words of each row, as the site does.
+
+    Words without a piece, and words that are not to be learnt, are left out.
+
+    Returns:
+        For each row the probabilities (W, C) of the first piece of its words, and their tags (W,).
+    """
+
+    def read(new: Sequence[TaggedWords]) -> list[tuple[Floats, Ints]]:
+        texts = [" ".join(row.words) for row in new]
+        labelled = read_texts(Runner.of(model, tokenizer), texts)
+        return [_first_pieces(*each) for each in zip(new, labelled, strict=True)]
+
+    return _LABELLED.answers(model, rows, read)
+
+
+def _first_pieces(row: TaggedWords, labelled: LabelledText) -> tuple[Floats, Ints]:
+    ends = itertools.accumulate(len(word) + 1 for word in row.words)  # one blank after each
+    places = [(end - 1 - len(word), end - 1) for word, end in zip(row.words, ends, strict=True)]
+    pieces, tags = labelled.first_pieces(places), np.array(row.tags, dtype=np.int64)
+    kept = (pieces >= 0) & (tags >= 0)
+    return labelled.probabilities[pieces[kept]], tags[kept]
+
+
 def entity_counts(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
 ) -> Floats:
     """Return (N, 3): right, found and wanted spans of the scored kinds in each sentence."""
-    said, wanted = TagScheme(label_names(model.config)), TagScheme(TAGS)
-    room = model.config.max_position_embeddings
-    pieces = tokenizer.encode_ids([" ".join(row.words) for row in rows])
+    said, wanted = TagScheme.of(model.config), TagScheme(TAGS)
     counts = np.zeros((len(rows), 3))
-    for group in _one_input_each([len(ids) for ids in pieces], room, model.device):
-        batch = word_batch(tokenizer, [rows[index] for index in group], max_length=room)
-        outputs = model.run(
-            batch["input_ids"].to(model.device),
-            attention_mask=batch["attention_mask"].to(model.device),
-            attentions=False,
-            hidden_states=False,
-        )
-        assert outputs.logits is not None
-        guesses, labels = outputs.logits.argmax(-1).cpu(), batch["labels"]
-        if len(group) == 1:  # a long sentence may be several inputs
-            guesses, labels = guesses.view(1, -1), labels.view(1, -1)
-        for index, guess, truth in zip(group, guesses, labels, strict=True):
-            kept = truth >= 0
-            found = _scored(said, guess[kept].tolist())
-            true = _scored(wanted, truth[kept].tolist())
-            counts[index] = len(found & true), len(found), len(true)
+    for index, (probabilities, tags) in enumerate(word_labels(model, tokenizer, rows)):
+        found = _scored(said, probabilities.argmax(axis=1).tolist())
+        true = _scored(wanted, tags.tolist())
+        counts[index] = len(found & true), len(found), len(true)
     return counts
-
-
-def _one_input_each(lengths: Sequence[int], room: int, device: torch.device) -> list[list[int]]:
-    """Group sentences of like length; those longer than an input stand alone."""
-    short = [index for index, length in enumerate(lengths) if length <= room]
-    groups = by_length([lengths[index] for index in short], device)
-    alone = [[index] for index, length in enumerate(lengths) if length > room]
-    return [[short[place] for place in group] for group in groups] + alone
 
 
 def _scored(scheme: TagScheme, labels: Sequence[int]) -> set[Stretch]:
@@ -103,7 +107,7 @@ def span_f1(counts: Floats) -> float:
 
 def tags_unfit(config: BertConfig) -> str:
     """Say why a model's labels cannot be scored; "" where they can."""
-    kinds = TagScheme(label_names(config)).kinds
+    kinds = TagScheme.of(config).kinds
     if set(SCORED) & set(kinds):
         return ""
     return f"its labels know none of {', '.join(SCORED)}"
@@ -140,13 +144,13 @@ def sentiment_figures(
 
 def _positive(config: BertConfig) -> int:
     """Return the label that means "positive": the one so named, else the second."""
-    said = [name.lower() for name in label_names(config)]
+    said = [name.lower() for name in TagScheme.of(config).names]
     return said.index(_SENTIMENTS[1]) if _SENTIMENTS[1] in said else 1
 
 
 def sentiment_unfit(config: BertConfig) -> str:
     """Say why a model's classes are no sentiments; "" where they are."""
-    said = label_names(config)
+    said = list(TagScheme.of(config).names)
     if {name.lower() for name in said} == set(_SENTIMENTS) or said == ["LABEL_0", "LABEL_1"]:
         return ""
     return f"its classes are {', '.join(said[:4])}, not negative and positive"

@@ -8,7 +8,6 @@ from typing import TypeVar
 import torch
 
 from app.settings import settings
-from bert_core.model.kernels import more_threads_pay
 
 T = TypeVar("T")
 
@@ -76,7 +75,7 @@ class Processor:
             finally:
                 self._waiting -= 1
             alone = self._taken == 0 and self._waiting == 0
-            shares = self._shares if long and alone and more_threads_pay() else 1
+            shares = self._shares if long and alone else 1
             self._taken += shares
             return shares
 

@@ -14,13 +14,22 @@ from app.compute.device import chosen_device, on_processor
 from app.compute.processor import PROCESSOR
 from app.compute.recent import RECENT
 from app.models.facts import ModelFacts, read_facts
-from app.models.papers import Papers, StatisticsOnFile, read_papers, read_statistics
-from app.models.provenance import Provenance, describe, fingerprint
+from app.models.papers import (
+    Papers,
+    Provenance,
+    StatisticsOnFile,
+    describe,
+    fingerprint,
+    read_papers,
+    read_statistics,
+)
 from app.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
 from app.models.verifying import Verification, Verifier
+from app.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.analysis.attentions import attention_maps
 from bert_core.checkpoints.loading import load_sharing
+from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS
@@ -28,6 +37,7 @@ from bert_core.model.outputs import ModelOutputs
 from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
+_LONGEST = 200  # characters of what a temperature was fitted on; strangers wrote it
 _HELD = 3  # long texts whose memory is fetched before the first visitor comes, besides one
 
 
@@ -114,6 +124,23 @@ class Engine:
         report = self.model(KINDS[class_name].cls).load_report
         return report.missing if report else ()
 
+    def calibration(self, cls: type[BertPreTrainedModel], name: str = "") -> Calibration:
+        """Return by what the logits of a class are divided before the softmax, and who says so.
+
+        Args:
+            cls: the class whose logits are shown.
+            name: of the temperature, where the class has several (`BertConfig.temperature`).
+        """
+        config = self.model(cls).config
+        name = config.temperature_key(name or cls.__name__)
+        told = config.extra.get(TEMPERATURES_FITTED_ON)
+        fitted_on = told.get(name) if isinstance(told, dict) else None
+        return Calibration(
+            temperature=config.temperature(name),
+            named=name in config.temperatures,
+            fitted_on=fitted_on[:_LONGEST] if isinstance(fitted_on, str) else "",
+        )
+
     def papers(self) -> Papers:
         """Return what lies beside the weights, as it stands there now."""
         found = read_papers(self._folder)
@@ -129,7 +156,7 @@ class Engine:
         with called_by_name(self._offer):
             found = self._verifier.run()
         failure = without_paths(self._offer, found.report.failure)
-        return replace(found, report=replace(found.report, failure=failure))
+        return replace(found, report=replace(found.report, name=self._offer.name, failure=failure))
 
     def head_statistics(self) -> StatisticsOnFile | None:
         """Return where every head usually looks, read once; None where nobody has measured it.
@@ -161,7 +188,7 @@ class Engine:
 
         Long texts, held together as the results of visitors will be, so that their memory is
         fetched now: fresh memory makes a pass four times slower (measured: 300 ms instead of 75).
-        `bert_core.model.memory` uses it again.
+        `bert_core.model.kernels` uses it again.
         """
         length = min(self.max_length, 512)
         encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)

@@ -2,10 +2,10 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
-from concurrent.futures import Future
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from app.compute.shared import SharedRuns
 from app.models.engine import Engine
 from app.models.facts import offered_facts
 from app.models.shelf import Offer, default_offer
@@ -46,9 +46,10 @@ class ModelStore(Generic[K]):
         self._load = load
         self._limit = limit
         self._size = size
-        self._slots: OrderedDict[K, Future[Engine]] = OrderedDict()
+        self._engines: OrderedDict[K, Engine] = OrderedDict()
         self._lock = threading.Lock()
-        self._loading = threading.BoundedSemaphore(_SIDE_BY_SIDE)
+        self._loads = SharedRuns[K, Engine]()
+        self._side_by_side = threading.BoundedSemaphore(_SIDE_BY_SIDE)
 
     def get(self, key: K) -> Engine:
         """Return the engine of a model, loading it if nobody has yet.
@@ -56,54 +57,42 @@ class ModelStore(Generic[K]):
         Raises:
             BertError: the model cannot be found or read.
         """
-        with self._lock:
-            slot = self._slots.get(key)
-            mine = slot is None
-            if slot is None:
-                slot = self._slots[key] = Future()
-            self._slots.move_to_end(key)
-        if mine:
-            self._fill(key, slot)
-        return slot.result()
+        return self._held(key) or self._loads.run(key, lambda: self._loaded(key))
 
     def held(self, key: K) -> bool:
         """Say whether a model is loaded, so that asking for it takes no time."""
         with self._lock:
-            slot = self._slots.get(key)
-        return slot is not None and slot.done()
+            return key in self._engines
 
     def names(self) -> tuple[K, ...]:
         """Return the keys of the engines held now, the one unused for longest first."""
         with self._lock:
-            return tuple(key for key, slot in self._slots.items() if slot.done())
+            return tuple(self._engines)
 
-    def _fill(self, key: K, slot: "Future[Engine]") -> None:
-        """Load into a slot; everybody who waits for it gets the engine or the failure."""
-        try:
-            with self._loading:
-                engine = self._load(key)
-        except BaseException as error:
-            with self._lock:
-                del self._slots[key]
-            slot.set_exception(error)
-            if not isinstance(error, Exception):
-                raise
-            return
-        slot.set_result(engine)
-        self._evict()
-
-    def _evict(self) -> None:
-        """Let the oldest engines go; slots where a load is under way do not count."""
+    def _held(self, key: K) -> Engine | None:
         with self._lock:
-            held = {key: slot.result() for key, slot in self._slots.items() if slot.done()}
-            for key in list(held)[:-1]:
-                if len(held) <= self._capacity and not self._too_much(held.values()):
-                    return
-                del held[key], self._slots[key]
+            if key in self._engines:
+                self._engines.move_to_end(key)
+            return self._engines.get(key)
 
-    def _too_much(self, engines: Iterable[Engine]) -> bool:
-        """Say whether engines take more memory together than they may."""
-        return self._limit is not None and sum(map(self._size, engines)) > self._limit
+    def _loaded(self, key: K) -> Engine:
+        """Load an engine and keep it, unless the load before this one has just done so."""
+        found = self._held(key)
+        if found is not None:
+            return found
+        with self._side_by_side:
+            engine = self._load(key)
+        with self._lock:
+            self._engines[key] = engine
+            while len(self._engines) > 1 and self._is_full():
+                self._engines.popitem(last=False)
+        return engine
+
+    def _is_full(self) -> bool:
+        """Say whether there are more engines, or larger ones together, than may be kept."""
+        if len(self._engines) > self._capacity or self._limit is None:
+            return len(self._engines) > self._capacity
+        return sum(map(self._size, self._engines.values())) > self._limit
 
 
 def _load_offer(offer: Offer) -> Engine:

@@ -1,13 +1,12 @@
 """Compare a model's files with what is stored beside them, once for all who ask meanwhile."""
 
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.compute.processor import PROCESSOR
+from app.compute.shared import SharedRuns
 from bert_core.verification import VerificationReport
 
 _ONE_SHARE = 1  # a verification takes one share of the processor, as a short text does
@@ -46,8 +45,7 @@ class Verifier:
     ) -> None:
         self._verify = verify
         self._fingerprint = fingerprint
-        self._lock = threading.Lock()
-        self._under_way: Future[Verification] | None = None
+        self._runs = SharedRuns[None, Verification]()
 
     def run(self) -> Verification:
         """Verify, or wait for the verification that is under way.
@@ -55,29 +53,7 @@ class Verifier:
         Raises:
             BertError: there is nothing to compare with, or it cannot be read.
         """
-        with self._lock:
-            mine = self._under_way is None
-            slot = self._under_way = self._under_way or Future()
-        if mine:
-            self._fill(slot)
-        return slot.result()
-
-    def _fill(self, slot: "Future[Verification]") -> None:
-        """Do the work; everybody who waits gets the outcome or the failure."""
-        try:
-            found = PROCESSOR.run(self._work, tokens=_ONE_SHARE)
-        except BaseException as error:
-            self._end()
-            slot.set_exception(error)
-            if not isinstance(error, Exception):
-                raise
-            return
-        self._end()
-        slot.set_result(found)
-
-    def _end(self) -> None:
-        with self._lock:
-            self._under_way = None
+        return self._runs.run(None, lambda: PROCESSOR.run(self._work, tokens=_ONE_SHARE))
 
     def _work(self) -> Verification:
         began, start = datetime.now(UTC), time.perf_counter()

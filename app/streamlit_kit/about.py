@@ -4,23 +4,24 @@ import streamlit as st
 
 from app.models import Engine, ModelFacts, Provenance
 from app.streamlit_kit.show import show_html
-from app.words.frame import footer
-from app.words.model import Holding, holdings, plan_facts, size_line
+from app.words.blocks import facts
+from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
 
 def model_footer(engine: Engine) -> None:
     """Draw the identity of the model as a line, and all that is known about it below."""
-    show_html(footer(identity(engine.provenance)))
+    show_html(facts(identity(engine.provenance), "The model behind this page"))
     with st.expander("About this model", icon=":material/info:"):
-        show_html(size_line(sizes(engine.facts) + version(engine.provenance)))
+        size = sizes(engine.facts) + version(engine.provenance)
+        show_html(facts(size, "The size of this model", class_="bx-facts bx-inner"))
         show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
 def model_facts(engine: Engine) -> None:
     """Draw all that is known about a model without asking it anything, one fact a line."""
-    facts = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
-    show_html(plan_facts(facts, label="What this model is"))
+    known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
+    show_html(facts(known, "What this model is", class_="bx-plan"))
     show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
@@ -38,17 +39,17 @@ def identity(provenance: Provenance) -> list[tuple[str, str]]:
     ]
 
 
-def sizes(facts: ModelFacts) -> list[tuple[str, str]]:
+def sizes(found: ModelFacts) -> list[tuple[str, str]]:
     """Say how large a model is on disk and in memory, and what its vocabulary file holds."""
-    entries = f"{facts.entries:,} entries"
-    if facts.entries != facts.rows:
-        entries += f", room in the weights for {facts.rows:,}"
-    lacking = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} - facts.specials
+    entries = f"{found.entries:,} entries"
+    if found.entries != found.rows:
+        entries += f", room in the weights for {found.rows:,}"
+    lacking = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} - found.specials
     if lacking:
         entries += f", without {', '.join(sorted(lacking))}"
     return [
-        ("Files", f"{facts.file_bytes / 1e6:,.1f} MB"),
-        ("Memory", f"about {facts.memory_bytes / 1e6:,.1f} MB"),
+        ("Files", f"{found.file_bytes / 1e6:,.1f} MB"),
+        ("Memory", f"about {found.memory_bytes / 1e6:,.1f} MB"),
         ("Vocabulary file", entries),
     ]
 
@@ -59,20 +60,20 @@ def version(provenance: Provenance) -> list[tuple[str, str]]:
     return [("Computed by", provenance.device), *commit]
 
 
-def heads(facts: ModelFacts) -> list[Holding]:
+def heads(found: ModelFacts) -> list[Holding]:
     """Say for each kind of answer whether the model was trained for it."""
-    return [_holding(kind, facts) for kind in KINDS.values() if kind.answers]
+    return [_holding(kind, found) for kind in KINDS.values() if kind.answers]
 
 
-def _holding(kind: ModelKind, facts: ModelFacts) -> Holding:
-    head = facts.heads[kind.name]
+def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
+    head = found.heads[kind.name]
     if head.mismatched:
         says = "its shapes contradict the configuration of this model, so it cannot be loaded."
         return Holding(kind.answers, False, says, head.mismatched)
     if head.missing:
         says = "not in this checkpoint; it would answer by chance."
-        if "classifier.weight" in head.missing and facts.classifier_of is not None:
-            owner = KINDS.get(facts.classifier_of)
+        if "classifier.weight" in head.missing and found.classifier_of is not None:
+            owner = KINDS.get(found.classifier_of)
             says += (
                 f" Its classifier is a {owner.head}."
                 if owner

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.streamlit_kit.state import text_box
+from app.words.charts import csv
 from app.words.html import plain
 
 V = TypeVar("V", bound=str | int)
@@ -167,9 +169,12 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
     return found if subject == about else None
 
 
-def save_csv(label: str, make: Callable[[], bytes], name: str) -> None:
-    """Offer a file that is written only when somebody asks for it."""
-    st.download_button(label, make, name, "text/csv", icon=":material/download:", on_click="ignore")
+def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
+    """Offer a table as a file that is written only when a visitor asks for it."""
+    st.download_button(
+        label, lambda: csv(make()), name, "text/csv",
+        icon=":material/download:", on_click="ignore",
+    )  # fmt: skip
 
 
 def save_page(label: str, make: Callable[[], bytes], name: str) -> None:

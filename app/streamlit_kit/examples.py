@@ -8,8 +8,8 @@ from app.catalog import Example, examples
 from app.models import Engine
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import TEXT_KEYS, put
-from app.words.examples import OPEN, RIGHT, TRY, WRONG, mark_line
 from app.words.html import plain
+from app.words.notes import OPEN, RIGHT, TRY, WRONG, mark_line
 
 
 def examples_row(slug: str, engine: Engine) -> None:

@@ -15,7 +15,7 @@ from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter
-from app.words.frame import caution, lead
+from app.words.blocks import beware, lead
 
 SITE = "BERT Explorer"
 
@@ -60,7 +60,7 @@ def page_shell(slug: str) -> Iterator[Page]:
             yield page
     if page is None:
         st.stop()  # no model: the message stands there, and there is nothing to draw below it
-    show_html(caution(row.beware))
+    show_html(beware(row.beware))
     model_footer(page.engine)
     if not answers:
         st.stop()  # this model cannot answer here, and why is said above

@@ -9,7 +9,7 @@ from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.picker import open_chosen, unknown_model_note
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import enter
-from app.words.frame import lead, points
+from app.words.blocks import lead, points
 
 _LEAD = (
     "Type a sentence and watch a small BERT read it: how it cuts the words, what it expects in a "

@@ -22,8 +22,8 @@ from app.models.hub import (
 )
 from app.settings import HubUse, settings
 from app.streamlit_kit.show import show_html
+from app.words.blocks import facts
 from app.words.html import plain
-from app.words.model import plan_facts
 from bert_core.errors import BertError, InputError
 
 _NAME = "_hub_id"
@@ -125,7 +125,7 @@ def _propose(plan: DownloadPlan) -> None:
     rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
     if plan.bytes < plan.total_bytes:
         rows += [("Here already", size_text(plan.total_bytes - plan.bytes))]
-    show_html(plan_facts(rows))
+    show_html(facts(rows, "What would be downloaded", class_="bx-plan"))
     if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go"):
         _go(plan)
 

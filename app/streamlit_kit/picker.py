@@ -19,7 +19,7 @@ from app.streamlit_kit.hub_dialog import (
 )
 from app.streamlit_kit.show import show_html
 from app.words.html import plain
-from app.words.model import misfit_note
+from app.words.notes import misfit_note
 from bert_core.errors import BertError, InputError
 
 MODEL = "model"

@@ -1,17 +1,40 @@
-"""Numbers as words: one rule for each kind of number, whichever page shows it."""
+"""Numbers and names as words: one rule for each kind, whichever page shows it."""
+
+import math
 
 
-def percent(share: float) -> str:
-    """Print a probability so that neither end claims certainty.
+def percent(
+    share: float | None, digits: int = 1, *, finest: int | None = None, counted: bool = False
+) -> str:
+    """Print a share of 1 in per cent.
 
-    >>> percent(0.5), percent(0.99996), percent(0.00001)
-    ('50.0 %', '> 99.9 %', '< 0.1 %')
+    A probability never claims certainty: what rounding would make 0 or 100 is printed as below
+    the smallest, or above the largest, number that has these digits. A counted share, such as a
+    figure measured on test cases or a sum of attention, may be 0 or 100.
+
+    Args:
+        share: from 0 to 1; None and NaN give a dash.
+        digits: behind the decimal point.
+        finest: a share too small for `digits` gets more of them, up to this many.
+        counted: 0 and 100 are printed as they are.
+
+    >>> percent(0.5), percent(0.99996), percent(0.00001), percent(None)
+    ('50.0 %', '> 99.9 %', '< 0.1 %', '–')
+    >>> percent(0.934, 0), percent(0.9996, 0), percent(0.001, 0), percent(1.0, 0, counted=True)
+    ('93 %', '> 99 %', '< 1 %', '100 %')
+    >>> percent(0.0052, finest=3), percent(0.000052, finest=3), percent(1e-07, finest=3)
+    ('0.52 %', '0.005 %', '< 0.001 %')
     """
-    if share > 0.999:
-        return "> 99.9 %"
-    if share < 0.001:
-        return "< 0.1 %"
-    return f"{share:.1%}".replace("%", " %")
+    if share is None or math.isnan(share):
+        return "–"
+    while finest is not None and digits < finest and 100 * share < 10 ** (1 - digits):
+        digits += 1
+    shown, least = f"{100 * share:.{digits}f}", 10.0**-digits
+    if not counted and float(shown) < least:
+        return f"< {least:.{digits}f} %"
+    if not counted and float(shown) > 100 - least:
+        return f"> {100 - least:.{digits}f} %"
+    return f"{shown} %"
 
 
 def signed(value: float, digits: int) -> str:
@@ -21,3 +44,26 @@ def signed(value: float, digits: int) -> str:
     ('−0.50', '+3.14')
     """
     return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def count(number: int, name: str, names: str = "") -> str:
+    """Print a number of things.
+
+    Args:
+        number: how many.
+        name: of one.
+        names: of several, where that is not `name` with an s.
+
+    >>> count(1, "piece"), count(1200, "piece"), count(2, "entity", "entities")
+    ('1 piece', '1,200 pieces', '2 entities')
+    """
+    return f"{number:,} {name if number == 1 else names or f'{name}s'}"
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """Cut a text that is longer than a limit, with a sign that it was cut.
+
+    >>> shortened("abcdef", 4), shortened("abcd", 4)
+    ('abc…', 'abcd')
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

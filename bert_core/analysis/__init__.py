@@ -1,4 +1,4 @@
-"""What a model does inside: attentions and statistics of its heads.
+"""What happens inside a model: its attentions, and statistics of its heads.
 
-Nothing here changes a model.
+This package must not modify a model.
 """

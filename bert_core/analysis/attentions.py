@@ -1,4 +1,4 @@
-"""The attention of every head and nothing else, for whoever only looks at attention."""
+"""A shorter forward pass for analyses that need only the attentions."""
 
 from torch import Tensor
 
@@ -13,10 +13,10 @@ def attention_maps(
     token_type_ids: Tensor | None = None,
     attention_mask: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
-    """Return what `model.run(...).attentions` returns, without what comes after the last of them.
+    """Return the same attentions as `model.run(...)`, skipping everything after the last one.
 
-    The last layer's output projection and feed-forward block change no attention; leaving them
-    out saves an eighth of all linear layers of a model with six layers.
+    No attention depends on the last layer's output projection and feed-forward block; skipping
+    them saves an eighth of the work in linear layers of a six-layer model.
 
     Args:
         model: any of the eight classes.

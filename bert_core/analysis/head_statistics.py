@@ -1,8 +1,8 @@
-"""Where every head looks: over many texts, or in one of them, by the same measures.
+"""Statistics of where each attention head looks, over many texts or in a single one.
 
-The measures are those of Clark et al. 2019, "What Does BERT Look At?", section 3. `head_statistics`
-averages them over a fixed set of texts, `text_statistics` takes them from the attention of one
-input; `name_heads` and `rank_heads` read either.
+The measures follow Clark et al. 2019, "What Does BERT Look At?", section 3. `head_statistics`
+averages them over many texts, `text_statistics` computes them for one input; `name_heads` and
+`rank_heads` take the result of either.
 """
 
 import hashlib
@@ -44,35 +44,36 @@ _TEXTS = Path(__file__).with_name("texts.txt")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadStatistics:
-    """Where every head looks, averaged over the tokens of one text or of many.
+    """Where each head looks, averaged over the tokens of one or many texts.
 
-    Every array is (L, H): layer, head of the unpruned model; a head that was pruned holds NaN, and
-    so does a measure for which no token counts.
-    A share lies between 0 and 1: of the attention that a token gives away (which is 1 in all), how
-    much goes to the named place. Every token of every text counts once as the one that looks,
-    [CLS] and [SEP] included, so long texts weigh more; pairs are read as pairs. Places overlap
-    (the previous token may be [CLS] or a comma), so the shares of a head do not sum to 1.
+    Arrays are (L, H), with the layers and heads of the unpruned model. Entries are NaN for a
+    pruned head, and for a measure to which no token contributes.
+
+    The `to_*` measures are shares from 0 to 1: each token distributes attention of 1 in total, and
+    the share is the part that goes to the named kind of token, averaged over all tokens, including
+    [CLS] and [SEP]. Every token counts once, so long texts weigh more. The kinds overlap (the
+    previous token can be [CLS] or a comma), so the shares of a head do not sum to 1.
 
     Attributes:
-        to_previous: to the token before it; the first token has none and does not count.
-        to_next: to the token after it; the last token has none and does not count.
-        to_itself: to the same token, itself.
-        to_repeats: to the other places of the same piece; only tokens count that have such a
-            place, and never the added [CLS] and [SEP].
+        to_previous: to the previous token; the first token does not count.
+        to_next: to the next token; the last token does not count.
+        to_itself: to the token itself.
+        to_repeats: to other occurrences of the same piece; only tokens with such an occurrence
+            count, and never the added [CLS] and [SEP].
         to_cls: to the added [CLS].
-        to_sep: to the added [SEP], both of them in a pair.
-        to_punctuation: to pieces of the text that are punctuation.
-        entropy: spread of the attention in bits; 0 is one token alone.
-        entropy_limit: what `entropy` would be if every token looked at all alike, in bits: the mean
-            of log2(T).
-        texts: how many inputs were read, pairs included.
-        pairs: how many of them are pairs.
-        tokens: how many tokens looked, the added ones included.
-        repeats: how many of them have another place with the same piece.
-        truncated: tokens that did not fit the model's longest input and were left out.
-        text_sha256: of the texts, see `text_digest`; 64 hexadecimal digits, "" for one text.
-        weights_sha256: of the model's weights; "" where they come from no folder.
-        vocabulary_sha256: of its vocabulary file; "" where it comes from no folder.
+        to_sep: to the added [SEP]; in a pair, to both.
+        to_punctuation: to punctuation in the text.
+        entropy: entropy of the attention in bits; 0 if all goes to one token.
+        entropy_limit: the entropy of uniform attention in bits: the mean of log2(T).
+        texts: number of inputs, including pairs.
+        pairs: number of inputs that are pairs.
+        tokens: number of tokens averaged over, including the added ones.
+        repeats: number of tokens whose piece occurs elsewhere in the input.
+        truncated: number of tokens that did not fit the model and were left out.
+        text_sha256: digest of the texts, see `text_digest`; 64 hexadecimal digits, "" for a
+            single text.
+        weights_sha256: digest of the model's weights; "" if they were not loaded from a folder.
+        vocabulary_sha256: digest of its vocabulary file; "" if not loaded from a folder.
     """
 
     to_previous: Shares
@@ -115,21 +116,21 @@ class HeadStatistics:
 def head_statistics(
     model: BertPreTrainedModel, tokenizer: BertTokenizer, texts: Sequence[Text] | None = None
 ) -> HeadStatistics:
-    """Measure where every head looks, averaged over texts.
+    """Measure where each head looks, averaged over texts.
 
-    Every text is read alone, so that no padding is attended to; attention is computed in the
-    model's own number type, and everything after it in double precision.
+    Each text is run on its own, so there is no padding to attend to. Attention is computed in the
+    model's own dtype, everything after it in double precision.
 
     Args:
         model: any of the eight classes, in evaluation mode.
-        tokenizer: the model's.
-        texts: sentences, or pairs of them as tuples; None means `fixed_texts`.
+        tokenizer: the model's tokenizer.
+        texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
     Returns:
-        The statistics; see there for what is averaged over what.
+        The statistics; see `HeadStatistics`.
 
     Raises:
-        InputError: no texts, or the model does not know an id of the tokenizer.
+        InputError: there are no texts, or an id of the tokenizer is outside the model's vocabulary.
     """
     texts = fixed_texts() if texts is None else tuple(texts)
     if not texts:
@@ -167,10 +168,10 @@ def head_statistics(
 
 @cache
 def fixed_texts() -> tuple[Text, ...]:
-    """Return 80 sentences and 20 pairs of sentences that were written for this package.
+    """Return 80 sentences and 20 sentence pairs written for this package.
 
-    They mix short and long ones, questions, speech, names, numbers, lists and repetitions; of the
-    pairs most continue and a few do not.
+    They are a mix of short and long sentences, questions, speech, names, numbers, lists and
+    repetitions. In most pairs the second sentence follows the first; in a few it does not.
     """
     lines = _TEXTS.read_text(encoding="utf-8").splitlines()
     parts = [tuple(line.split("\t")) for line in lines]
@@ -178,9 +179,9 @@ def fixed_texts() -> tuple[Text, ...]:
 
 
 def text_digest(texts: Sequence[Text]) -> str:
-    """Return the SHA-256 of texts, 64 hexadecimal digits; the same on every system.
+    """Return the SHA-256 of texts as 64 hexadecimal digits, identical on every system.
 
-    What is hashed is their JSON in UTF-8, without blanks, a pair as a list of two.
+    The hash is over their compact UTF-8 JSON, with each pair as a list of two.
     """
     listed = [text if isinstance(text, str) else list(text) for text in texts]
     raw = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
@@ -199,7 +200,7 @@ def _maps(model: BertPreTrainedModel, encoding: Encoding) -> list[Shares]:
 
 
 def _spread(layer: Shares, kept: Sequence[int], width: int) -> Shares:
-    """Put the heads that pruning left at their own numbers; the others get zeros."""
+    """Place the remaining heads at their original indices; pruned heads get zeros."""
     if len(kept) == width:
         return layer
     whole = np.zeros((width, *layer.shape[1:]))
@@ -208,7 +209,7 @@ def _spread(layer: Shares, kept: Sequence[int], width: int) -> Shares:
 
 
 def _finished(values: Shares, kept: Sequence[Sequence[int]]) -> Shares:
-    """Mark pruned heads with NaN, and make the numbers read-only."""
+    """Set pruned heads to NaN and make the array read-only."""
     for layer, heads in enumerate(kept):
         gone = [head for head in range(values.shape[1]) if head not in heads]
         values[layer, gone] = np.nan
@@ -220,21 +221,21 @@ def _finished(values: Shares, kept: Sequence[Sequence[int]]) -> Shares:
 
 
 def text_statistics(attentions: Sequence[Attention], encoding: Encoding) -> HeadStatistics:
-    """Measure where every head looks in one text.
+    """Measure where each head looks in one text.
 
     Args:
-        attentions: (H, T, T) for each of the L layers; rows look and sum to 1.
-        encoding: the input of T tokens they belong to.
+        attentions: L arrays (H, T, T); rows are queries and sum to 1.
+        encoding: the input they were computed from, T tokens.
 
     Returns:
-        The statistics; NaN for a place that the text does not have, such as punctuation.
+        The statistics; NaN for a kind of token that the text does not contain.
 
     Raises:
-        InputError: attention and input differ in length.
+        InputError: the lengths of attentions and input differ.
     """
     if any(layer.shape[1:] != (len(encoding), len(encoding)) for layer in attentions):
         raise InputError(
-            f"The input has {len(encoding)} tokens, the attention the shape "
+            f"The input has {len(encoding)} tokens, but the attentions have the shape "
             f"{attentions[0].shape}; expected (heads, {len(encoding)}, {len(encoding)})."
         )
     found = _measure(attentions, encoding)
@@ -255,7 +256,7 @@ def text_statistics(attentions: Sequence[Attention], encoding: Encoding) -> Head
 def _measure(
     layers: Sequence[Attention], encoding: Encoding
 ) -> Mapping[str, tuple[Attention, int]]:
-    """Return for every measure the means (L, H), and over how many rows; NaN over none."""
+    """Return measure -> (means (L, H), number of rows averaged over); NaN if there are no rows."""
     tokens = len(encoding)
     found: dict[str, tuple[Attention, int]] = {}
     for measure, offset in (("to_previous", -1), ("to_next", 1), ("to_itself", 0)):
@@ -263,7 +264,7 @@ def _measure(
             found[measure] = np.stack([_to_neighbour(layer, offset) for layer in layers]), rows
         else:
             found[measure] = np.full((len(layers), len(layers[0])), np.nan), 0
-    seen = np.stack([layer.mean(axis=1) for layer in layers])  # (L, H, T): what each token gets
+    seen = np.stack([layer.mean(axis=1) for layer in layers])  # (L, H, T): received by each token
     for measure, places in _places(encoding).items():
         found[measure] = seen[..., places].sum(axis=-1), tokens
     lookers, others = np.nonzero(_repeats(encoding))
@@ -275,13 +276,13 @@ def _measure(
 
 
 def _to_neighbour(layer: Attention, offset: int) -> Attention:
-    """Return the mean attention to the token `offset` places further on: (H,)."""
+    """Return the mean attention (H,) to the token `offset` positions ahead."""
     means: Attention = np.diagonal(layer, offset, -2, -1).mean(axis=-1)
     return means
 
 
 def _places(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
-    """Return which columns (T,) are [CLS], [SEP] and punctuation."""
+    """Return boolean masks (T,) of the tokens that are [CLS], [SEP] and punctuation."""
     added = np.array(encoding.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
     marks = np.array([all(char in PUNCTUATION for char in token) for token in encoding.tokens])
@@ -293,7 +294,7 @@ def _places(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
 
 
 def _repeats(encoding: Encoding) -> NDArray[np.bool_]:
-    """Return for each token (T, T) where else the same piece is; never for added tokens."""
+    """Return a mask (T, T) of pairs of different tokens with the same piece, added ones aside."""
     ids = np.array(encoding.input_ids)
     inside = ~np.array(encoding.special_tokens_mask, dtype=bool)
     same: NDArray[np.bool_] = (ids[:, None] == ids[None, :]) & inside[:, None] & inside[None, :]
@@ -302,12 +303,12 @@ def _repeats(encoding: Encoding) -> NDArray[np.bool_]:
 
 
 def _entropies(layer: Attention) -> Attention:
-    """Return the mean entropy in bits of the rows: (H,); 0 is one token alone, log2(T) all alike.
+    """Return the mean entropy (H,) of the rows in bits, from 0 (one token) to log2(T) (uniform).
 
-    One head after another, because its 1 MiB at 512 tokens stays in the processor's cache; in
-    numpy, whose logarithm takes a third of the time of PyTorch's.
+    Heads are processed one at a time because one head's 1 MiB at 512 tokens fits into the CPU
+    cache; in NumPy because its logarithm takes a third of the time of PyTorch's.
     """
-    tiny = np.finfo(layer.dtype).tiny  # 0 times the logarithm of this is 0
+    tiny = np.finfo(layer.dtype).tiny  # avoids log2(0); 0 * log2(tiny) is 0
     scratch = np.empty(layer.shape[1:], dtype=layer.dtype)
     found = np.empty(len(layer), dtype=layer.dtype)
     for head, weights in enumerate(layer):
@@ -326,15 +327,15 @@ PATTERNS = {
     "to_repeats": ("same piece", 0.3),
     "to_punctuation": ("punctuation", 0.3),
 }
-"""Patterns that tell a head apart: measure -> its name, and the least share that earns it."""
+"""Distinctive patterns: measure -> (name of the pattern, smallest share that counts)."""
 
 RESTS = {"to_cls": ("[CLS]", 0.5), "to_sep": ("[SEP]", 0.5)}
-"""Where heads look that have nothing to do (Clark et al. 2019, section 3.2); named only if no
-pattern fits."""
+"""Tokens that heads attend to when they have nothing to do (Clark et al. 2019, section 3.2), in the
+same form; used only if no entry of `PATTERNS` applies."""
 
 BROAD, NONE = "broad", "none"
 BROAD_FROM = 0.8
-"""Share of the largest possible entropy from which a head counts as looking everywhere."""
+"""Smallest entropy, as a share of the largest possible, at which a head is called "broad"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,9 +344,9 @@ class HeadName:
 
     Attributes:
         name: "previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad"
-            or "none"; "pruned" for a head that is gone.
-        score: the share of attention that earned the name; of "broad" the entropy beside the
-            largest possible; of "none" the largest share of any place.
+            or "none"; "pruned" for a pruned head.
+        score: the share of attention that gave the name; for "broad", the entropy as a share of
+            the largest possible; for "none", the largest of all shares; NaN for "pruned".
     """
 
     name: str
@@ -355,13 +356,13 @@ class HeadName:
 def name_heads(statistics: HeadStatistics) -> tuple[tuple[HeadName, ...], ...]:
     """Name the pattern of every head: L rows of H names.
 
-    The largest share among `PATTERNS` that reaches its threshold names the head; else the larger
-    of `RESTS` that does; else "broad" where its entropy is at least `BROAD_FROM` of the largest
-    possible; else "none". Thresholds are a convention, not a finding: a head below one may still
-    follow the pattern in some texts.
+    A head is named after the largest share in `PATTERNS` that reaches its threshold; else after
+    the largest in `RESTS` that does; else "broad" if its entropy is at least `BROAD_FROM` of the
+    largest possible; else "none". The thresholds are a convention, not a finding: a head below one
+    can still follow the pattern in some texts.
 
     Args:
-        statistics: of many texts or of one.
+        statistics: of one or many texts.
     """
     return tuple(
         tuple(_name(statistics, layer, head) for head in range(statistics.heads))
@@ -385,17 +386,17 @@ def _name(statistics: HeadStatistics, layer: int, head: int) -> HeadName:
 
 
 def rank_heads(statistics: HeadStatistics, by: str = "pattern") -> tuple[tuple[int, int], ...]:
-    """Return all heads as (layer, head), the highest first; pruned ones are left out.
+    """Return all heads that are not pruned as (layer, head), highest value first.
+
+    Heads with equal values keep the order of the model.
 
     Args:
-        statistics: of many texts or of one.
-        by: one of `MEASURES`, or "pattern" for the largest share among `PATTERNS`: the heads that
-            show most plainly what they do come first.
+        statistics: of one or many texts.
+        by: one of `MEASURES`, or "pattern" for the largest share among `PATTERNS`, which puts the
+            heads with the clearest pattern first.
 
     Raises:
         InputError: there is no such measure.
-
-    Heads that are equal keep the order of the model.
     """
     if by == "pattern":
         shares = np.stack([getattr(statistics, m) for m in PATTERNS])  # (P, L, H)

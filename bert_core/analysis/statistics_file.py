@@ -1,4 +1,4 @@
-"""`head-statistics.json`: the statistics of a model's heads, beside the model."""
+"""Reading and writing `head-statistics.json`, the head statistics stored in a model's folder."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ from bert_core.small_files import open_regular, parse_json, read_small
 from bert_core.text.tokenizer import BertTokenizer
 
 NAME = "head-statistics.json"
-_LARGEST = 4 * 1024 * 1024  # of BERT large, 24 layers of 16 heads: 40 kB
+_LARGEST = 4 * 1024 * 1024  # bytes; BERT large, with 24 layers of 16 heads, needs 40 kB
 _MOST_HEADS = 65_536
 _DIGITS = 6
 _UNITS = {"shares": "of the attention a token gives away, 0 to 1", "entropy": "bits"}
@@ -33,7 +33,7 @@ _SOURCE = 'Clark et al. 2019, "What Does BERT Look At?", section 3'
 
 
 def to_json(statistics: HeadStatistics) -> str:
-    """Write statistics as JSON: numbers to six decimals, null for a head that was pruned."""
+    """Format statistics as JSON: six decimals, null for pruned heads."""
     record: dict[str, Any] = {"units": _UNITS, "measures_of": _SOURCE}
     for each in fields(statistics):
         value = getattr(statistics, each.name)
@@ -49,20 +49,20 @@ def _number(value: float) -> float | None:
 
 
 def _laid_out(value: Any) -> str:
-    """Write one value, a table with a line for each layer."""
+    """Format one value; a table gets one line per layer."""
     if not isinstance(value, list):
         return json.dumps(value)
     return "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
 
 
 def write_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
-    """Measure a model on the fixed texts and put the result beside it.
+    """Measure a model on the fixed texts and write the result to its folder.
 
     Args:
-        folder: the folder of a model; its older statistics are replaced.
+        folder: the model's folder; existing statistics are replaced.
 
     Raises:
-        BertError: there is no model in the folder, or it cannot be read.
+        BertError: the folder contains no model, or it cannot be read.
     """
     place = Path(folder)
     statistics = measure_folder(place)
@@ -76,7 +76,7 @@ def measure_folder(folder: Path) -> HeadStatistics:
     """Measure the model in a folder on the fixed texts.
 
     Raises:
-        BertError: there is no model in the folder, or it cannot be read.
+        BertError: the folder contains no model, or it cannot be read.
     """
     model = BertForPreTraining.from_pretrained(folder)
     found = head_statistics(model, BertTokenizer.from_pretrained(folder))
@@ -85,10 +85,10 @@ def measure_folder(folder: Path) -> HeadStatistics:
 
 
 def read_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
-    """Read the statistics that lie beside a model; `stale_because` tells whether they are its own.
+    """Read the statistics in a model's folder; `stale_because` checks that they belong to it.
 
     Raises:
-        MissingFileError: there are none.
+        MissingFileError: the folder has no statistics.
         CheckpointError: the file is damaged.
     """
     path = Path(folder) / NAME
@@ -109,9 +109,9 @@ def read_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
 
 
 def stale_because(statistics: HeadStatistics, folder: str | os.PathLike[str]) -> str:
-    """Tell in a sentence why statistics are not those of the model in a folder; "" if they are.
+    """Return one sentence on why statistics do not match the model in a folder; "" if they do.
 
-    Reads the weights once, to hash them.
+    Reads all weights to hash them.
     """
     weights, vocabulary = _digests(Path(folder))
     if statistics.weights_sha256 != weights:
@@ -133,7 +133,7 @@ def _table(rows: Any) -> Shares:
 
 
 def _check(found: HeadStatistics) -> None:
-    """Refuse numbers that cannot be, with one of Python's own errors."""
+    """Raise a built-in exception for impossible values."""
     pruned = np.isnan(found.entropy)
     for measure in MEASURES:
         table = getattr(found, measure)
@@ -151,7 +151,7 @@ def _check(found: HeadStatistics) -> None:
 
 
 def _digests(folder: Path) -> tuple[str, str]:
-    """Return the SHA-256 of the root's weight files, one after another, and of the vocabulary."""
+    """Return the SHA-256 of the root's weight files, concatenated, and of the vocabulary."""
     return _digest(weight_files(folder)), _digest((folder / "vocab.txt",))
 
 

@@ -1,8 +1,8 @@
-"""Training any model of this package on a user's own rows, step by step.
+"""Training any model of this package on labelled rows, step by step.
 
-Read in this order: `rows` (what a person has annotated), `batches` and `questions` (rows to
-tensors), `sampling` (which rows a step sees), `trainer`. This package may import torch, numpy and
-`bert_core` only; it prints nothing and knows no command line.
+Read `rows` (annotated examples), `batches` and `questions` (rows to tensors), `sampling` (the rows
+of each step), then `trainer`. This package imports only torch, numpy and `bert_core`; it prints
+nothing and has no command line.
 """
 
 from bert_core.finetuning.ahead import BuiltAhead

@@ -1,7 +1,7 @@
-"""Batches built ahead of their steps, in processes of their own.
+"""Building batches ahead of their steps in separate processes.
 
-A graphics card takes a quarter of a second for a step whose batches take a processor as long to
-build. The builders are processes, not threads, because most of their work is Python's.
+On a GPU, one step takes a quarter of a second, and building its batches takes the CPU as long
+again. The builders are processes, not threads, because most of their work is in Python.
 """
 
 import multiprocessing
@@ -18,20 +18,21 @@ import torch
 from bert_core.errors import InputError
 from bert_core.finetuning.schedule import Budget
 
-_SOURCE: list[Any] = []  # of a builder process: what it builds from
+_SOURCE: list[Any] = []  # in a builder process: the batch source it builds from
 
 
 class BuiltAhead:
-    """A `BatchSource` that gives what another gives, built before it is asked for.
+    """A `BatchSource` that returns another source's batches, built ahead of time.
 
     Args:
-        source: step and progress -> parts; picklable, and a function of these two alone.
-        budget: of the training, in steps, so that the progress of later steps is known.
-        processes: that build side by side; a stopped training leaves none behind.
-        ahead: steps that are built before they are needed; by default two a process.
+        source: the source, (step, progress) -> parts; must be picklable and depend only on these
+            two arguments.
+        budget: the training's budget, in steps so that the progress of later steps is known.
+        processes: number of builder processes; they end with the training, even if it is killed.
+        ahead: number of steps to build in advance; by default two per process.
 
     Raises:
-        InputError: the budget is one of minutes, or there is no process to build.
+        InputError: the budget is in minutes, or `processes` is less than 1.
     """
 
     def __init__(
@@ -39,23 +40,23 @@ class BuiltAhead:
     ) -> None:
         if budget.steps is None:
             raise InputError(
-                f"The budget is {budget.minutes} minutes. Building ahead needs one in steps, "
-                "because the progress of later steps has to be known."
+                f"The budget is {budget.minutes} minutes; building ahead needs one in steps, "
+                "because the progress of later steps must be known. Use Budget(steps=...)."
             )
         if processes < 1:
-            raise InputError(f"There are {processes} processes to build batches; give at least 1.")
+            raise InputError(f"processes is {processes}; give at least 1.")
         self.budget, self.steps = budget, budget.steps
         self.ahead = 2 * processes if ahead is None else max(1, ahead)
         self._waiting: dict[int, Future[bytes]] = {}
         self._pool = ProcessPoolExecutor(
             processes,
-            multiprocessing.get_context("spawn"),  # a copy of a process that uses CUDA is broken
+            multiprocessing.get_context("spawn"),  # CUDA does not survive a fork
             _begin,
             (pickle.dumps(source),),
         )
 
     def __call__(self, step: int, progress: float) -> Sequence[Any]:
-        """Return the parts of a step; an error in building them is raised here."""
+        """Return the parts of a step; an error raised while building them is raised here."""
         for coming in range(step, max(step + 1, min(step + 1 + self.ahead, self.steps))):
             if coming not in self._waiting:
                 share = progress if coming == step else self.budget.progress(coming, 0.0)
@@ -64,20 +65,20 @@ class BuiltAhead:
         return parts
 
     def close(self) -> None:
-        """End the processes; what they have built is dropped."""
+        """Stop the processes and discard what they have built."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._waiting.clear()
 
 
 def _begin(source: bytes) -> None:
-    """Set a builder process up."""
+    """Initialise a builder process."""
     torch.set_num_threads(1)
     _SOURCE[:] = [pickle.loads(source)]  # noqa: S301 - from the training's own process
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """Wait for the training's process to end, killed or not, and end too."""
+    """Exit as soon as the training's process has ended, even if it was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])
@@ -85,5 +86,5 @@ def _end_with_parent() -> None:
 
 
 def _build(step: int, progress: float) -> bytes:
-    """Build the parts of a step; as bytes they need neither shared memory nor open files."""
+    """Build the parts of a step, as bytes, which need no shared memory or open files."""
     return pickle.dumps(list(_SOURCE[0](step, progress)), protocol=pickle.HIGHEST_PROTOCOL)

@@ -1,7 +1,8 @@
-"""The mean of a model's weights over the end of its training.
+"""Averaging a model's weights over the last part of its training.
 
-The weights after single steps scatter around where the training is heading; their mean lies
-nearer to it than most of them (Polyak and Juditsky 1992; for deep networks Izmailov et al. 2018).
+The weights after individual steps scatter around the point the training converges to, and their
+mean is closer to it than most of them (Polyak and Juditsky 1992; for deep networks Izmailov et al.
+2018).
 """
 
 from collections.abc import Mapping
@@ -15,37 +16,36 @@ from bert_core.model.bert import BertPreTrainedModel
 
 
 class WeightAverage:
-    """Keeps the equal-weight mean of all parameters over the last share of a training.
+    """The mean of all parameters over the last steps of a training, weighted equally.
 
     Args:
-        model: the model that is trained.
-        last: share of the training, 0 to 1; the weights after each of its last steps count, 0
-            for none.
+        model: the model being trained.
+        last: share of the training, from its end, to average over; 0 to 1, 0 for no average.
 
     Attributes:
-        count: steps in the mean so far.
+        count: number of steps in the mean so far.
         weights: name -> mean, float32 like the parameters; empty while `count` is 0.
 
     Raises:
-        InputError: the share is not within 0 and 1.
+        InputError: `last` is not between 0 and 1.
     """
 
     def __init__(self, model: BertPreTrainedModel, last: float) -> None:
         if not 0.0 <= last <= 1.0:
             raise InputError(
-                f"The weights are to be averaged over the last {last} of the training; give a "
-                "share from 0 (not at all) to 1 (the whole training)."
+                f"average_last is {last}; give a share from 0 (no average) to 1 (the whole "
+                "training)."
             )
         self.model, self.last = model, last
         self.count = 0
         self.weights: dict[str, Tensor] = {}
 
     def update(self, progress: float) -> None:
-        """Take in the weights after a step.
+        """Add the weights after a step to the mean.
 
         Args:
-            progress: share of the training done, this step included. A training that was
-                prolonged is no longer in its last part: the mean then starts anew later.
+            progress: share of the training done, including this step. If a resumed training with
+                a larger budget is no longer in its last part, the mean is reset.
         """
         if not self.last or progress <= 1.0 - self.last + 1e-9:
             self.count, self.weights = 0, {}
@@ -60,10 +60,10 @@ class WeightAverage:
                 torch._foreach_lerp_(means, values, 1.0 / self.count)
 
     def adopt(self) -> bool:
-        """Give the model the mean instead of its last weights; False where there is none.
+        """Replace the model's weights with the mean; return False if there is none.
 
-        For the end of a training: a state saved afterwards holds the mean as if it were the last
-        weights.
+        Call it only at the end of a training: a state saved afterwards contains the mean in place
+        of the last weights.
         """
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():
@@ -72,11 +72,11 @@ class WeightAverage:
         return self.count > 0
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` takes."""
+        """Return the arguments of `restore`."""
         return {"count": self.count, "weights": dict(self.weights)}
 
     def restore(self, count: int, weights: Mapping[str, Tensor]) -> None:
-        """Go on with a mean that was saved; one that is no longer wanted is dropped."""
+        """Continue from a saved mean; it is ignored if `last` is 0."""
         if not self.last or not count:
             self.count, self.weights = 0, {}
             return

@@ -1,14 +1,13 @@
-"""From rows to tensors: every batch is ready for `model(**batch)`, labels included.
+"""Rows to tensors: each batch can be passed to `model(**batch)`, labels included.
 
-Inputs are padded to the longest of the batch. What has to be cut to fit is counted in
-`Batch.truncated`, and the trainer's reports hold the counts of each step. Questions have a module
-of their own, `questions`.
+Inputs are padded to the longest of the batch. Tokens removed to fit are counted in
+`Batch.truncated`, and the trainer reports the count of each step. For questions see the module
+`questions`.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -16,17 +15,18 @@ from bert_core.errors import InputError
 from bert_core.finetuning.rows import Choices, LabelledText, TaggedWords
 from bert_core.model.losses import IGNORED
 from bert_core.text.encoding import Encoding
+from bert_core.text.padding import padded, padded_encodings, padded_inputs
 from bert_core.text.tokenizer import BertTokenizer
 
 UNLABELLED = IGNORED[1]
 
 
 class Batch(dict[str, Tensor]):
-    """The tensors of a batch by the names of the model's parameters, and what they lack.
+    """The tensors of a batch, keyed by the model's argument names.
 
     Attributes:
-        truncated: tokens that were cut off to fit.
-        missed: answers that no window holds as a whole (questions only).
+        truncated: number of tokens removed to fit.
+        missed: number of answers that no window contains completely (questions only).
     """
 
     __slots__ = ("missed", "truncated")
@@ -47,17 +47,17 @@ def text_batch(
     """Build a batch for `BertForSequenceClassification` from single texts, pairs, or both.
 
     Args:
-        tokenizer: of the model.
-        rows: B of them.
-        max_length: the most tokens of an input, [CLS] and [SEP] included.
-        truncation: the rule for longer ones; see `BertTokenizer.encode`.
+        tokenizer: the model's tokenizer.
+        rows: B rows.
+        max_length: largest number of tokens per input, including [CLS] and [SEP].
+        truncation: rule for longer inputs; see `BertTokenizer.encode`.
 
     Returns:
-        `input_ids`, `token_type_ids`, `attention_mask` (B, T) and `labels` (B,): whole numbers, or
-        floats as soon as one label is a float.
+        `input_ids`, `token_type_ids`, `attention_mask` (B, T) and `labels` (B,): integers, or
+        floats if any label is a float.
 
     Raises:
-        InputError: there are no rows, or the tokenizer refuses a text or the rule.
+        InputError: there are no rows, or the tokenizer rejects a text or the rule.
     """
     check_rows(rows)
     encodings = [
@@ -78,24 +78,24 @@ def choice_batch(
     """Build a batch for `BertForMultipleChoice`: every choice is paired with its context.
 
     Args:
-        tokenizer: of the model.
-        rows: B of them, with N choices each.
-        max_length: the most tokens of an input, [CLS] and both [SEP] included.
-        truncation: the rule for longer ones; see `BertTokenizer.encode`.
+        tokenizer: the model's tokenizer.
+        rows: B rows with N choices each.
+        max_length: largest number of tokens per input, including [CLS] and both [SEP].
+        truncation: rule for longer inputs; see `BertTokenizer.encode`.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (B, N, T) and `labels` (B,).
 
     Raises:
-        InputError: there are no rows, they differ in the number of choices, or the tokenizer
-            refuses a text or the rule.
+        InputError: there are no rows, their numbers of choices differ, or the tokenizer rejects a
+            text or the rule.
     """
     check_rows(rows)
     numbers = sorted({len(row.choices) for row in rows})
     if len(numbers) > 1:
         raise InputError(
-            f"The rows have from {numbers[0]} to {numbers[-1]} choices; the rows of one batch need "
-            "as many each. Put rows with different numbers into batches of their own."
+            f"The rows have from {numbers[0]} to {numbers[-1]} choices; expected the same number "
+            "in every row of a batch. Put rows with different numbers into separate batches."
         )
     encodings = [
         tokenizer.encode(row.context, choice, max_length=max_length, truncation=truncation)
@@ -110,29 +110,29 @@ def choice_batch(
 
 
 def word_batch(tokenizer: BertTokenizer, rows: Sequence[TaggedWords], *, max_length: int) -> Batch:
-    """Build a batch for `BertForTokenClassification`: the first piece of a word bears its tag.
+    """Build a batch for `BertForTokenClassification`; the first piece of a word gets its tag.
 
-    The ids are those of the words joined by blanks, so no piece reaches across two words. A word
-    that gives no piece, such as a lone control character, leaves nothing behind. A row longer
-    than `max_length` goes on in further inputs, so nothing is cut off; it is divided between
-    words, unless a single word is longer than an input.
+    The ids are those of the words joined by spaces, so no piece spans two words. A word without
+    pieces, such as a single control character, is dropped with its tag. A row longer than
+    `max_length` is split into several inputs, between words unless a single word is longer than an
+    input; nothing is truncated.
 
     Args:
-        tokenizer: of the model.
-        rows: B of them.
-        max_length: the most tokens of an input, [CLS] and [SEP] included; at least 3.
+        tokenizer: the model's tokenizer.
+        rows: B rows.
+        max_length: largest number of tokens per input, including [CLS] and [SEP]; at least 3.
 
     Returns:
-        `input_ids`, `token_type_ids`, `attention_mask` and `labels`, each (M, T) with M >= B in the
-        order of the rows; labels of other pieces, added tokens and padding are -100.
+        `input_ids`, `token_type_ids`, `attention_mask` and `labels`, each (M, T) with M >= B inputs
+        in the order of the rows. Labels of other pieces, added tokens and padding are -100.
 
     Raises:
-        InputError: there are no rows, no room for a token, or the tokenizer refuses a word.
+        InputError: there are no rows, `max_length` is too small, or the tokenizer rejects a word.
     """
     check_rows(rows)
     if max_length < 3:
         raise InputError(
-            f"max_length is {max_length}, and two tokens are added to every input. Give at least 3."
+            f"max_length is {max_length}, and every input has two added tokens. Give at least 3."
         )
     pieces = iter(
         tokenizer.encode_ids([word for row in rows for word in row.words], add_special_tokens=False)
@@ -156,7 +156,9 @@ def word_batch(tokenizer: BertTokenizer, rows: Sequence[TaggedWords], *, max_len
 
 
 def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Divide words of these sizes into stretches of at most `room` pieces; one at least.
+    """Split words of the given sizes into (start, end) ranges of at most `room` pieces.
+
+    There is always at least one range.
 
     >>> list(_divisions([3, 3, 2, 9], 6))
     [(0, 6), (6, 8), (8, 14), (14, 17)]
@@ -177,46 +179,12 @@ def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
 def _encoded(
     tokenizer: BertTokenizer, encodings: Sequence[Encoding], labels: dict[str, Tensor]
 ) -> Batch:
-    """Pad encodings to the longest."""
-    firsts = [encoding.token_type_ids.count(0) for encoding in encodings]
-    tensors = padded_inputs(tokenizer, [encoding.input_ids for encoding in encodings], firsts)
-    return Batch({**tensors, **labels}, sum(encoding.truncated for encoding in encodings))
-
-
-def padded_inputs(
-    tokenizer: BertTokenizer, ids: Sequence[Sequence[int]], firsts: Sequence[int]
-) -> dict[str, Tensor]:
-    """Build the three input tensors of a model, (B, T) each.
-
-    Args:
-        tokenizer: of the model.
-        ids: inputs with their added tokens.
-        firsts: how many tokens of each belong to the first text, [CLS] and [SEP] included.
-    """
-    lengths = numpy.array(list(map(len, ids)))
-    places = numpy.arange(lengths.max())
-    mask = places < lengths[:, None]
-    types = mask & (places >= numpy.array(firsts)[:, None])
-    return {
-        "input_ids": padded(ids, tokenizer.pad_token_id),
-        "token_type_ids": torch.from_numpy(types.astype(numpy.int64)),
-        "attention_mask": torch.from_numpy(mask.astype(numpy.int64)),
-    }
-
-
-def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """Build one tensor of whole numbers from rows of different lengths.
-
-    >>> padded([[1, 2], [3]], 0).tolist()
-    [[1, 2], [3, 0]]
-    """
-    table = numpy.full((len(rows), max(map(len, rows))), fill, dtype=numpy.int64)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = row
-    return torch.from_numpy(table)
+    """Build a batch from encodings, padded to the longest."""
+    truncated = sum(encoding.truncated for encoding in encodings)
+    return Batch({**padded_encodings(tokenizer, encodings), **labels}, truncated)
 
 
 def check_rows(rows: Sequence[object]) -> None:
-    """Refuse an empty batch."""
+    """Reject an empty batch."""
     if not rows:
-        raise InputError("A batch of no rows was asked for; give at least one.")
+        raise InputError("There are no rows to build a batch from; give at least one.")

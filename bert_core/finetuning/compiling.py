@@ -1,8 +1,8 @@
-"""Compiled layers: on a graphics card one kernel does what a dozen small ones did.
+"""Compiling the encoder layers, which on a GPU fuses many small kernels into one.
 
-Compiled are the encoder's layers, one by one: they share their code, so a model of six is
-compiled once, not six times. Embeddings and heads stay as they are. The parameters keep their
-names and places; a model that was compiled is saved and shared like any other.
+Each layer is compiled separately. Layers share their code, so a six-layer model is compiled once,
+not six times. Embeddings and heads are not compiled. Parameters keep their names, so a compiled
+model can be saved and shared like any other.
 """
 
 from bert_core.errors import InputError
@@ -10,18 +10,18 @@ from bert_core.model.bert import BertPreTrainedModel
 
 
 def compile_layers(model: BertPreTrainedModel, *, workers: int = 1) -> None:
-    """Have a model's layers compiled at their first call, for batches of any shape.
+    """Make a model compile its layers on the first call, for batches of any shape.
 
     Args:
-        model: any model of this package; changed in place.
-        workers: threads that will train it.
+        model: any model of this package; modified in place.
+        workers: number of threads that will train it.
 
     Raises:
-        InputError: several threads; the compiler serves one.
+        InputError: `workers` is not 1; the compiler supports one thread.
     """
     if workers != 1:
         raise InputError(
-            f"Compiled steps run in one thread, and workers is {workers}. Set workers=1, or "
+            f"Compiled steps run in one thread, but workers is {workers}. Set workers=1 or "
             "compiled=False."
         )
     for block in model.encoder_model.encoder.blocks():

@@ -1,14 +1,14 @@
-"""The optimizer of a training: which parameters are decayed, and how fast each layer learns.
+"""The optimizer: AdamW or Muon, weight decay, and the learning rate of each layer.
 
-AdamW for all parameters, or Muon for the matrices of the encoder's layers and AdamW for the rest:
-Muon turns the momentum of a matrix into the nearest one with orthogonal rows, so that a step moves
-all directions alike (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural
-networks"). Its steps are scaled to the size that steps of AdamW usually have (Liu et al. 2025,
-"Muon is scalable for LLM training", section 2.2), so one learning rate serves both.
+AdamW for all parameters, or Muon for the matrices of the encoder layers and AdamW for the rest.
+Muon replaces a matrix's momentum by the nearest matrix with orthogonal rows, so that a step moves
+equally in all directions (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural
+networks"). Its steps are scaled to the usual size of AdamW's steps (Liu et al. 2025, "Muon is
+scalable for LLM training", section 2.2), so both use the same learning rate.
 
-Layers nearer to the input hold what every task shares, so fine-tuning may move them less: each
-layer learns `layer_decay` times as fast as the one above it (Howard and Ruder 2018, section 3.2,
-who call it discriminative fine-tuning).
+Layers closer to the input learn features that all tasks share, so fine-tuning should change them
+less: each layer learns `layer_decay` times as fast as the one above it (discriminative fine-tuning,
+Howard and Ruder 2018, section 3.2).
 """
 
 import re
@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import nn
 
+from bert_core.finetuning.muon import Float32Muon
 from bert_core.model.bert import BertPreTrainedModel
 
 _EMBEDDINGS = re.compile(r"(bert\.)?embeddings\.")
@@ -28,32 +29,32 @@ Method = Literal["adamw", "muon"]
 
 
 class Optimizer(Protocol):
-    """What the trainer needs of an optimizer."""
+    """The interface that the trainer needs from an optimizer."""
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """Parameters that share their settings; "lr" may be set anew before every step."""
+        """Groups of parameters with common settings; "lr" can be changed before every step."""
 
     def step(self) -> object:
-        """Change the parameters by their gradients."""
+        """Update the parameters using their gradients."""
 
     def zero_grad(self) -> None:
-        """Forget all gradients."""
+        """Clear all gradients."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what `load_state_dict` takes."""
+        """Return the state for `load_state_dict`."""
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on where `state_dict` was called."""
+        """Continue from a state returned by `state_dict`."""
 
 
 class MuonAndAdamW:
-    """Two optimizers, used as one.
+    """Muon and AdamW behind the interface of one optimizer.
 
     Args:
-        muon: of the matrices inside the layers.
-        adamw: of everything else.
-        threads: that compute Muon's steps; the number set before is set again afterwards.
+        muon: optimizer of the matrices inside the layers.
+        adamw: optimizer of all other parameters.
+        threads: number of threads for Muon's steps; the previous number is restored after each.
     """
 
     def __init__(self, muon: torch.optim.Muon, adamw: torch.optim.AdamW, threads: int = 1) -> None:
@@ -61,11 +62,11 @@ class MuonAndAdamW:
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """Groups of Muon, then those of AdamW."""
+        """The groups of Muon, then those of AdamW."""
         return [*self.muon.param_groups, *self.adamw.param_groups]
 
     def step(self) -> None:
-        """Change the parameters by their gradients."""
+        """Update the parameters using their gradients."""
         before = torch.get_num_threads()
         torch.set_num_threads(max(before, self.threads))
         try:
@@ -75,19 +76,19 @@ class MuonAndAdamW:
         self.adamw.step()
 
     def zero_grad(self) -> None:
-        """Forget all gradients."""
+        """Clear all gradients."""
         self.muon.zero_grad()
         self.adamw.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what `load_state_dict` takes."""
+        """Return the state for `load_state_dict`."""
         return {"muon": self.muon.state_dict(), "adamw": self.adamw.state_dict()}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], /) -> None:
-        """Go on where `state_dict` was called.
+        """Continue from a state returned by `state_dict`.
 
         Raises:
-            ValueError: the state is not one of these two optimizers.
+            ValueError: the state belongs to a different optimizer.
         """
         if set(state_dict) != {"muon", "adamw"}:
             raise ValueError("it was saved by another optimizer")
@@ -103,16 +104,18 @@ def make_optimizer(
     layer_decay: float,
     method: Method = "adamw",
     threads: int = 1,
+    narrow: bool = True,
 ) -> tuple[Optimizer, list[float]]:
     """Build the optimizer of a training.
 
     Args:
-        model: parameters that need no gradient are left out.
-        learning_rate: where the optimizer starts; the trainer sets it anew in every step.
+        model: its parameters that require gradients are optimized.
+        learning_rate: initial rate; the trainer sets it before every step.
         weight_decay: of matrices; biases and normalisations have none.
-        layer_decay: see `rate_share`; 1.0 gives all parameters one rate.
+        layer_decay: see `rate_share`; 1.0 gives all parameters the same rate.
         method: "muon" for the matrices of the layers, or "adamw" for everything.
-        threads: that compute Muon's steps on a processor.
+        threads: number of threads for Muon's steps on the CPU.
+        narrow: compute Muon's steps in bfloat16; on CPUs that emulate it, float32 is faster.
 
     Returns:
         The optimizer, and for each of its groups the share of the learning rate it gets.
@@ -133,21 +136,22 @@ def make_optimizer(
     adamw = torch.optim.AdamW(groups[len(inner) :], lr=learning_rate, fused=fused)
     if not inner:
         return adamw, shares
-    muon = torch.optim.Muon(
+    muon_class = torch.optim.Muon if narrow else Float32Muon
+    muon = muon_class(
         groups[: len(inner)], lr=learning_rate, adjust_lr_fn="match_rms_adamw"
-    )  # the decay is that of the groups
+    )  # weight decay is set per group
     return MuonAndAdamW(muon, adamw, threads), shares
 
 
 def rate_share(name: str, layers: int, layer_decay: float) -> float:
     """Return the share of the learning rate that a parameter gets.
 
-    Heads and pooler get all of it, the last layer `layer_decay` of it, and so on down to the
-    embeddings, `layer_decay` to the power of the number of layers plus one.
+    Heads and pooler get 1.0, the last layer `layer_decay`, the one below it `layer_decay**2`, and
+    so on; the embeddings get `layer_decay**(layers + 1)`.
 
     Args:
-        name: of the parameter in its model.
-        layers: of the model.
+        name: name of the parameter in its model.
+        layers: number of layers of the model.
         layer_decay: factor from one layer to the one below it.
 
     >>> rate_share("bert.encoder.layer.5.output.dense.weight", 6, 0.5)

@@ -1,9 +1,9 @@
-"""Several threads computing the parts of one step, each with gradients of its own.
+"""Computing the parts of one step in several threads, each with its own gradients.
 
-On a processor this beats giving all threads to one matrix product: threads that share a product
-wait for the slowest of them hundreds of times a step, here they meet once. On two cores that did
-other work too, two threads in every product took 11 to 15 seconds a step where one thread alone
-took 4.
+On a CPU this is faster than using all threads for one matrix product: threads that share products
+wait for the slowest of them hundreds of times per step, here only once. On two cores that were also
+doing other work, a step took 11 to 15 seconds with two threads per product, and 4 seconds with a
+single thread.
 """
 
 import copy
@@ -21,11 +21,11 @@ Work = Callable[["BertPreTrainedModel", Any], dict[str, float]]
 
 
 class Replicas:
-    """A model and copies of it that share its parameters but not its gradients.
+    """A model and copies of it that share its parameters but have their own gradients.
 
     Args:
-        model: the model that is trained.
-        count: models in all, the original included.
+        model: the model being trained.
+        count: number of models, including the original.
     """
 
     def __init__(self, model: "BertPreTrainedModel", count: int) -> None:
@@ -38,14 +38,14 @@ class Replicas:
             self.models.append(replica)
 
     def run(self, work: Work, parts: Sequence[Any]) -> list[dict[str, float]]:
-        """Call `work` on every part and gather all gradients in the original model.
+        """Call `work` on every part and add up all gradients in the original model.
 
         Args:
-            work: gets a model and a part, runs its backward pass, returns figures.
-            parts: whoever is free takes the next one.
+            work: (model, part) -> named values to report; runs forward and backward pass.
+            parts: parts of one step; each idle thread takes the next one.
 
         Returns:
-            What `work` returned, in the order of the parts.
+            The results of `work`, in the order of the parts.
         """
         if len(self.models) == 1:
             return [work(self.models[0], part) for part in parts]
@@ -56,7 +56,7 @@ class Replicas:
             waiting.put(index)
 
         def take_parts(model: "BertPreTrainedModel") -> None:
-            torch.set_num_threads(1)  # of this thread alone
+            torch.set_num_threads(1)  # applies to this thread only
             while not failures:
                 try:
                     index = waiting.get_nowait()

@@ -1,8 +1,8 @@
 """Questions and passages to windows with the token positions of the answers.
 
-Source: Devlin et al. 2019, sections 4.2 and 4.3. A passage that is too long is read in overlapping
-windows; a window that does not hold the whole answer is trained to say "no answer here", that is
-to point at [CLS] with both ends.
+Source: Devlin et al. 2019, sections 4.2 and 4.3. A long passage is split into overlapping windows.
+A window that does not contain the whole answer is labelled "no answer": start and end both point to
+[CLS].
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning.batches import Batch, check_rows, padded_inputs
+from bert_core.finetuning.batches import Batch, check_rows
 from bert_core.finetuning.rows import Question, shortened
 from bert_core.text.encoding import Encoding, Span, window_bounds
+from bert_core.text.padding import padded_inputs
 from bert_core.text.tokenizer import BertTokenizer
 
 NO_ANSWER = 0  # the position of [CLS]
@@ -24,25 +25,25 @@ def question_batch(
     """Build a batch for `BertForQuestionAnswering`: `[CLS] question [SEP] passage [SEP]`.
 
     The windows are those of `BertTokenizer.encode_windows`. An answer that begins or ends inside
-    a token covers that token. A question may fill half of the room that neighbouring windows do
-    not share, so that windows always move on; what is longer is cut off and counted as truncated.
+    a token covers that token. A question is truncated to half of the room that neighbouring windows
+    do not share, so that windows always move forward; removed tokens count as truncated.
 
     Args:
-        tokenizer: of the model.
-        rows: B of them.
-        max_length: the most tokens of a window, [CLS] and both [SEP] included.
-        stride: how many tokens of the passage neighbouring windows share. An answer of at most
-            `stride + 1` tokens stands as a whole in at least one window; longer ones may not, and
-            are counted as missed.
+        tokenizer: the model's tokenizer.
+        rows: B rows.
+        max_length: largest number of tokens per window, including [CLS] and both [SEP].
+        stride: number of passage tokens that neighbouring windows share. At least one window
+            contains the whole answer if it has at most `stride + 1` tokens; longer answers may be
+            in none, and are then counted as missed.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (M, T), `start_positions` and
         `end_positions` (M,), with M >= B windows in the order of rows and passages. The positions
-        are those of the first and last token of the answer, or 0 twice.
+        are those of the answer's first and last token, or both 0.
 
     Raises:
-        InputError: there are no rows, no room to move on, the tokenizer refuses a text, or an
-            answer is made of characters that give no token.
+        InputError: there are no rows, there is no room to move forward, the tokenizer rejects a
+            text, or an answer consists of characters that give no token.
     """
     check_rows(rows)
     limit = _question_limit(max_length - 3, stride)
@@ -76,7 +77,7 @@ def question_batch(
 
 
 def _question_limit(room: int, stride: int) -> int:
-    """Tokens that a question may fill."""
+    """Return the largest number of tokens for a question."""
     limit = (room - stride) // 2
     if stride < 0 or limit < 1:
         raise InputError(
@@ -88,7 +89,7 @@ def _question_limit(room: int, stride: int) -> int:
 
 
 def _answer_tokens(row: Question, passage: Encoding) -> Span | None:
-    """First and last token of the answer, counted from the start of the passage."""
+    """Return the indices of the answer's first and last token within the passage."""
     if row.answer is None:
         return None
     start, end = row.answer_start, row.answer_start + len(row.answer)
@@ -99,14 +100,14 @@ def _answer_tokens(row: Question, passage: Encoding) -> Span | None:
     ]
     if not covered:
         raise InputError(
-            f"The answer to {shortened(row.question)} is {shortened(row.answer)}, and its "
-            "characters give no token. Expected an answer that can be read."
+            f"The answer to {shortened(row.question)} is {shortened(row.answer)}, but its "
+            "characters give no token. Expected an answer with at least one token."
         )
     return covered[0], covered[-1]
 
 
 def _places(answer: Span | None, bounds: Sequence[Span], opening: int) -> Iterator[Span]:
-    """Positions of the answer in each window, behind `opening` tokens.
+    """Yield the answer's positions in each window, whose passage starts after `opening` tokens.
 
     >>> list(_places((3, 4), [(0, 4), (2, 6)], 5))
     [(0, 0), (6, 7)]

@@ -1,8 +1,7 @@
-"""Labelled rows: what a person has annotated, before any tokenizer has seen it.
+"""Labelled rows: annotated examples, before tokenization.
 
-One class per task of Devlin et al. 2019, section 4: `LabelledText` (one text or a pair, 4.1),
-`Question` (4.2, and 4.3 with questions that have no answer), `Choices` (4.4), and `TaggedWords`
-(5.3).
+One class per task of Devlin et al. 2019: `LabelledText` (one text or a pair, section 4.1),
+`Question` (4.2, and 4.3 for questions without an answer), `Choices` (4.4) and `TaggedWords` (5.3).
 """
 
 from collections.abc import Iterable
@@ -12,7 +11,7 @@ from operator import index
 
 from bert_core.errors import InputError
 
-_SHOWN = 40  # characters of a text in a message
+_SHOWN = 40  # characters of a text shown in an error message
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +20,11 @@ class LabelledText:
 
     Attributes:
         text: the text.
-        label: number of the class from 0, or a float where the model has one output (a score).
-        text_pair: the second text, such as the hypothesis of an entailment; None for one text.
+        label: index of the class, from 0; or a float for a model with one output (a score).
+        text_pair: the second text, such as the hypothesis in entailment; None for a single text.
 
     Raises:
-        InputError: the label is no number.
+        InputError: the label is not a number.
     """
 
     text: str
@@ -43,14 +42,14 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class TaggedWords:
-    """Words with one tag each, as corpora of named entities or parts of speech hold them.
+    """Words with one tag each, as in corpora of named entities or parts of speech.
 
     Attributes:
-        words: the words as they were split by whoever annotated them.
-        tags: numbers of the classes from 0; -1 or -100 for a word that is not to be learnt.
+        words: the words as split in the corpus.
+        tags: index of each word's class, from 0; -1 or -100 to ignore a word.
 
     Raises:
-        InputError: there are more of one than of the other, or a tag is no whole number.
+        InputError: the numbers of words and tags differ, or a tag is not an integer.
     """
 
     words: tuple[str, ...]
@@ -60,25 +59,25 @@ class TaggedWords:
         _check_not_text(self.words, "words")
         if len(self.words) != len(self.tags):
             raise InputError(
-                f"There are {len(self.words)} words and {len(self.tags)} tags; expected one tag a "
-                f"word. The words begin {shortened(' '.join(self.words))}."
+                f"There are {len(self.words)} words and {len(self.tags)} tags; expected one tag "
+                f"per word. The words begin {shortened(' '.join(self.words))}."
             )
         _check_whole(self.tags)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, a passage, and the stretch of the passage that answers it.
+    """A question, a passage, and the part of the passage that answers it.
 
     Attributes:
-        question: what is asked.
+        question: the question.
         context: the passage, of any length.
-        answer: the answer letter by letter as it stands in the passage; None if the passage
-            does not hold it.
-        answer_start: where it stands, in characters from the start of the passage.
+        answer: the answer, exactly as it occurs in the passage; None if the passage does not
+            contain it.
+        answer_start: index of its first character in the passage.
 
     Raises:
-        InputError: the answer is blank, or something else stands at `answer_start`.
+        InputError: the answer is blank, or does not occur at `answer_start`.
     """
 
     question: str
@@ -91,30 +90,30 @@ class Question:
             return
         if not self.answer.strip():
             raise InputError(
-                f"The answer to {shortened(self.question)} is {self.answer!r}. Expected a stretch "
-                "of the passage, or None where it holds no answer."
+                f"The answer to {shortened(self.question)} is {self.answer!r}; expected a part of "
+                "the passage, or None if it contains no answer."
             )
         start, answer = self.answer_start, self.answer
         if start < 0 or not self.context.startswith(answer, start):
-            stands = self.context[start : start + len(answer)] if start >= 0 else ""
+            found = self.context[start : start + len(answer)] if start >= 0 else ""
             raise InputError(
-                f"The answer to {shortened(self.question)} is {shortened(answer)}, but at "
-                f"answer_start={start} of the passage ({len(self.context)} characters) stands "
-                f"{shortened(stands)}. Count characters from 0, not bytes or tokens."
+                f"The answer to {shortened(self.question)} is {shortened(answer)}, but the text at "
+                f"answer_start={start} of the passage ({len(self.context)} characters) is "
+                f"{shortened(found)}. Count characters from 0, not bytes or tokens."
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A context and several ways to go on, one of them right.
+    """A context and several continuations, one of which is correct.
 
     Attributes:
         context: the first text of every pair.
         choices: the second texts.
-        label: number of the right one, from 0.
+        label: index of the correct choice, from 0.
 
     Raises:
-        InputError: there is no choice of that number.
+        InputError: `label` is not the index of a choice.
     """
 
     context: str
@@ -126,20 +125,20 @@ class Choices:
         if not 0 <= self.label < len(self.choices):
             raise InputError(
                 f"The label is {self.label}, and there are {len(self.choices)} choices for "
-                f"{shortened(self.context)}; expected a number from 0 to one less than that."
+                f"{shortened(self.context)}; expected the index of a choice, from 0."
             )
 
 
 def _check_not_text(value: object, name: str) -> None:
-    """Refuse a text, whose characters would be taken for texts."""
+    """Reject a single string, which would be read as a sequence of characters."""
     if isinstance(value, str):
         raise InputError(
-            f"Expected a tuple of {name}, found the one text {shortened(value)}. Split it."
+            f"Expected a tuple of {name}, found the string {shortened(value)}. Split it."
         )
 
 
 def _check_whole(tags: Iterable[object]) -> None:
-    """Refuse tags such as "B-PER", which have to be numbered first."""
+    """Reject tags that are not integers, such as "B-PER"."""
     for tag in tags:
         try:
             index(tag)  # type: ignore[arg-type]
@@ -150,7 +149,7 @@ def _check_whole(tags: Iterable[object]) -> None:
 
 
 def shortened(text: str) -> str:
-    """Quote the beginning of a text for a message.
+    """Quote the beginning of a text for an error message.
 
     >>> shortened("a" * 50)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'"

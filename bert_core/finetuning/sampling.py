@@ -1,4 +1,4 @@
-"""Which rows a step learns from."""
+"""Choosing the rows of each training step."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -11,17 +11,17 @@ Row = TypeVar("Row")
 
 
 class RowBatches(Generic[Row]):
-    """A `BatchSource`: every row once a round, in a new order each round.
+    """A `BatchSource` that returns every row once per epoch, reshuffled each epoch.
 
-    A step's rows depend on the seed and the number of the step alone, so a resumed training sees
-    what an uninterrupted one would have seen. Where the rows do not fill the last batch of a
-    round, the next round fills it up.
+    The rows of a step depend only on the seed and the step's number, so a resumed training sees the
+    same rows as an uninterrupted one. If the rows do not fill the last batch of an epoch, it
+    continues with rows of the next.
 
     Args:
-        rows: what there is to learn from.
+        rows: the training rows.
         make: rows -> batch, such as `functools.partial(text_batch, tokenizer, max_length=128)`.
-        batch_size: rows in a step.
-        seed: of the orders.
+        batch_size: number of rows per step.
+        seed: seed of the shuffling.
 
     Raises:
         InputError: there are no rows, or `batch_size` is not positive.
@@ -46,7 +46,7 @@ class RowBatches(Generic[Row]):
 
     @property
     def steps_per_round(self) -> float:
-        """How many steps show every row once."""
+        """Number of steps per epoch."""
         return len(self.rows) / self.batch_size
 
     def rows_of(self, step: int) -> list[Row]:
@@ -55,11 +55,11 @@ class RowBatches(Generic[Row]):
         return [self._row(place) for place in range(first, first + self.batch_size)]
 
     def __call__(self, step: int, progress: float) -> list[Batch]:
-        """Return the one batch of a step."""
+        """Return the batch of a step, in a list of one."""
         return [self.make(self.rows_of(step))]
 
     def _row(self, place: int) -> Row:
-        """The row at a place of all rounds one after another."""
+        """Return the row at an index into the concatenation of all epochs."""
         round_number, offset = divmod(place, len(self.rows))
         if self._order[0] != round_number:
             order = list(range(len(self.rows)))

@@ -1,8 +1,9 @@
-"""Learning rates over a training: warm-up, then a straight line down to zero.
+"""The learning rate schedule: linear warm-up, an optional plateau, then linear decay to zero.
 
 Source: Devlin et al. 2019, appendix A.2 (linear warm-up and linear decay). Progress is a share of
-the whole training, counted in steps or in minutes, so that a training on a busy machine can end
-on time with its learning rate at zero.
+the whole training, measured in steps or in minutes; with minutes, training on a busy machine still
+ends on time with a learning rate of zero. A late decay leaves a plateau before it, in which a
+training can be resumed or extended without a new warm-up (Hu et al. 2024, "MiniCPM", section 4).
 """
 
 from dataclasses import dataclass
@@ -12,13 +13,13 @@ from bert_core.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long a training lasts: a number of steps, or minutes of computing time.
+    """The length of a training: either a number of steps or minutes of computing time.
 
-    Exactly one of the two is given. Only a budget of steps makes a resumed training equal an
-    uninterrupted one bit for bit; minutes depend on the machine.
+    Only with a budget in steps is a resumed training bit-for-bit equal to an uninterrupted one;
+    minutes depend on the machine.
 
     Raises:
-        InputError: none or both are given, or one is not positive.
+        InputError: not exactly one of the two is given, or it is not positive.
     """
 
     steps: int | None = None
@@ -33,7 +34,7 @@ class Budget:
             )
 
     def progress(self, step: int, seconds: float) -> float:
-        """Return the share of the budget used up, 0 to 1.
+        """Return the used share of the budget, 0 to 1.
 
         Args:
             step: steps done.
@@ -50,16 +51,19 @@ class Budget:
         return min(1.0, seconds / (60.0 * self.minutes))
 
 
-def linear_decay(step: int, progress: float, warmup_steps: int) -> float:
-    """Return the factor on the peak learning rate for the step to come.
+def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1.0) -> float:
+    """Return the factor by which to multiply the peak learning rate for the next step.
 
     Args:
         step: steps done so far.
         progress: share of the training done, 0 to 1.
         warmup_steps: steps until the peak.
+        share: of the training, at its end, over which the rate falls; before, it is level.
 
     >>> linear_decay(0, 0.0, 4), linear_decay(10, 0.5, 4), linear_decay(10, 1.0, 4)
     (0.25, 0.5, 0.0)
+    >>> [linear_decay(10, progress, 4, 0.25) for progress in (0.5, 0.75, 0.875)]
+    [1.0, 1.0, 0.5]
     """
     warm = min(1.0, (step + 1) / warmup_steps) if warmup_steps else 1.0
-    return warm * (1.0 - progress)
+    return warm * min(1.0, (1.0 - progress) / share)

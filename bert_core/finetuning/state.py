@@ -1,7 +1,7 @@
-"""The file a training is resumed from: parameters, optimizer, average, random state, position.
+"""Saving and restoring the state of a training: parameters, optimizer, average, random state, step.
 
-One file, written beside its final name and moved there, so that a kill leaves either the old one
-or the new one. Read with `weights_only=True`: opening such a file never runs code.
+The file is written under a temporary name and then renamed, so that an interruption leaves either
+the old or the new file. It is read with `weights_only=True`, so opening it never runs code.
 """
 
 import os
@@ -31,11 +31,11 @@ def write_state(
     """Write a resumable state atomically.
 
     Args:
-        path: the file; its folder is made where needed.
-        model: its parameters are stored.
-        optimizer: its moments are stored.
-        record: plain values (numbers, texts, lists, dicts) to hand back on reading.
-        average: the mean of the last weights, where one is kept.
+        path: the file; its folder is created if necessary.
+        model: model whose parameters to store.
+        optimizer: optimizer whose state to store.
+        record: plain values (numbers, strings, lists, dicts) that `read_state` returns.
+        average: the running mean of the weights, if there is one.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {
@@ -65,7 +65,7 @@ def read_state(
     """Restore model, optimizer, average and random state in place; return the record.
 
     Raises:
-        MissingFileError: there is no such file.
+        MissingFileError: the file does not exist.
         CheckpointError: the file is damaged or belongs to another model.
     """
     state = load_state(path)
@@ -75,7 +75,7 @@ def read_state(
         count, means = int(kept["count"]), _tensors(kept["weights"])
         moments, record = dict(state["optimizer"]), dict(state["record"])
         random, cuda_random = state["random"], list(state["cuda_random"])
-    except Exception as error:  # noqa: BLE001  a damaged pickle can fail in any way at all
+    except Exception as error:  # noqa: BLE001  a damaged pickle can raise anything
         raise _unreadable(path, error) from None
     parameters = dict(model.named_parameters())
     for weights in (stored, means) if count else (stored,):
@@ -99,26 +99,26 @@ def read_state(
 
 
 def load_state(path: Path) -> dict[str, Any]:
-    """Open a state without a model to put it into.
+    """Load a state as it was saved, without a model.
 
     Raises:
-        MissingFileError: there is no such file.
+        MissingFileError: the file does not exist.
         CheckpointError: the file is damaged.
     """
     if not path.is_file():
         raise MissingFileError(f"There is no training state at {path}. Start without resuming.")
     try:
-        with warnings.catch_warnings(action="ignore"):  # of PyTorch, about what damage looks like
+        with warnings.catch_warnings(action="ignore"):  # PyTorch warns about damaged files
             return dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # noqa: BLE001  as in read_state
         raise _unreadable(path, error) from None
 
 
 def trained_weights(state: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Return what a training gave: the mean of its last weights where one is kept, or the last.
+    """Return the trained weights: the mean of the last weights if there is one, else the last.
 
     Args:
-        state: what `load_state` returned.
+        state: a state from `load_state`.
     """
     average = state.get("average")
     return _tensors(state["model"] if average is None else average["weights"])
@@ -129,7 +129,7 @@ def _tensors(values: Mapping[Any, Any]) -> dict[str, Tensor]:
 
 
 def _check_names(path: Path, own: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
-    """Refuse weights of another model."""
+    """Reject the weights of another model."""
     wrong = sorted(set(own) ^ set(stored)) or [
         name for name, value in stored.items() if value.shape != own[name].shape
     ]

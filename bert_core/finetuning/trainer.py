@@ -1,8 +1,8 @@
-"""`Trainer`: any model of this package, one step at a time, resumable after a kill.
+"""`Trainer`: train any model of this package one step at a time; resumable if interrupted.
 
-Order of reading: `TrainerSettings`, `StepReport`, `Trainer.step`, then saving and resuming in
-`bert_core.finetuning.state`. Nothing here loops over epochs: a command line, a page or a test
-calls `step()` as often as it likes and looks at what comes back.
+Read `TrainerSettings`, `StepReport`, `Trainer.step`, then saving and resuming in
+`bert_core.finetuning.state`. There is no loop over steps or epochs here: the caller calls `step()`
+until `done` and reads the report of each step.
 """
 
 import json
@@ -30,20 +30,20 @@ Device = Literal["cpu", "cuda", "mps"]
 
 
 class BatchSource(Protocol):
-    """What a training learns from, addressed by step so that it needs no position of its own."""
+    """A function from step to batches; it keeps no position, so that training can be resumed."""
 
     def __call__(self, step: int, progress: float, /) -> Sequence[Any]:
-        """Return the parts of one step; their losses are added up.
+        """Return the parts of one step; their losses are summed.
 
         Args:
-            step: steps done so far.
-            progress: share of the training done, 0 to 1 (a masking rate may follow it).
+            step: number of steps done so far.
+            progress: share of the training done, 0 to 1 (for example, to vary a masking rate).
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A loss with gradients, and named parts of it for the log."""
+    """A scalar loss with gradients, and named parts of it for the log."""
 
     total: Tensor
     parts: Mapping[str, Tensor] = field(default_factory=dict)
@@ -53,43 +53,44 @@ LossFunction = Callable[[Any, Any], Loss]
 
 
 def model_loss(model: BertPreTrainedModel, batch: Mapping[str, Tensor]) -> Loss:
-    """Call a model with a batch of keyword tensors, labels among them; its answer is the loss.
+    """Return the loss of a model called with a batch of keyword tensors, including labels.
 
     Raises:
-        InputError: the model did not answer with a scalar, so the batch has no labels.
+        InputError: the model did not return a scalar because the batch has no labels.
     """
     answer = model(**{name: value.to(model.device) for name, value in batch.items()})
     if not isinstance(answer, Tensor) or answer.dim():
         raise InputError(
-            f"{type(model).__name__} gave no loss for a batch of {', '.join(batch)}. A batch for "
-            "training needs the labels of its task."
+            f"{type(model).__name__} returned no loss for a batch of {', '.join(batch)}. A batch "
+            "for training needs the labels of its task."
         )
     return Loss(answer)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerSettings:
-    """How to train.
+    """Hyperparameters and settings of a training.
 
     Attributes:
-        budget: steps or minutes.
-        learning_rate: the peak.
+        budget: length of the training, in steps or minutes.
+        learning_rate: peak learning rate.
         warmup_steps: steps until the peak.
         weight_decay: of matrices; biases and normalisations have none.
-        max_grad_norm: gradients are scaled down to this norm.
+        max_grad_norm: larger gradients are scaled down to this norm.
         bfloat16: compute matrix products in bfloat16; parameters stay float32.
-        seed: of dropout.
-        workers: threads that compute the parts of a step side by side. With more than one,
-            gradients are added in any order, so two runs differ in the last digits.
-        layer_decay: learning rate of a layer beside that of the layer above it; see
-            `bert_core.finetuning.optimizer`. 1.0 for one rate.
-        average_last: share of the training, from its end, over which the weights are averaged;
-            see `Trainer.average`. 0.0 for no average.
-        compiled: compile the encoder's layers; for graphics cards, and for one worker.
+        seed: seed of dropout.
+        workers: number of threads that compute the parts of a step in parallel. With more than
+            one, gradients are added in any order, so two runs differ in the last digits.
+        layer_decay: learning rate of a layer divided by that of the layer above; see
+            `bert_core.finetuning.optimizer`. 1.0 gives all layers the same rate.
+        average_last: share of the training, from its end, over which to average the weights; see
+            `Trainer.average`. 0.0 for no average.
+        decay_share: share of the training, from its end, over which the rate decays to 0.
+        compiled: compile the encoder layers; for GPUs, with one worker only.
         optimizer: "adamw", or "muon" for the matrices of the layers and AdamW for the rest.
 
     Raises:
-        InputError: a share is not between 0 and 1.
+        InputError: `layer_decay` is not above 0 and at most 1.
     """
 
     budget: Budget
@@ -102,6 +103,7 @@ class TrainerSettings:
     workers: int = 1
     layer_decay: float = 1.0
     average_last: float = 0.0
+    decay_share: float = 1.0
     compiled: bool = False
     optimizer: Method = "adamw"
 
@@ -110,22 +112,27 @@ class TrainerSettings:
             raise InputError(
                 f"layer_decay is {self.layer_decay}; give a factor above 0 and up to 1 (no decay)."
             )
+        if not 0.0 < self.decay_share <= 1.0:
+            raise InputError(
+                f"decay_share is {self.decay_share}; give the share of the training over which "
+                "the learning rate falls, above 0 and up to 1 (all of it)."
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """What one step did; also one line of the log.
+    """The result of one step; also one line of the log.
 
     Attributes:
-        step: steps done, this one included.
-        progress: share of the training done.
+        step: number of steps done, including this one.
+        progress: share of the training done, 0 to 1.
         loss: sum over the parts of the step.
         parts: named parts of the loss.
-        learning_rate: used in this step, where layers differ that of the heads.
-        grad_norm: before it was clipped.
-        seconds: computing time since the training began, pauses left out.
-        truncated: tokens that were cut off the rows of this step; see `Batch`.
-        missed: answers in this step that no window holds; see `Batch`.
+        learning_rate: used in this step; if layers differ, that of the heads.
+        grad_norm: gradient norm before clipping.
+        seconds: computing time so far, without pauses.
+        truncated: number of tokens removed from the rows of this step; see `Batch`.
+        missed: number of answers of this step that no window contains; see `Batch`.
     """
 
     step: int
@@ -140,22 +147,22 @@ class StepReport:
 
 
 class Trainer:
-    """Trains one model with AdamW or Muon, warm-up and linear decay.
+    """Train one model with AdamW or Muon, linear warm-up and linear decay.
 
-    Temperatures that the model's config names belong to the weights it had; they are dropped.
+    Temperatures in the model's config are discarded: they belong to the weights before training.
 
     Args:
         model: any model of this package; switched to training mode.
-        batches: step and progress -> parts of that step.
-        settings: how to train.
-        loss: model and one part -> `Loss`; by default the model's own loss.
-        log: a file that gets one JSON line a step.
+        batches: (step, progress) -> parts of that step.
+        settings: hyperparameters and settings.
+        loss: (model, part) -> `Loss`; by default the model's own loss.
+        log: file to which one JSON line per step is appended.
 
     Attributes:
-        average: mean of the last weights, where `TrainerSettings.average_last` asks for one;
-            `trainer.average.adopt()` puts it into the model at the end.
+        average: mean of the last weights (see `TrainerSettings.average_last`); at the end,
+            `trainer.average.adopt()` copies it to the model.
 
-    Driven from outside, a step at a time::
+    The caller runs the steps::
 
         make = functools.partial(text_batch, tokenizer, max_length=128)
         batches = RowBatches(rows, make, batch_size=16)
@@ -187,6 +194,7 @@ class Trainer:
             layer_decay=settings.layer_decay,
             method=settings.optimizer,
             threads=settings.workers,
+            narrow=settings.bfloat16 or model.device.type != "cpu",
         )
         self.average = WeightAverage(model, settings.average_last)
         if settings.compiled:
@@ -205,10 +213,10 @@ class Trainer:
         return self.progress >= 1.0
 
     def step(self) -> StepReport:
-        """Do one step and report it.
+        """Do one step and return its report.
 
         Raises:
-            InputError: the budget is used up, or the loss is not a finite number.
+            InputError: the budget is used up, or the loss is not finite.
         """
         if self.done:
             raise InputError(
@@ -216,7 +224,9 @@ class Trainer:
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress
-        factor = linear_decay(self.steps_done, progress, settings.warmup_steps)
+        factor = linear_decay(
+            self.steps_done, progress, settings.warmup_steps, settings.decay_share
+        )
         for group, share in zip(self.optimizer.param_groups, self.shares, strict=True):
             group["lr"] = settings.learning_rate * factor * share
         batches = self.batches(self.steps_done, progress)
@@ -242,7 +252,7 @@ class Trainer:
         return report
 
     def _backward(self, batches: Sequence[Any]) -> tuple[float, dict[str, float]]:
-        """Add up the gradients of all parts; return the loss and its named parts."""
+        """Accumulate the gradients of all parts; return the loss and its named parts."""
         totals: dict[str, float] = {}
         for figures in self.replicas.run(self._backward_part, batches):
             for name, value in figures.items():
@@ -250,20 +260,20 @@ class Trainer:
         return totals.pop("", 0.0), totals
 
     def _backward_part(self, model: BertPreTrainedModel, batch: Any) -> dict[str, float]:
-        """Run one part; return its loss under the name "" and its named parts."""
+        """Run one part; return its loss under the key "", and its named parts."""
         with self._precision(model):
             loss = self.loss(model, batch)
         value = float(loss.total.detach())
         if not math.isfinite(value):
             raise InputError(
-                f"The loss of step {self.steps_done + 1} is {value}. Try a smaller learning "
-                "rate, or look for labels outside the model's range."
+                f"The loss of step {self.steps_done + 1} is {value}; expected a finite number. Try "
+                "a smaller learning rate, or check that all labels are in the model's range."
             )
         loss.total.backward()  # type: ignore[no-untyped-call]
         return {"": value, **{name: float(part) for name, part in loss.parts.items()}}
 
     def _precision(self, model: BertPreTrainedModel) -> AbstractContextManager[object]:
-        """Return what to compute in: not every device knows a narrower type."""
+        """Return the autocast context for bfloat16, or one that does nothing."""
         if not self.settings.bfloat16:
             return nullcontext()
         return torch.autocast(model.device.type, torch.bfloat16)
@@ -276,7 +286,7 @@ class Trainer:
     # -- saving and resuming ---------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write everything a resumed training needs; a kill leaves the old file or the new."""
+        """Write everything needed to resume; an interruption leaves the old file or the new one."""
         write_state(
             Path(path),
             self.model,
@@ -286,23 +296,25 @@ class Trainer:
         )
 
     def resume(self, path: str | Path) -> None:
-        """Go on where `save` was called; later lines of the log are cut off.
+        """Continue from a state written by `save`; later lines are removed from the log.
 
-        The settings are those given now, so a training may be prolonged.
+        The settings are those of this trainer, not the saved ones, so a training can be extended
+        with a larger budget.
 
         Raises:
-            MissingFileError: there is no such file.
+            MissingFileError: the file does not exist.
             CheckpointError: the file is damaged or belongs to another model.
         """
         decays = [group["weight_decay"] for group in self.optimizer.param_groups]
         record = read_state(Path(path), self.model, self.optimizer, self.average)
         for group, decay in zip(self.optimizer.param_groups, decays, strict=True):
-            group["weight_decay"] = decay  # the state brought its own
+            group["weight_decay"] = decay  # the saved state overwrote it
         try:
             self.steps_done, self.seconds = int(record["step"]), float(record["seconds"])
         except (KeyError, TypeError, ValueError):
             raise CheckpointError(
-                f"The training state {path} does not say how far it is."
+                f"The training state {path} has no valid step and seconds; expected a file written "
+                "by Trainer.save. Remove it to start again."
             ) from None
         if self.log is not None and self.log.is_file():
             lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -311,12 +323,12 @@ class Trainer:
 
 
 def _added(batches: Sequence[Any], name: str) -> int:
-    """Add up a count over those parts of a step that keep it."""
+    """Sum a count over the parts of a step that have it."""
     return sum(getattr(batch, name, 0) for batch in batches)
 
 
 def _step_of(line: str) -> float:
-    """Step of a log line; infinity for a line that a kill cut short."""
+    """Return the step of a log line; infinity for an incomplete line."""
     try:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
@@ -324,8 +336,8 @@ def _step_of(line: str) -> float:
 
 
 def _forget_temperatures(model: BertPreTrainedModel) -> None:
-    """Give a model, and the models in it, a config of their own without temperatures."""
-    config = model.config.without_temperatures()  # others may have been built from the same one
+    """Give a model, and the models inside it, a config without temperatures."""
+    config = model.config.without_temperatures()  # a copy: other models may share the config
     for module in model.modules():
         if isinstance(module, BertPreTrainedModel):
             module.config = config

@@ -10,30 +10,38 @@ them. The plain way and the tricks agree to 1e-6 of the largest value. The trick
   for inference only, in float32 on the CPU.
 - One product instead of three (`linear_together`) for query, key and value, whose weights are
   stored one after another (`store_together`) while each keeps its published name.
-- Attention head by head, in the processor's cache (`_attend_head_by_head`), in blocks of memory
-  that are used again (`bert_core.model.memory`); and softmax in place (`attend`).
+- Attention head by head, in the processor's cache (`_attend_head_by_head`); softmax in place
+  (`attend`).
+- Large blocks of memory that are used again (`Blocks`). The attention probabilities of six layers
+  of 512 tokens take 75 MB. The system provides fresh memory of that size in pages of 4 kB and
+  clears each of them, which took a quarter of the pass, and several times the pass where a virtual
+  machine had to ask its host for it. These blocks come in large pages and return to the store when
+  the last view of them is gone.
 - No mask where nothing is masked (`masks_nothing`), so that no kernel adds zeros.
-- More threads for a long input unless the machine is busy (`more_threads_pay`).
 
-They look at addresses, values, or the machine, or call kernels without a gradient. Graph tools
+They look at addresses or values, or call kernels without a gradient. Graph tools
 (`torch.compile`, `torch.export`, `torch.jit.trace`, ONNX export) have to see the same operations
 for all inputs, so all tricks, and all checks of sizes and values, step aside while a graph is
 recorded; `recording_graph` alone decides that. The environment variable BERT_CORE_KERNELS=plain
 switches the tricks off for good (`special_kernels`).
 """
 
+import math
 import os
+import weakref
+from collections import deque
 from collections.abc import Callable
 from functools import cache
 from itertools import product
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
-from bert_core.model.memory import BLOCKS
 from bert_core.small_files import shown
 
 Activation = Callable[[Tensor], Tensor]
@@ -91,7 +99,10 @@ def recording_graph() -> bool:
     True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. A
     branch on a value or a size would then be recorded as it went for the example input.
     """
-    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if torch.compiler.is_compiling():
+        return True
+    tracing: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return tracing
 
 
 @cache
@@ -167,12 +178,15 @@ def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
             part.weight.data, part.bias.data = weight[rows], bias[rows]
 
 
-def linear_together(x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, ...]:
-    """Apply three layers of one size (I -> O) to x (..., I); three results (..., O)."""
+def linear_together(
+    x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear], split: tuple[int, ...]
+) -> tuple[Tensor, ...]:
+    """Apply three layers of one size to x (..., I); three results (..., *split)."""
     joint = _joint(parts) if _for_inference() else None
     if joint is None:
-        return tuple(linear(x, part) for part in parts)
-    return affine(x, *joint).chunk(3, dim=-1)  # of (..., 3 * O)
+        return tuple(linear(x, part).view(*x.shape[:-1], *split) for part in parts)
+    together = affine(x, *joint).view(*x.shape[:-1], 3, *split)  # from (..., 3 * O)
+    return together.unbind(x.dim() - 1)
 
 
 def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tensor] | None:
@@ -180,7 +194,7 @@ def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tenso
     found = []
     for name in ("weight", "bias"):
         first, second, third = (getattr(part, name) for part in parts)
-        step = first.numel() * first.element_size()
+        step = first.nbytes
         start = first.data_ptr()
         if (
             second.data_ptr() != start + step
@@ -272,19 +286,57 @@ def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
     )
 
 
-# -- threads --------------------------------------------------------------------------------------
+# -- memory ---------------------------------------------------------------------------------------
+
+_SMALL = 2**18  # numbers; for less the ordinary allocator is quicker
+_STEP = 2**19
+"""Blocks hold a multiple of this many numbers, 2 MiB, so that texts of about the same length
+serve each other; on Linux that is also one large page."""
 
 
-def more_threads_pay() -> bool:
-    """Tell whether a long input gains by more threads than its share.
+class Blocks:
+    """A bounded store of blocks that nobody uses at the moment, safe in any number of threads.
 
-    The threads of one pass wait for each other at every step. Where something else takes their
-    cores away, two of them are slower than one: 1.6 times, measured beside seven busy processes
-    on two cores. Busy means that half as much again ran in the last minute as there are cores.
+    Args:
+        keep: unused blocks kept at most; the one unused for longest goes back to the system.
     """
-    if not special_kernels() or not hasattr(os, "getloadavg"):
-        return True
-    try:
-        return os.getloadavg()[0] <= 1.5 * (os.cpu_count() or 1)
-    except OSError:
-        return True
+
+    def __init__(self, keep: int) -> None:
+        # No lock: a block may return while the garbage collector interrupts any line of ours,
+        # and a deque takes and gives its ends in one step.
+        self._free: deque[NDArray[np.float32]] = deque(maxlen=keep)
+
+    def empty(self, shape: tuple[int, ...]) -> Tensor:
+        """Return float32 memory on the CPU whose values are whatever was there before."""
+        size = math.prod(shape)
+        if size < _SMALL:
+            return torch.empty(shape)
+        block = self._fitting(size)
+        if block is None:
+            # numpy asks the system for large pages, PyTorch would not.
+            block = np.empty(-(-size // _STEP) * _STEP, dtype=np.float32)
+        # Every view of the memory, a tensor's or an array's, holds this one array. (Views of
+        # the block itself would hold the block.)
+        root = np.frombuffer(block.data, dtype=np.float32, count=size)
+        weakref.finalize(root, self._free.append, block).atexit = False
+        return torch.from_numpy(root.reshape(shape))
+
+    def _fitting(self, size: int) -> NDArray[np.float32] | None:
+        """Take an unused block that is large enough and not much too large."""
+        for _ in range(len(self._free)):
+            try:
+                block = self._free.popleft()
+            except IndexError:  # another thread took the last one
+                return None
+            if size <= block.size < 2 * size + _STEP:
+                return block
+            self._free.append(block)
+        return None
+
+    def __len__(self) -> int:
+        """Unused blocks at the moment."""
+        return len(self._free)
+
+
+BLOCKS = Blocks(keep=24)
+"""Two passes of BERT's base size: 24 layers, 302 MB at 512 tokens."""

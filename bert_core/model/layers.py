@@ -127,10 +127,9 @@ class BertSelfAttention(nn.Module):
 
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and value, each (B, H, T, K)."""
-        shape = (*hidden.shape[:2], len(self.heads), self.head_size)
-        flat = linear_together(hidden, (self.query, self.key, self.value))  # (B, T, H * K) each
-        query, key, value = (part.view(shape).transpose(1, 2) for part in flat)
-        return query, key, value
+        parts, split = (self.query, self.key, self.value), (len(self.heads), self.head_size)
+        query, key, value = linear_together(hidden, parts, split)  # (B, T, H, K) each
+        return query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
 
     def forward(
         self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request

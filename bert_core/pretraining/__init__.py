@@ -1,7 +1,7 @@
-"""Pretraining: vocabulary, corruption, sentence pairs, rows and the joint loss.
+"""Pretraining: vocabulary, masking, sentence pairs, rows and the joint loss.
 
-This package may import torch and `bert_core` only. It knows nothing of files, of the recipe of
-the bundled model (`training/` at the root of the repository) or of the application.
+This package imports only torch and `bert_core`. It contains nothing specific to data files, to the
+bundled model's recipe (`training/` at the root of the repository) or to the application.
 """
 
 from bert_core.pretraining.corruption import (

@@ -1,7 +1,7 @@
-"""Masking for the masked language model: which tokens are hidden, and behind what.
+"""Masking for the masked language model: which tokens are hidden, and what replaces them.
 
-Source: Devlin et al. 2019, section 3.1 and appendix A.1. Order of reading: `MaskingVocabulary`
-(what may be hidden), `mask_tokens`, then the two ways of choosing.
+Source: Devlin et al. 2019, section 3.1 and appendix A.1. Read `MaskingVocabulary` (which tokens may
+be hidden), `mask_tokens`, then the two ways of choosing: `_choose_pieces` and `_choose_words`.
 """
 
 from collections.abc import Mapping
@@ -13,21 +13,21 @@ from torch import Tensor
 from bert_core.errors import InputError
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-IGNORED = -100  # the label of a token that no loss counts
-# Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay (appendix A.1).
+IGNORED = -100  # label of tokens that the loss ignores
+# 80 % of the chosen tokens become [MASK], 10 % a random token, 10 % are unchanged (appendix A.1).
 SHARE_MASKED = 0.8
 SHARE_RANDOM = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class MaskingVocabulary:
-    """What masking has to know of a vocabulary.
+    """The properties of a vocabulary that masking needs.
 
     Attributes:
         mask_id: id of [MASK].
         special: (V,) bool, tokens that are never chosen.
         continuation: (V,) bool, pieces that continue a word ("##ing").
-        replacements: ids a random replacement is drawn from (no special, no unused entry).
+        replacements: ids from which random replacements are drawn (no special or unused tokens).
     """
 
     mask_id: int
@@ -37,7 +37,7 @@ class MaskingVocabulary:
 
     @classmethod
     def from_vocab(cls, vocab: Mapping[str, int]) -> "MaskingVocabulary":
-        """Read the tables from a tokenizer's `vocab` (token -> id).
+        """Build the tables from a tokenizer's `vocab` (token -> id).
 
         Raises:
             InputError: the vocabulary has no [MASK], or nothing but special tokens.
@@ -62,14 +62,14 @@ class MaskingVocabulary:
 
 @dataclass(frozen=True, slots=True)
 class MaskedTokens:
-    """A corrupted batch, and what was there before, in two forms.
+    """A corrupted batch, with the original ids of the chosen tokens in two forms.
 
     Attributes:
         input_ids: (B, T), corrupted.
         labels: (B, T), the original id at the chosen positions, -100 elsewhere.
         positions: (B, P), the chosen positions in ascending order, then zeros.
         position_labels: (B, P), the original ids there, -100 where there is no position.
-        weights: (B, P), 1.0 for a chosen position, 0.0 for filling.
+        weights: (B, P), 1.0 for a chosen position, 0.0 for padding.
     """
 
     input_ids: Tensor
@@ -90,21 +90,22 @@ def mask_tokens(
 ) -> MaskedTokens:
     """Corrupt token ids for the masked language model.
 
-    In every row `rate` of the ordinary tokens are chosen (rounded), at least one and at most
-    `max_predictions`. Special tokens are never chosen; a row of special tokens alone stays as
-    it is. Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay.
+    In each row, a share `rate` of the non-special tokens is chosen (rounded; at least one, at most
+    `max_predictions`). Of these, 80 % become [MASK], 10 % a random token, and 10 % are unchanged.
+    Special tokens are never chosen, so a row of only special tokens is returned as is.
 
     Args:
-        input_ids: (B, T) whole numbers on any device, where the results will be; not changed.
-        vocab: the tokenizer's `vocab`, or tables made from it once for many batches.
-        rate: share of the ordinary tokens to choose, above 0 and up to 1.
-        max_predictions: upper bound per row; None for no bound.
-        whole_words: choose all pieces of a word or none. Words that would exceed the number
-            wanted are passed over; where no word is short enough, the shortest is taken.
-        generator: source of randomness, on the CPU; the same state gives the same corruption.
+        input_ids: (B, T) integers on any device; not modified. The results are on the same device.
+        vocab: the tokenizer's `vocab`, or a `MaskingVocabulary` built once for many batches.
+        rate: share of the non-special tokens to choose, above 0 and up to 1.
+        max_predictions: largest number of chosen tokens per row; None for no limit.
+        whole_words: choose all pieces of a word or none. Words with more pieces than are still
+            to be chosen are skipped; if no word fits, the shortest one is chosen.
+        generator: random generator on the CPU; the same state gives the same corruption.
 
     Raises:
-        InputError: ids not of rank 2 or outside the vocabulary, a rate or bound out of range.
+        InputError: `input_ids` is not 2-D or has ids outside the vocabulary, or `rate` or
+            `max_predictions` is out of range.
     """
     tables = vocab if isinstance(vocab, MaskingVocabulary) else MaskingVocabulary.from_vocab(vocab)
     device, input_ids = input_ids.device, input_ids.cpu()
@@ -125,16 +126,16 @@ def mask_tokens(
 
 
 def gather_positions(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Turn a label tensor (B, T) into positions, labels and weights, each (B, P).
+    """Convert a label tensor (B, T) to positions, labels and weights, each (B, P).
 
-    P is the largest number of labels in a row, at least 1.
+    P is the largest number of labels in a row, but at least 1.
 
     >>> gather_positions(torch.tensor([[-100, 7, -100], [5, -100, 6]]))[0].tolist()
     [[1, 0], [0, 2]]
     """
     chosen = labels != IGNORED
     count = max(1, int(chosen.sum(1).max()))
-    # A stable sort on "not chosen" brings the chosen positions to the front, in order.
+    # A stable sort by "not chosen" moves the chosen positions to the front, in order.
     order = torch.sort((~chosen).to(torch.uint8), dim=1, stable=True).indices[:, :count]
     kept = chosen.gather(1, order)
     position_labels = torch.where(kept, labels.gather(1, order), IGNORED)
@@ -164,7 +165,7 @@ def _check(
 def _choose_pieces(candidates: Tensor, wanted: Tensor, generator: torch.Generator | None) -> Tensor:
     """Choose exactly `wanted` (or all) candidates of each row; (B, T) bool."""
     keys = torch.rand(candidates.shape, generator=generator)
-    keys = torch.where(candidates, keys, 2.0)  # behind every candidate
+    keys = torch.where(candidates, keys, 2.0)  # sorts after every candidate
     rank = keys.argsort(1).argsort(1)
     return candidates & (rank < wanted[:, None])
 
@@ -189,14 +190,14 @@ def _choose_words(
             if len(words[index]) <= left:
                 picked += words[index]
                 left -= len(words[index])
-        if not picked:  # at least one: the shortest word, cut only by the hard bound
+        if not picked:  # choose at least one word: the shortest, truncated to max_predictions
             picked = min((words[index] for index in order), key=len)[:max_predictions]
         chosen[row, picked] = True
     return chosen
 
 
 def _words(candidates: list[bool], starts: list[bool]) -> list[list[int]]:
-    """Group candidate positions into words; a continuation joins the piece right before it."""
+    """Group candidate positions into words; a continuation joins the piece before it."""
     words: list[list[int]] = []
     for position, (candidate, start) in enumerate(zip(candidates, starts, strict=True)):
         if not candidate:
@@ -213,7 +214,7 @@ def _corrupt(
     tables: MaskingVocabulary,
     generator: torch.Generator | None,
 ) -> Tensor:
-    """Replace the chosen ids: mostly by [MASK], sometimes by a random token or by nothing."""
+    """Replace the chosen ids by [MASK] or a random token, or leave them; see SHARE_MASKED."""
     lot = torch.rand(input_ids.shape, generator=generator)
     draw = torch.randint(len(tables.replacements), input_ids.shape, generator=generator)
     masked = chosen & (lot < SHARE_MASKED)

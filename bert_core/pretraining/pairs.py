@@ -1,7 +1,7 @@
-"""Sentence pairs for next-sentence prediction: half true neighbours, half not.
+"""Sentence pairs for next-sentence prediction: half consecutive, half not.
 
-Source: Devlin et al. 2019, section 3.1, task 2. Documents are sequences of sentences; a sentence
-may be a string or a list of token ids, since nothing here looks inside.
+Source: Devlin et al. 2019, section 3.1, task 2. A document is a sequence of sentences. A sentence
+can be of any type, such as a string or a list of token ids.
 """
 
 import random
@@ -15,7 +15,7 @@ Sentence = TypeVar("Sentence")
 
 IS_NEXT = 0  # index 0 of seq_relationship_score: B follows A
 IS_RANDOM = 1
-# Sentences nearer than this in one document may well follow each other in meaning.
+# Sentences closer than this in one document often read as if one followed the other.
 MIN_DISTANCE = 4
 
 
@@ -36,15 +36,15 @@ def sentence_pairs(
     swapped: float = 0.0,
     seed: int = 0,
 ) -> list[SentencePair[Sentence]]:
-    """Make sentence pairs: half true neighbours, half not, in random order.
+    """Build sentence pairs, half of them consecutive, in random order.
 
     Args:
-        documents: sentences in reading order; at least two documents unless every negative
+        documents: sentences in reading order; at least two documents, unless every negative
             comes from the same document.
-        count: number of pairs; None for one pair for every two neighbours.
+        count: number of pairs; None for one pair per two consecutive sentences.
         same_document: share of the negatives whose second sentence comes from the same
-            document, at least four sentences away (harder than another topic).
-        swapped: share of the negatives that are true neighbours in the wrong order.
+            document, at least four sentences away (harder than a different topic).
+        swapped: share of the negatives that are consecutive sentences in the wrong order.
         seed: the same seed gives the same pairs.
 
     Raises:
@@ -90,7 +90,7 @@ class _PairMaker(Generic[Sentence]):
         self.source = source
 
     def pair(self, document: int, sentence: int, label: int) -> SentencePair[Sentence]:
-        """Make one pair whose first sentence stands at the given place."""
+        """Make a pair from the given sentence of a document."""
         sentences = self.documents[document]
         first, following = sentences[sentence], sentences[sentence + 1]
         if label == IS_NEXT:
@@ -102,7 +102,7 @@ class _PairMaker(Generic[Sentence]):
             far = [i for i in range(len(sentences)) if abs(i - sentence) >= MIN_DISTANCE]
             if far:
                 return SentencePair(first, sentences[self.source.choice(far)], IS_RANDOM)
-            if len(self.filled) < 2:  # a short lone document: the wrong order must do
+            if len(self.filled) < 2:  # a single short document: fall back to the wrong order
                 return SentencePair(following, first, IS_RANDOM)
         other = document
         while other == document:

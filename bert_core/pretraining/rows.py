@@ -1,7 +1,7 @@
-"""From token ids to rows a model reads: packed blocks, and sentence pairs.
+"""Token ids to model inputs: packed blocks, single sentences and sentence pairs.
 
 Rows are `[CLS] text [SEP]` or `[CLS] A [SEP] B [SEP]` with segments 0 and 1 (Devlin et al. 2019,
-section 3.1); short ones are padded, long ones truncated.
+section 3.1). Short rows are padded, long ones truncated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from bert_core.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class RowTokens:
-    """Ids of the special tokens that rows are built with."""
+    """Ids of the special tokens used to build rows."""
 
     pad_id: int
     cls_id: int
@@ -23,7 +23,7 @@ class RowTokens:
 
     @classmethod
     def from_vocab(cls, vocab: Mapping[str, int]) -> "RowTokens":
-        """Look the ids up in a tokenizer's `vocab`.
+        """Look up the ids in a tokenizer's `vocab`.
 
         Raises:
             InputError: [PAD], [CLS] or [SEP] is missing.
@@ -46,14 +46,14 @@ class Rows:
 def pack_blocks(
     documents: Iterable[Sequence[int]], length: int, tokens: RowTokens
 ) -> list[list[int]]:
-    """Cut running token ids into full blocks `[CLS] ... [SEP]` of one length.
+    """Split documents into full blocks `[CLS] ... [SEP]` of equal length.
 
-    Documents follow each other with a [SEP] between them, so nothing is padded and nothing is
-    lost; only the last block may be shorter.
+    Documents are joined with a [SEP] between them, so no token is padding or dropped; only the
+    last block can be shorter.
 
     Args:
         documents: token ids without special tokens.
-        length: tokens in a block, with [CLS] and the last [SEP]; at least 3.
+        length: tokens per block, including [CLS] and the final [SEP]; at least 3.
         tokens: ids of the special tokens.
 
     >>> pack_blocks([[5, 6, 7], [8]], 5, RowTokens(0, 1, 2))
@@ -75,7 +75,7 @@ def pack_blocks(
             if len(current) >= room:
                 blocks.append([tokens.cls_id, *current, tokens.sep_id])
                 current = []
-        if len(current) == room:  # filled by the separator alone
+        if len(current) == room:  # filled by the separator before an empty document
             blocks.append([tokens.cls_id, *current, tokens.sep_id])
             current = []
     if current:
@@ -86,7 +86,7 @@ def pack_blocks(
 def truncate_pair(
     first: Sequence[int], second: Sequence[int], room: int
 ) -> tuple[list[int], list[int]]:
-    """Shorten two sequences to `room` tokens together, always at the end of the longer one.
+    """Shorten two sequences to `room` tokens in total, always at the end of the longer one.
 
     >>> truncate_pair([1, 2, 3, 4, 5], [6, 7], 5)
     ([1, 2, 3], [6, 7])
@@ -98,11 +98,11 @@ def truncate_pair(
 
 
 def sentence_rows(sentences: Sequence[Sequence[int]], length: int, tokens: RowTokens) -> Rows:
-    """Build rows `[CLS] A [SEP]`, cut at `length` and padded to the longest.
+    """Build rows `[CLS] A [SEP]`, truncated to `length` and padded to the longest.
 
     Args:
         sentences: token ids without special tokens.
-        length: the longest row allowed, with special tokens; at least 3.
+        length: largest row length, including special tokens; at least 3.
         tokens: ids of the special tokens.
     """
     room = _room(length, 2)
@@ -113,11 +113,11 @@ def sentence_rows(sentences: Sequence[Sequence[int]], length: int, tokens: RowTo
 def pair_rows(
     pairs: Sequence[tuple[Sequence[int], Sequence[int]]], length: int, tokens: RowTokens
 ) -> Rows:
-    """Build rows `[CLS] A [SEP] B [SEP]`, cut at `length` and padded to the longest.
+    """Build rows `[CLS] A [SEP] B [SEP]`, truncated to `length` and padded to the longest.
 
     Args:
-        pairs: two sequences of token ids each, without special tokens.
-        length: the longest row allowed, with special tokens; at least 4.
+        pairs: pairs of token id sequences, without special tokens.
+        length: largest row length, including special tokens; at least 4.
         tokens: ids of the special tokens.
     """
     room = _room(length, 3)
@@ -132,13 +132,14 @@ def pair_rows(
 def _room(length: int, specials: int) -> int:
     if length <= specials:
         raise InputError(
-            f"A row of {length} tokens has no room for text beside {specials} special tokens."
+            f"A row of {length} tokens has no room for text besides {specials} special tokens. "
+            f"Give a length of at least {specials + 1}."
         )
     return length - specials
 
 
 def _pad(rows: list[list[int]], firsts: list[int], pad_id: int) -> Rows:
-    """Pad to the longest row; `firsts` counts the tokens of segment 0."""
+    """Pad to the longest row; `firsts` has the number of tokens in segment 0 of each row."""
     if not rows:
         raise InputError("There are no rows to build; give at least one sentence or pair.")
     shape = (len(rows), max(map(len, rows)))

@@ -1,8 +1,8 @@
-"""Build a WordPiece vocabulary from text, for a BERT from scratch.
+"""Building a WordPiece vocabulary from text, to train BERT from scratch.
 
-Starts from single characters and joins the most frequent pair of neighbouring pieces until the
-vocabulary is full: Sennrich et al. 2016 (byte-pair encoding), with the "##" of Wu et al. 2016 for
-pieces inside a word. The result feeds longest-match WordPiece (Devlin et al. 2019, section 3).
+Starts with single characters and repeatedly joins the most frequent pair of adjacent pieces until
+the vocabulary is full: byte-pair encoding (Sennrich et al. 2016), with "##" marking pieces inside a
+word (Wu et al. 2016). Longest-match WordPiece (Devlin et al. 2019, section 3) uses the result.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from bert_core.errors import InputError
 from bert_core.pretraining.corruption import SPECIAL_TOKENS
 
 _CONTINUATION = "##"
-_LONGEST_WORD = 100  # WordPiece gives up on longer words anyway
+_LONGEST_WORD = 100  # longer words are [UNK] in WordPiece anyway
 
 Pair = tuple[str, str]
 
@@ -31,15 +31,15 @@ def build_vocabulary(
     """Build a vocabulary: special tokens, characters, then pieces in the order they were joined.
 
     Args:
-        texts: any pieces of text; read once, one at a time.
-        size: entries wanted; a small text may give fewer.
-        min_frequency: a pair must occur this often to be joined.
-        alphabet_limit: only this many characters, the most frequent, are kept. Words with
-            another one become [UNK].
-        split: text -> words; by default `BasicTokenizer`, lower-casing.
+        texts: texts of any length; iterated once.
+        size: number of entries wanted; a small corpus can give fewer.
+        min_frequency: smallest number of occurrences for a pair to be joined.
+        alphabet_limit: number of characters to keep, the most frequent ones. Words with any other
+            character are ignored (they will be [UNK]).
+        split: text -> words; defaults to a lower-casing `BasicTokenizer`.
 
     Returns:
-        Tokens; a token's id is its place in the list.
+        The tokens; a token's id is its index.
 
     Raises:
         InputError: there is no word in the texts, or `size` cannot hold the special tokens and
@@ -47,7 +47,7 @@ def build_vocabulary(
     """
     counts = _count_words(texts, split)
     if not counts:
-        raise InputError("The texts hold no words; a vocabulary needs some text to learn from.")
+        raise InputError("The texts contain no words; a vocabulary needs text to learn from.")
     letters: Counter[str] = Counter()
     for word, count in counts.items():
         for letter in word:
@@ -76,7 +76,7 @@ def build_vocabulary(
 
 
 def write_vocabulary(tokens: Sequence[str], path: str | Path) -> Path:
-    """Write `vocab.txt`, one token a line; a folder gets a file of that name.
+    """Write the tokens, one per line, to a file, or to `vocab.txt` in an existing folder.
 
     Returns:
         The file's path.
@@ -100,7 +100,7 @@ def _count_words(
         counts.update(word for word in split(text) if 0 < len(word) <= _LONGEST_WORD)
     for special in SPECIAL_TOKENS:
         counts.pop(special, None)
-    return dict(sorted(counts.items()))  # sorted: the order of the texts decides nothing
+    return dict(sorted(counts.items()))  # independent of the order of the texts
 
 
 def _characters(word: str) -> list[str]:
@@ -113,7 +113,7 @@ def _characters(word: str) -> list[str]:
 
 
 class _Merger:
-    """Words as lists of pieces, with the counts of neighbouring pairs kept up to date."""
+    """Words as lists of pieces, with up-to-date counts of adjacent pairs."""
 
     def __init__(self, words: list[list[str]], counts: list[int]) -> None:
         self.words, self.counts = words, counts
@@ -127,11 +127,11 @@ class _Merger:
         heapq.heapify(self.heap)
 
     def join_best(self, min_frequency: int) -> str | None:
-        """Join the most frequent pair everywhere; return the new piece, None at the end."""
+        """Join the most frequent pair everywhere; return the new piece, or None if none is left."""
         while self.heap:
             count, pair = heapq.heappop(self.heap)
             if -count != self.pairs.get(pair, 0):
-                continue  # an old entry; the pair's present count is in the heap too
+                continue  # outdated entry; the current count is in the heap too
             if -count < min_frequency:
                 return None
             joined = pair[0] + pair[1].removeprefix(_CONTINUATION)

@@ -13,6 +13,7 @@ _ABBREVIATIONS = frozenset(
 )
 # No run of marks is entered in its middle or given back: a text of marks alone costs no more.
 _END = re.compile(r"""(?<![.!?])[.!?]++["'”’)\]]*+\s++(?=["'“‘(\[]?[A-Z0-9])""")
+_OTHER_ENDS = re.compile(r"[。！？]++[”』」]?\s*+|\n\s*?\n\s*+")
 _LONGEST = 40  # characters of a word that are looked at; no abbreviation has more
 
 
@@ -34,6 +35,14 @@ def sentence_starts(text: str) -> list[int]:
         start = match.end()
         starts.append(start)
     return starts
+
+
+def typed_sentence_starts(text: str) -> list[int]:
+    """Do as `sentence_starts` for text as people paste it: further ends count.
+
+    A sentence also ends at a blank line and at the full stops of Chinese and Japanese.
+    """
+    return sorted({*sentence_starts(text), *(match.end() for match in _OTHER_ENDS.finditer(text))})
 
 
 def split_sentences(paragraph: str) -> list[str]:

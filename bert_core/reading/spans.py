@@ -3,10 +3,7 @@
 The head for question answering gives every token two logits, one for "the answer starts here" and
 one for "it ends here"; a span scores their sum (Devlin et al. 2019, section 4.2). A text longer
 than the model is read in overlapping windows, and most spans are then held by several. Each is
-scored once, by the window in which its distance to the nearest cut is greatest, the earlier one
-of equals; the text's own beginning and end are no cuts. (The reference implementation asks the
-same of the start token alone, and so takes ends from a window that may break off right behind
-them.)
+scored once, by the window that `windows.readers` chooses.
 
 "No answer" is position 0, [CLS], as start and as end (Devlin et al. 2019, section 4.3; the task is
 that of Rajpurkar et al. 2018, "Know What You Don't Know"). Of several windows the least such score
@@ -39,10 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bert_core.errors import InputError
+from bert_core.reading.windows import readers
 
 Floats = NDArray[np.float64]
-
-_NO_CUT = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +150,15 @@ def score_spans(
     tokens = len(forbidden)
     longest = min(longest, tokens)
     score = np.full((tokens, longest), -np.inf)
-    window_of = np.full((tokens, longest), -1, dtype=np.int32)
-    room = np.full((tokens, longest), -1, dtype=np.int32)
     start, end = np.empty(tokens), np.empty(tokens)
+    window_of, _ = readers([(window.first, window.last) for window in windows], longest)
     for number, window in enumerate(windows):
         held = slice(window.first, window.last)
-        here = _room(window, tokens, longest)
-        better = here > room[held]  # (n, M)
+        own = window_of[held] == number  # (n, M)
         sums = window.start[:, None] + shifted(window.end, longest, -np.inf)
-        np.copyto(score[held], sums, where=better)
-        np.copyto(window_of[held], number, where=better)
-        np.copyto(room[held], here, where=better)
-        np.copyto(start[held], window.start, where=better[:, 0])
-        np.copyto(end[held], window.end, where=better[:, 0])
+        np.copyto(score[held], sums, where=own)
+        np.copyto(start[held], window.start, where=own[:, 0])
+        np.copyto(end[held], window.end, where=own[:, 0])
     score[_holds(forbidden, longest)] = -np.inf
     if words is not None:
         score[_cuts_words(words, longest)] = -np.inf
@@ -188,16 +180,6 @@ def shifted(values: Floats, longest: int, fill: float) -> Floats:
     """
     padded = np.concatenate([values, np.full(longest - 1, fill)])
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, longest))
-
-
-def _room(window: WindowLogits, tokens: int, longest: int) -> NDArray[np.int32]:
-    """Return (n, M): how far each span is from the nearest cut; -1 where it is not held whole."""
-    held = len(window.start)
-    left = np.arange(held, dtype=np.int32)[:, None]
-    right = held - 1 - left - np.arange(longest, dtype=np.int32)  # (n, M)
-    before = left if window.first > 0 else np.full_like(left, _NO_CUT)
-    after = right if window.last < tokens else np.full_like(right, _NO_CUT)
-    return np.where(right < 0, -1, np.minimum(before, after)).astype(np.int32)
 
 
 def _holds(forbidden: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:

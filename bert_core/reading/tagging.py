@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bert_core.config import BertConfig
+
 Role = Literal["outside", "begin", "inside", "end", "single", "plain"]
 Scheme = Literal["BIO", "IOB1", "IO", "BIOES", "plain"]
 Break = Literal["not opened", "not closed"]
@@ -71,10 +73,14 @@ class Fault:
         at: the position of the label.
         why: "not opened": it continues something that is not there; "not closed" (BIOES only):
             it promises something that does not follow.
+        label: its name.
+        before: the name of the label before it; "" at the beginning.
     """
 
     at: int
     why: Break
+    label: str
+    before: str
 
 
 class TagScheme:
@@ -84,6 +90,7 @@ class TagScheme:
         names: every label of the model, in the order of its logits.
 
     Attributes:
+        names: as they were given.
         tags: the labels taken apart, in the same order.
         kinds: every kind of stretch, sorted, so that equal sets of labels give equal orders.
         name: which scheme it is.
@@ -96,14 +103,21 @@ class TagScheme:
     [Stretch(kind='PER', start=0, stop=2), Stretch(kind='LOC', start=3, stop=4), \
 Stretch(kind='LOC', start=4, stop=5)]
     >>> scheme.faults([0, 2, 4])
-    [Fault(at=1, why='not opened'), Fault(at=2, why='not opened')]
+    [Fault(at=1, why='not opened', label='I-PER', before='O'), \
+Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.tags = _take_apart(names)
+        self.names = tuple(names)
+        self.tags = _take_apart(self.names)
         self.kinds = tuple(sorted({tag.kind for tag in self.tags if tag.role != "outside"}))
         self.name: Scheme = _recognise(self.tags)
-        self.nameless = bool(names) and all(_NAMELESS.fullmatch(name) for name in names)
+        self.nameless = bool(names) and all(_NAMELESS.fullmatch(name) for name in self.names)
+
+    @classmethod
+    def of(cls, config: BertConfig) -> "TagScheme":
+        """Return the labels of a model, one for each of its logits."""
+        return cls([config.label_name(number) for number in range(config.num_labels)])
 
     def stretches(self, labels: Sequence[int]) -> list[Stretch]:
         """Join a sequence of label numbers into stretches.
@@ -138,20 +152,21 @@ Stretch(kind='LOC', start=4, stop=5)]
         if self.name not in ("BIO", "BIOES"):
             return []
         strict = self.name == "BIOES"
-        found: list[Fault] = []
+        found: list[tuple[int, Break]] = []
         owed = ""  # the kind of the stretch that is open before this label
         for at, label in enumerate(labels):
             tag = self.tags[label]
             continues = tag.role in ("inside", "end")
             kept = continues and tag.kind == owed
             if strict and owed and not kept:
-                found.append(Fault(at - 1, "not closed"))
+                found.append((at - 1, "not closed"))
             if continues and not kept:
-                found.append(Fault(at, "not opened"))
+                found.append((at, "not opened"))
             owed = tag.kind if tag.role in ("begin", "inside") else ""
         if strict and owed:
-            found.append(Fault(len(labels) - 1, "not closed"))
-        return found
+            found.append((len(labels) - 1, "not closed"))
+        names = ["", *(self.tags[label].name for label in labels)]
+        return [Fault(at, why, names[at + 1], names[at]) for at, why in found]
 
 
 def _take_apart(names: Sequence[str]) -> tuple[Tag, ...]:

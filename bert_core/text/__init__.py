@@ -1,5 +1,5 @@
-"""Text to an Encoding: normalising, cutting into word pieces, and tracing each step.
+"""Text to an Encoding: normalisation, WordPiece, and a trace of every step.
 
-Order of reading: `normalizer`, `wordpiece`, `words`, `encoding`, `tokenizer`; `trace` replays the
-stages for a person. This package may not import a model.
+Read `normalizer`, `wordpiece`, `words`, `encoding`, then `tokenizer`; `trace` shows the same steps
+one by one. This package must not import `bert_core.model`.
 """

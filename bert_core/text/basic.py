@@ -1,4 +1,4 @@
-"""Text to words: cleaning, case, accents, and a cut at every blank and punctuation mark."""
+"""Text to words: clean, lower-case, strip accents, split at whitespace and punctuation."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ def check_text(text: object) -> str:
     """Return `text` if it is a string.
 
     Raises:
-        InputError: it is something else.
+        InputError: it is not.
     """
     if isinstance(text, str):
         return text
@@ -26,27 +26,27 @@ def check_text(text: object) -> str:
 
 
 def check_surrogates(text: str) -> None:
-    """Name the first half of a surrogate pair in a text, and its place.
+    """Reject a text with a lone surrogate, naming the first one and its position.
 
     Raises:
-        InputError: there is one.
+        InputError: the text contains a lone surrogate.
     """
     if found := _SURROGATE.search(text):
         raise InputError(
-            f"The text holds U+{ord(found.group()):04X} at character {found.start()}, one half of "
+            f"The text contains U+{ord(found.group()):04X} at character {found.start()}, half of "
             "a surrogate pair; expected whole Unicode characters. Decode the bytes again, for "
             "instance with errors='replace'."
         )
 
 
 class BasicTokenizer:
-    """Cut a text into words, the first half of BERT's tokenization.
+    """Split a text into words, the first half of BERT's tokenization.
 
     Args:
         do_lower_case: lower-case the words and drop their accents.
-        never_split: words to leave as they are wherever they stand; none may hold a blank.
-        strip_accents: drop accents; None means as `do_lower_case`.
-        tokenize_chinese_chars: make every Chinese character a word.
+        never_split: strings to keep unchanged wherever they occur; they must not contain spaces.
+        strip_accents: drop accents; None follows `do_lower_case`.
+        tokenize_chinese_chars: make every Chinese character a word of its own.
 
     Example:
         >>> BasicTokenizer().tokenize("Crème brûlée, [MASK]!")
@@ -74,7 +74,7 @@ class BasicTokenizer:
         """Return the words of a text.
 
         Raises:
-            InputError: `text` is not a string, or holds half a surrogate pair.
+            InputError: `text` is not a string or contains a lone surrogate.
         """
         check_text(text)
         if self._specials is None:

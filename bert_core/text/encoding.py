@@ -1,8 +1,8 @@
-"""What the tokenizer hands to the model and to the pages: ids that still know their text.
+"""The tokenizer's results: token ids, each with its position in the text.
 
-`Segment` is one tokenized text, `Encoding` is one or two of them between [CLS] and [SEP]. Both
-keep what the tokenizer found and lay it out as lists when somebody asks: training reads ids alone,
-a page reads everything.
+`Segment` is one tokenized text; `Encoding` is one or two segments with [CLS] and [SEP]. Both build
+their lists on first access, because training needs only the ids. `kept_lengths` and
+`window_bounds` decide what to do with a text that is too long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,22 +15,22 @@ from bert_core.errors import InputError
 
 Span = tuple[int, int]
 
-# The tokens of a stretch of text, in terms of the stretch itself: ids; offsets counted from its
-# start; the number of the word each token belongs to; how many words there are; how many characters
-# further the next stretch begins, the blank between them included. A plain tuple, because the
-# garbage collector soon stops looking at those, and there are many.
+# The tokens of one chunk of text: ids; offsets from the start of the chunk; index of the word each
+# token belongs to; number of words; distance in characters to the start of the next chunk (the
+# space between them included). A plain tuple, because there are many and the garbage collector
+# soon stops tracking tuples.
 Chunk = tuple[tuple[int, ...], tuple[Span, ...], tuple[int, ...], int, int]
 
 _IDS, _OFFSETS, _WORDS, _WORD_COUNT, _ADVANCE = map(itemgetter, range(5))
 
 
 class Segment:
-    """One tokenized text without added tokens; the lists are laid out once, when asked for.
+    """One tokenized text without [CLS] and [SEP]; each list is built on first access.
 
     Args:
         text: the text.
-        chunks: its stretches.
-        gap: 1 if a blank stands between the stretches, 0 if they follow each other at once.
+        chunks: its chunks, in order.
+        gap: 1 if a space separates the chunks, 0 if they are adjacent.
     """
 
     __slots__ = ("_chunks", "_gap", "_ids", "_offsets", "_words", "text")
@@ -55,7 +55,7 @@ class Segment:
 
     @property
     def offsets(self) -> list[Span]:
-        """Where each token stands in the text."""
+        """The (start, end) of each token in the text, in characters."""
         if self._offsets is None:
             self._offsets = [
                 (at + start, at + end)
@@ -66,7 +66,7 @@ class Segment:
 
     @property
     def words(self) -> list[int]:
-        """The number of the word each token belongs to."""
+        """The index of the word each token belongs to."""
         if self._words is None:
             before = accumulate(map(_WORD_COUNT, self._chunks), initial=0)
             self._words = [
@@ -77,7 +77,7 @@ class Segment:
         return self._words
 
     def cut(self, start: int, stop: int) -> "Segment":
-        """Give the tokens from `start` up to `stop`, over the same text."""
+        """Return tokens `start` to `stop` (exclusive) as a segment of the same text."""
         part = Segment(self.text, ())
         part._ids = self.ids[start:stop]
         part._offsets = self.offsets[start:stop]
@@ -85,7 +85,7 @@ class Segment:
         return part
 
     def _starts(self) -> Iterator[int]:
-        """Where every stretch starts; one number more than there are stretches."""
+        """Yield the start of every chunk, then the end of the last one."""
         starts = accumulate(map(_ADVANCE, self._chunks), initial=0)
         if self._gap:
             return starts
@@ -93,7 +93,7 @@ class Segment:
 
 
 class Frame(NamedTuple):
-    """What an encoding needs of its vocabulary: the two added tokens, and all spellings."""
+    """What an encoding needs from its vocabulary: ids of [CLS] and [SEP], and id -> token."""
 
     cls_id: int
     sep_id: int
@@ -103,22 +103,22 @@ class Frame(NamedTuple):
 class Encoding:
     """`[CLS] text [SEP]` or `[CLS] text [SEP] text_pair [SEP]`, token by token.
 
-    Read-only: attributes cannot be set, and the lists are meant to be read (copy one before
-    changing it). T is the number of tokens, the added ones included.
+    Read-only: attributes cannot be set. Copy a list before changing it. T is the number of tokens,
+    including [CLS] and [SEP] (the added tokens).
 
     Attributes:
-        text: the text as it was given.
-        text_pair: the second text, or None.
-        truncated: how many tokens were cut off to fit `max_length`.
+        text: the original text.
+        text_pair: the original second text, or None.
+        truncated: number of tokens removed to fit `max_length`.
         input_ids: T vocabulary ids.
-        tokens: T spellings.
-        offsets: T pairs (start, end); `text[start:end]` (of the token's own text, see
-            `sequence_ids`) is what the token was made from. Added tokens have (0, 0).
-        token_type_ids: T segment numbers, 0 up to the first [SEP], then 1.
-        attention_mask: T ones; padding is the batch's business.
-        special_tokens_mask: 1 for the added [CLS] and [SEP], else 0.
-        word_ids: the number of the word in its text, None for added tokens.
-        sequence_ids: 0 or 1 for the text or its pair, None for added tokens.
+        tokens: T strings.
+        offsets: T pairs (start, end): the token comes from `text[start:end]`, or from
+            `text_pair[start:end]` where `sequence_ids` is 1. Added tokens have (0, 0).
+        token_type_ids: T segment ids, 0 up to and including the first [SEP], then 1.
+        attention_mask: T ones; padding is added when a batch is built.
+        special_tokens_mask: T flags, 1 for added tokens, else 0.
+        word_ids: T word indices within the token's own text; None for added tokens.
+        sequence_ids: T times 0 (text) or 1 (pair); None for added tokens.
     """
 
     __slots__ = ("_first", "_frame", "_input_ids", "_offsets", "_second", "_tokens", "truncated")
@@ -144,12 +144,12 @@ class Encoding:
 
     @property
     def text(self) -> str:
-        """The text as it was given."""
+        """The original text."""
         return self._first.text
 
     @property
     def text_pair(self) -> str | None:
-        """The second text, or None."""
+        """The original second text, or None."""
         return None if self._second is None else self._second.text
 
     @property
@@ -166,9 +166,9 @@ class Encoding:
 
     @property
     def tokens(self) -> list[str]:
-        """T spellings."""
+        """T tokens as strings."""
         if self._tokens is None:
-            # One call in C; there are two ids at least, so that it gives a tuple.
+            # One call in C. It returns a tuple because there are always at least two ids.
             tokens = list(itemgetter(*self.input_ids)(self._frame.pieces))
             _put(self, "_tokens", tokens)
             return tokens
@@ -176,7 +176,7 @@ class Encoding:
 
     @property
     def offsets(self) -> list[Span]:
-        """T pairs (start, end) of characters in the token's own text."""
+        """T pairs (start, end) in characters of the token's own text; (0, 0) for added tokens."""
         if self._offsets is None:
             offsets = [(0, 0), *self._first.offsets, (0, 0)]
             if self._second is not None:
@@ -187,7 +187,7 @@ class Encoding:
 
     @property
     def word_ids(self) -> list[int | None]:
-        """T word numbers, counted from 0 in each text; None for added tokens."""
+        """T word indices, counted from 0 in each text; None for added tokens."""
         first = [None, *self._first.words, None]
         return first if self._second is None else [*first, *self._second.words, None]
 
@@ -199,7 +199,7 @@ class Encoding:
 
     @property
     def token_type_ids(self) -> list[int]:
-        """T segment numbers: 0 up to the first [SEP], 1 behind it."""
+        """T segment ids: 0 up to and including the first [SEP], 1 after it."""
         first = [0] * (len(self._first) + 2)
         return first if self._second is None else first + [1] * (len(self._second) + 1)
 
@@ -210,7 +210,7 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """T times 1 for an added token, 0 for one that the text gave."""
+        """T flags: 1 for [CLS] and [SEP] added by the tokenizer, else 0."""
         first = [1, *repeat(0, len(self._first)), 1]
         return first if self._second is None else [*first, *repeat(0, len(self._second)), 1]
 
@@ -236,7 +236,7 @@ class Encoding:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Of the vocabulary, which is large, only what the encoding uses.
+        # Pickle only the tokens in use, not the whole vocabulary.
         used = dict(zip(self.input_ids, self.tokens, strict=True))
         frame = self._frame._replace(pieces=used)
         return Encoding, (frame, self._first, self._second, self.truncated)
@@ -249,16 +249,16 @@ class Encoding:
 _put = object.__setattr__
 
 
-# -- how much of a text stays ----------------------------------------------------------------------
+# -- texts that are too long -----------------------------------------------------------------------
 
 STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
 def check_strategy(truncation: str) -> str:
-    """Return the name of a truncation rule.
+    """Return `truncation` if it is the name of a truncation rule.
 
     Raises:
-        InputError: there is no such rule.
+        InputError: it is not.
     """
     if truncation not in STRATEGIES:
         raise InputError(
@@ -270,17 +270,17 @@ def check_strategy(truncation: str) -> str:
 def kept_lengths(
     first: int, second: int | None, *, max_length: int, truncation: str
 ) -> tuple[int, int]:
-    """Say how many tokens of each text stay.
+    """Return how many tokens of each text to keep.
 
     Args:
-        first: tokens of the first text.
-        second: tokens of the second text, None where there is none.
-        max_length: tokens of the whole input, the added ones included.
-        truncation: "longest_first" shortens the longer text until both are equally long, then
-            both; "only_first" and "only_second" touch one text alone.
+        first: number of tokens in the first text.
+        second: number of tokens in the second text, or None for a single text.
+        max_length: largest number of tokens of the whole input, including [CLS] and [SEP].
+        truncation: "longest_first" shortens the longer text until both have the same length,
+            then both; "only_first" and "only_second" shorten one text and keep the other.
 
     Raises:
-        InputError: the rule cannot bring the input down to `max_length`.
+        InputError: the rule cannot shorten the input to `max_length`.
 
     Example:
         >>> kept_lengths(10, 4, max_length=13, truncation="longest_first")
@@ -291,7 +291,7 @@ def kept_lengths(
     room = max_length - added
     if room < 0:
         raise InputError(
-            f"max_length is {max_length}, but {added} tokens are added to every such input. "
+            f"max_length is {max_length}, but every such input has {added} added tokens. "
             f"Expected at least {added}."
         )
     excess = first + (second or 0) - room
@@ -323,8 +323,8 @@ def _one_alone(first: int, second: int, excess: int, truncation: str) -> tuple[i
     tokens = first if truncation == "only_first" else second
     if tokens <= excess:
         raise InputError(
-            f"The input has {excess} tokens too many, and truncation={truncation!r} may cut only "
-            f"from a text of {tokens}. Use 'longest_first', or raise max_length by {excess}."
+            f"The input has {excess} tokens too many, and truncation={truncation!r} may shorten "
+            f"only a text of {tokens} tokens. Use 'longest_first', or raise max_length by {excess}."
         )
     if truncation == "only_first":
         return first - excess, second
@@ -332,10 +332,12 @@ def _one_alone(first: int, second: int, excess: int, truncation: str) -> tuple[i
 
 
 def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int]]:
-    """Cover `tokens` tokens with windows of `size`, neighbours sharing `stride`.
+    """Return (start, end) of the windows of `size` tokens that cover a text of `tokens` tokens.
+
+    Neighbouring windows overlap by `stride` tokens.
 
     Raises:
-        InputError: no window would move forward.
+        InputError: `stride` is not smaller than `size`, so the windows would not move forward.
 
     Example:
         >>> window_bounds(7, size=4, stride=1)
@@ -343,9 +345,9 @@ def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int
     """
     if size < 1 or not 0 <= stride < size:
         raise InputError(
-            f"A window has room for {size} tokens of the text and should share {stride} with its "
-            "neighbour; expected room for at least 1, and a stride from 0 to one less than the "
-            "room. Raise max_length or lower stride."
+            f"Each window has room for {size} tokens of the text and should share {stride} with "
+            "the next; expected room for at least 1 token, and a smaller stride of 0 or more. "
+            "Raise max_length or lower stride."
         )
     starts = range(0, max(tokens - stride, 1), size - stride)
     return [(start, min(start + size, tokens)) for start in starts]

@@ -1,15 +1,21 @@
-"""Cleaning, case and accents: from the characters a person typed to those WordPiece looks up.
+"""Text normalisation: cleaning, lower-casing and accent stripping before WordPiece.
 
-Five rules in BERT's order (google-research/bert, `tokenization.BasicTokenizer`): drop controls
-and turn every blank into U+0020; put blanks around Chinese characters; decompose (NFD) and drop
-accents; lower-case; put blanks around punctuation. Every rule works on one character, except
-canonical ordering, which may move combining marks past each other. So a table from character to
-replacement does nearly all the work, and a slow road does the rest (`_reordered`).
+Five rules in BERT's order (google-research/bert, `tokenization.BasicTokenizer`):
 
-The rules' character sets were measured on the Rust package `tokenizers` and are kept in
-`bert_core.text.normalizer_tables`: it mixes several Unicode versions, and no `unicodedata` agrees.
-What is taken from `unicodedata` (decompositions and combining classes of characters that have been
-assigned for years) is fixed by Unicode's stability policy and the same on every Python.
+1. drop control characters and turn all whitespace into U+0020;
+2. put spaces around Chinese characters;
+3. decompose (NFD) and drop accents;
+4. lower-case;
+5. put spaces around punctuation.
+
+Each rule works on one character at a time, except that NFD may reorder combining marks. So a table
+from character to replacement does nearly all the work; `_reordered` handles the texts in which
+marks move.
+
+The character sets were measured on the Rust package `tokenizers` and are stored in
+`bert_core.text.normalizer_tables`: that package mixes several Unicode versions, and no version of
+`unicodedata` agrees with it. Decompositions and combining classes do come from `unicodedata`:
+for characters assigned long ago, Unicode's stability policy fixes them on every Python.
 """
 
 import re
@@ -22,18 +28,18 @@ from bert_core.errors import InputError
 from bert_core.text import normalizer_tables as tables
 
 _WORDS = re.compile("[^ ]+")
-_LISTED = 4_096  # sets up to this size are listed, larger ones are searched by their ranges
-_TABLE_LIMIT = 65_536  # characters remembered by one table; a text can hold a million different
+_LISTED = 4_096  # sets up to this size are also kept as a frozenset; larger ones use bisection
+_TABLE_LIMIT = 65_536  # entries per table; a text can contain a million different characters
 
 
 def _bounds(spec: str) -> list[tuple[int, int]]:
-    """Read "1-3 1f" as pairs of first and last code point."""
+    """Parse "1-3 1f" into pairs (first, last) of code points."""
     pairs = (item.partition("-") for item in spec.split())
     return [(int(first, 16), int(last or first, 16)) for first, _, last in pairs]
 
 
 class CodePoints:
-    """An immutable set of characters, kept as ranges.
+    """An immutable set of characters, stored as ranges.
 
     >>> "b" in CodePoints("61-7a")
     True
@@ -59,12 +65,12 @@ class CodePoints:
         return (chr(point) for first, last in self.bounds for point in range(first, last + 1))
 
     def pattern(self) -> str:
-        """Write the set as the inside of a regular expression's character class."""
+        """Return the set as the body of a regular expression's character class."""
         return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in self.bounds)
 
 
 def _lower_map(spec: str) -> dict[str, str]:
-    """Read runs `first-last/step+distance` as a map of characters."""
+    """Parse runs `first-last/step+distance` into a map from upper to lower case."""
     lowered = {"\u0130": "i\u0307"}
     for first, last, step, distance in re.findall(r"(\w+)-(\w+)/(\d)([+-]\w+)", spec):
         for point in range(int(first, 16), int(last, 16) + 1, int(step)):
@@ -82,42 +88,42 @@ HANGUL = CodePoints("ac00-d7a3")
 REORDERED = CodePoints(tables.REORDERED)
 LOWERED = _lower_map(tables.LOWERED)
 
-# Marks that canonical ordering moves and that accent stripping leaves in the text. Without one of
-# them in a text, ordering cannot be seen in the result.
+# Marks that canonical ordering moves and accent stripping keeps. In a text without any of them,
+# ordering does not change the result.
 _MOVING = frozenset(mark for mark in REORDERED if mark not in NONSPACING)
 
 
 def decompose(char: str) -> str:
-    """Give the canonical decomposition of one character."""
+    """Return the canonical decomposition (NFD) of one character."""
     return unicodedata.normalize("NFD", char) if char in DECOMPOSED or char in HANGUL else char
 
 
 def combining_class(char: str) -> int:
-    """Give the canonical combining class of one character, 0 for what stays in place."""
+    """Return the canonical combining class of one character; 0 if it is never reordered."""
     return unicodedata.combining(char) if char in REORDERED else 0
 
 
 def refuse_surrogate(char: str) -> None:
-    """Raise InputError when a character is half a surrogate pair.
+    """Reject a lone surrogate.
 
     Raises:
-        InputError: `char` is U+D800 to U+DFFF, which no encoded text can hold.
+        InputError: `char` is U+D800 to U+DFFF, which cannot occur in encoded text.
     """
     if "\ud800" <= char <= "\udfff":
         raise InputError(
-            f"The text holds U+{ord(char):04X}, one half of a surrogate pair; expected whole "
+            f"The text contains U+{ord(char):04X}, half of a surrogate pair; expected whole "
             "Unicode characters. Decode the bytes again, for instance with errors='replace'."
         )
 
 
 class Normalized(NamedTuple):
-    """A text after the rules.
+    """A normalised text.
 
     Attributes:
-        text: the characters that are left; blanks separate words, and stand around each
-            punctuation mark, because it is a word.
-        origins: for each of them the index of the character typed, never falling; None when it is
-            its own index.
+        text: the normalised characters; words, including each punctuation mark, are separated by
+            spaces.
+        origins: for each character of `text`, the index of the original character it comes from
+            (never decreasing); None if every character kept its index.
     """
 
     text: str
@@ -129,15 +135,15 @@ class Normalized(NamedTuple):
 
 
 class Normalizer(dict[str, str]):
-    """A table from one typed character to what the rules leave of it, filled on demand.
+    """A table from original character to its normalised replacement, filled on demand.
 
-    Being a dictionary makes the common case one lookup per character. Safe to share between
-    threads: two that meet an unknown character compute the same entry.
+    A dictionary, so that the common case is one lookup per character. Threads can share it: two
+    that meet the same new character compute the same entry.
 
     Args:
         lowercase: lower-case letters.
-        strip_accents: decompose characters and drop accents; None means as `lowercase`.
-        chinese_chars: put blanks around Chinese characters.
+        strip_accents: decompose characters and drop accents; None follows `lowercase`.
+        chinese_chars: put spaces around Chinese characters.
     """
 
     def __init__(
@@ -151,7 +157,7 @@ class Normalizer(dict[str, str]):
         self.lowercase = lowercase
         self.strip_accents = lowercase if strip_accents is None else strip_accents
         self.chinese_chars = chinese_chars
-        self._moving: set[str] = set()  # characters met that leave a moving mark
+        self._moving: set[str] = set()  # characters seen so far whose replacement has a moving mark
 
     def __missing__(self, char: str) -> str:
         refuse_surrogate(char)
@@ -164,7 +170,7 @@ class Normalizer(dict[str, str]):
         return replacement
 
     def clean(self, char: str) -> str:
-        """Apply the first two rules to one character: controls, blanks, Chinese padding."""
+        """Apply rules 1 and 2 to one character: controls, whitespace, Chinese characters."""
         if char in REMOVED:
             return ""
         if char in BLANK:
@@ -174,16 +180,16 @@ class Normalizer(dict[str, str]):
         return char
 
     def strip(self, text: str) -> str:
-        """Decompose the characters of `text` one by one and drop accents, if asked for."""
+        """Apply rule 3, if enabled: decompose each character and drop accents."""
         if not self.strip_accents:
             return text
         marks = "".join(map(decompose, text))
         return "".join(char for char in marks if char not in NONSPACING)
 
     def recase(self, text: str) -> str:
-        """Lower-case the characters of `text` one by one, if asked for.
+        """Apply rule 4, if enabled: lower-case each character.
 
-        Not `str.lower`: that looks at neighbours (a final Greek sigma), the reference does not.
+        Unlike `str.lower`, the reference ignores context such as a final Greek sigma.
         """
         return "".join(LOWERED.get(char, char) for char in text) if self.lowercase else text
 
@@ -191,7 +197,7 @@ class Normalizer(dict[str, str]):
         """Apply all rules to a text.
 
         Raises:
-            InputError: the text holds half a surrogate pair.
+            InputError: the text contains a lone surrogate.
         """
         replacements = list(map(self.__getitem__, text))
         if self._moving and not self._moving.isdisjoint(text):
@@ -203,7 +209,7 @@ class Normalizer(dict[str, str]):
         return Normalized(normalized, origins)
 
     def stages(self, text: str) -> tuple[str, str, str]:
-        """Give the text after cleaning, after stripping and after lower-casing, for a look."""
+        """Return the text after cleaning, after accent stripping and after lower-casing."""
         cleaned = "".join(map(self.clean, text))
         if not self.strip_accents:
             return cleaned, cleaned, self.recase(cleaned)
@@ -212,11 +218,12 @@ class Normalizer(dict[str, str]):
         return cleaned, stripped, self.recase(stripped)
 
     def _reordered(self, text: str) -> Normalized:
-        """Normalise a text whose marks change places.
+        """Normalise a text in which canonical ordering moves marks.
 
-        The reference keeps, with every decomposed character, whether it takes the next
-        character of the text or shares the last one taken; ordering moves that flag along with
-        the mark. A mark that moves forward therefore takes the place of the one it passed.
+        Offsets follow the reference: it stores a flag with each decomposed character, saying
+        whether it consumes the next original character or shares the last one, and moves the flag
+        along with the mark. A mark that moves forward therefore gets the offset of the mark it
+        passed.
         """
         cleaned = [(char, index) for index, typed in enumerate(text) for char in self.clean(typed)]
         origins = iter([index for _, index in cleaned])
@@ -234,12 +241,12 @@ class Normalizer(dict[str, str]):
 
 
 def _set_apart(text: str) -> str:
-    """Put blanks around punctuation, and keep the rest."""
+    """Apply rule 5: put spaces around punctuation."""
     return "".join(f" {char} " if char in PUNCTUATION else char for char in text)
 
 
 def _canonical_order(chars: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Decompose and order characters; True marks the first of each decomposition."""
+    """Decompose and reorder characters; the flag marks the first of each decomposition."""
     pending: list[tuple[int, str, bool]] = []
     for char in chars:
         for index, part in enumerate(decompose(char)):
@@ -252,5 +259,5 @@ def _canonical_order(chars: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _ordered(pending: list[tuple[int, str, bool]]) -> Iterator[tuple[str, bool]]:
-    # sorted() is stable, as canonical ordering asks.
+    # Canonical ordering must be stable, and sorted() is.
     return ((char, first) for _, char, first in sorted(pending, key=lambda item: item[0]))

@@ -1,23 +1,23 @@
-"""Which characters the reference removes, pads, strips, splits and lower-cases.
+"""Characters that the reference removes, pads, strips, splits and lower-cases.
 
-Written by `python -m benchmarks.normalizer_tables`, measured on `tokenizers` 0.23.3; not to be
-edited. Ranges are hexadecimal, both ends belong to them. Read by `bert_core.text.normalizer`.
+Written by `python -m benchmarks.normalizer_tables`, measured on `tokenizers` 0.23.3; do not
+edit. Ranges are hexadecimal and include both ends. Read by `bert_core.text.normalizer`.
 """
 
-# Controls, formats, private use, NUL and U+FFFD: dropped by cleaning.
+# Control, format and private-use characters, NUL and U+FFFD: dropped by cleaning.
 REMOVED = (
     "0-8 b-c e-1f 7f-9f ad 600-605 61c 6dd 70f 180e 200b-200f 202a-202e 2060-2064 2066-206f "
     "e000-f8ff feff fff9-fffb fffd 110bd 1bca0-1bca3 1d173-1d17a e0001 e0020-e007f f0000-ffffd "
     "100000-10fffd"
 )
 
-# Become U+0020 when the text is cleaned.
+# Whitespace: replaced by U+0020.
 BLANK = "9-a d 20 a0 1680 2000-200a 2028-2029 202f 205f 3000"
 
-# Put between blanks, so that each becomes a word.
+# Surrounded by spaces, so that each becomes a word.
 CHINESE = "3400-4dbf 4e00-9fff f900-faff 20000-2a6df 2a700-2b81f 2b920-2ceaf 2f800-2fa1f"
 
-# Dropped when accents are stripped (after decomposition).
+# Accents: dropped after decomposition.
 NONSPACING = (
     "300-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 6d6-6dc 6df-6e4 "
     "6e7-6e8 6ea-6ed 711 730-74a 7a6-7b0 7eb-7f3 816-819 81b-823 825-827 829-82d 859-85b "
@@ -46,7 +46,7 @@ NONSPACING = (
     "1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf 1e8d0-1e8d6 e0100-e01ef"
 )
 
-# Each is a word of its own.
+# Punctuation: each character becomes a word.
 PUNCTUATION = (
     "21-2f 3a-40 5b-60 7b-7e a1 a7 ab b6-b7 bb bf 37e 387 55a-55f 589-58a 5be 5c0 5c3 5c6 "
     "5f3-5f4 609-60a 60c-60d 61b 61e-61f 66a-66d 6d4 700-70d 7f7-7f9 830-83e 85e 964-965 970 "
@@ -65,7 +65,7 @@ PUNCTUATION = (
     "16a6e-16a6f 16af5 16b37-16b3b 16b44 1bc9f 1da87-1da8b"
 )
 
-# Have a canonical decomposition (Hangul syllables aside).
+# Characters with a canonical decomposition (without Hangul syllables).
 DECOMPOSED = (
     "c0-c5 c7-cf d1-d6 d9-dd e0-e5 e7-ef f1-f6 f9-fd ff-10f 112-125 128-130 134-137 139-13e "
     "143-148 14c-151 154-165 168-17e 1a0-1a1 1af-1b0 1cd-1dc 1de-1e3 1e6-1f0 1f4-1f5 1f8-21b "
@@ -87,7 +87,7 @@ DECOMPOSED = (
     "1134b-1134c 114bb-114bc 114be 115ba-115bb 1d15e-1d164 1d1bb-1d1c0 2f800-2fa1d"
 )
 
-# Have a combining class above 0: canonical ordering moves them.
+# Characters with a combining class above 0: canonical ordering can move them.
 REORDERED = (
     "300-33f 342 345-34e 350-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 "
     "6d6-6dc 6df-6e4 6e7-6e8 6ea-6ed 711 730-74a 7eb-7f3 816-819 81b-823 825-827 829-82d "
@@ -106,7 +106,7 @@ REORDERED = (
     "1e8d0-1e8d6 1e944-1e94a"
 )
 
-# Lower case: first-last/step+distance. Only U+0130 gives two characters.
+# Lower case as first-last/step+distance. U+0130 (two characters) is left out.
 LOWERED = (
     "41-5a/1+20 c0-d6/1+20 d8-de/1+20 100-12e/2+1 132-136/2+1 139-147/2+1 14a-176/2+1 "
     "178-178/1-79 179-17d/2+1 181-181/1+d2 182-184/2+1 186-186/1+ce 187-187/1+1 189-18a/1+cd "

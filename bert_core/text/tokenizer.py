@@ -1,9 +1,8 @@
-"""BERT's tokenizer: text to ids, and from every id back to the characters it came from.
+"""`BertTokenizer`: text to token ids, with the position of every token in the text.
 
-Read in this order: `normalizer` (what happens to characters), `wordpiece` (words to pieces),
-`words` (a stretch of text to tokens, with a memory), `encoding` (what comes out), then this module,
-which puts them together: one text, many texts at once, and the files of a tokenizer. `trace` shows
-the same steps one by one.
+Read in this order: `normalizer` (characters), `wordpiece` (words to pieces), `words` (a chunk of
+text to tokens, with a cache), `encoding` (the result), then this module, which combines them: one
+text, batches of texts, and a tokenizer's files. `trace` shows the same steps one by one.
 """
 
 import json
@@ -38,29 +37,28 @@ from bert_core.text.words import LONGEST, ChunkCache
 __all__ = ["BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"]
 
 CONFIG_NAME = "tokenizer_config.json"
-_LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens may be long
-_NO_LIMIT = 1_000_000_000  # configurations write 1e30 where a model has no longest input
+_LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
+_NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 
 
 class BertTokenizer(Vocabulary):
-    """Text to WordPiece tokens, exact in ids and offsets.
-
-    One tokenizer serves many threads.
+    """BERT's WordPiece tokenizer; ids and offsets match the reference exactly. Thread-safe.
 
     Args:
         vocab_file: path of a vocabulary, one piece per line.
         do_lower_case: lower-case the text and drop accents ("uncased" models).
-        max_len: the longest input of the model, for calls that ask for truncation without
-            saying where; None for no limit.
-        do_basic_tokenize: clean the text and cut at punctuation; if False, words are what stands
-            between blanks, and nothing is changed in them.
-        never_split: tokens looked for in the text before anything else; none may hold a blank.
-        strip_accents: drop accents; None means as `do_lower_case`.
-        tokenize_chinese_chars: make every Chinese character a word.
+        max_len: longest input of the model in tokens, used when a call asks for truncation or
+            padding without giving `max_length`; None for no limit.
+        do_basic_tokenize: normalise the text and split at punctuation; if False, words are
+            whitespace-separated and unchanged.
+        never_split: tokens to find in the text before anything else; they must not contain
+            spaces.
+        strip_accents: drop accents; None follows `do_lower_case`.
+        tokenize_chinese_chars: make every Chinese character a word of its own.
 
     Raises:
-        MissingFileError: there is no such file.
-        CheckpointError: the vocabulary is empty, not UTF-8, or lacks [UNK].
+        MissingFileError: the file does not exist.
+        CheckpointError: the vocabulary is empty, not UTF-8, or has no [UNK].
     """
 
     def __init__(
@@ -81,7 +79,7 @@ class BertTokenizer(Vocabulary):
         self.strip_accents = strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.never_split = tuple(_listed(never_split or ()))
-        # The five names of BERT are special only where the vocabulary has them.
+        # BERT's own five special tokens count as special only if the vocabulary has them.
         specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
         self.basic_tokenizer = BasicTokenizer(
             do_lower_case,
@@ -107,18 +105,18 @@ class BertTokenizer(Vocabulary):
         max_length: int | None = None,
         truncation: str = "longest_first",
     ) -> Encoding:
-        """Encode a text or a pair of texts as the model reads it.
+        """Encode a text or a pair of texts as input for the model.
 
         Args:
             text: the first text.
-            text_pair: the second text, if there are two.
-            max_length: the most tokens of the whole input, [CLS] and [SEP] included; None cuts
-                nothing.
-            truncation: "longest_first", "only_first" or "only_second".
+            text_pair: the second text, or None for a single text.
+            max_length: truncate the whole input, including [CLS] and [SEP], to this many tokens;
+                None for no truncation.
+            truncation: "longest_first", "only_first" or "only_second"; see `kept_lengths`.
 
         Raises:
-            InputError: a text is not a string or holds half a surrogate pair, or the rule
-                cannot bring the input down to `max_length`.
+            InputError: a text is not a string or contains a lone surrogate, or the rule cannot
+                shorten the input to `max_length`.
         """
         first = self._segment(text)
         second = None if text_pair is None else self._segment(text_pair)
@@ -134,10 +132,10 @@ class BertTokenizer(Vocabulary):
         max_length: int | None = None,
         truncation: str = "longest_first",
     ) -> list[Encoding]:
-        """Encode many texts, or many pairs of texts; see `encode`.
+        """Encode several texts, or several pairs of texts; see `encode`.
 
         Raises:
-            InputError: as `encode`, or texts and pairs differ in number.
+            InputError: as for `encode`, or the numbers of texts and pairs differ.
         """
         return [
             self.encode(text, pair, max_length=max_length, truncation=truncation)
@@ -147,14 +145,14 @@ class BertTokenizer(Vocabulary):
     def encode_ids(
         self, texts: Iterable[str], *, add_special_tokens: bool = True
     ) -> list[list[int]]:
-        """Encode many texts and return their ids alone; the fast road for training.
+        """Return only the ids of several texts; faster than `encode_batch`, for training.
 
         Args:
             texts: single texts.
-            add_special_tokens: put [CLS] and [SEP] around each.
+            add_special_tokens: add [CLS] and [SEP] to each.
 
         Raises:
-            InputError: a text is not a string or holds half a surrogate pair.
+            InputError: a text is not a string or contains a lone surrogate.
         """
         segments = map(self._segment, _listed(texts))
         if not add_special_tokens:
@@ -165,20 +163,21 @@ class BertTokenizer(Vocabulary):
     def encode_windows(
         self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
     ) -> list[Encoding]:
-        """Encode a text that is longer than the model as several overlapping inputs.
+        """Encode a text too long for the model as several overlapping inputs (windows).
 
         Args:
-            text: the text to cut; of a pair it is the one that is repeated whole.
-            text_pair: the second text; if there is one, it alone is cut.
-            max_length: the most tokens of each input, [CLS] and [SEP] included.
-            stride: how many tokens of the text neighbours share.
+            text: the text to split into windows; with `text_pair`, it is instead repeated whole
+                in every window.
+            text_pair: the second text; if given, only this one is split.
+            max_length: largest number of tokens per window, including [CLS] and [SEP].
+            stride: number of tokens that neighbouring windows share.
 
         Returns:
-            One input at least, in the order of the text. Offsets and word numbers count from the
-            start of the whole text.
+            At least one encoding, in text order. Offsets and word ids count from the start of the
+            whole text.
 
         Raises:
-            InputError: as `encode`, or there is no room to move forward.
+            InputError: as for `encode`, or `max_length` leaves no room to move forward.
         """
         first = self._segment(text)
         if text_pair is None:
@@ -192,7 +191,7 @@ class BertTokenizer(Vocabulary):
         """Return the tokens of a text, without [CLS] and [SEP].
 
         Raises:
-            InputError: `text` is not a string or holds half a surrogate pair.
+            InputError: `text` is not a string or contains a lone surrogate.
         """
         return [self._pieces[number] for number in self._segment(text).ids]
 
@@ -200,7 +199,7 @@ class BertTokenizer(Vocabulary):
         """Return every step from the text to its tokens.
 
         Raises:
-            InputError: `text` is not a string or holds half a surrogate pair.
+            InputError: `text` is not a string or contains a lone surrogate.
         """
         return trace_text(self, text)
 
@@ -214,29 +213,30 @@ class BertTokenizer(Vocabulary):
         max_length: int | None = None,
         return_tensors: str | None = None,
     ) -> dict[str, Any]:
-        """Encode a text or many into the dictionary that a model's `forward` takes.
+        """Encode one or more texts as keyword arguments for a model's `forward`.
 
         Args:
-            texts: one text, or many.
-            pairs: the second texts, as many as `texts`.
-            padding: False, True or "longest" (to the longest of the batch), or "max_length".
-            truncation: False, True (longest first), or the name of a rule; see `encode`.
-            max_length: the most tokens; None means the tokenizer's `max_len`.
+            texts: one text, or a sequence of texts.
+            pairs: the second texts, one for each of `texts`.
+            padding: False, True or "longest" (to the longest input of the batch), or
+                "max_length".
+            truncation: False, True ("longest_first"), or the name of a rule; see `encode`.
+            max_length: largest number of tokens; None means the tokenizer's `max_len`.
             return_tensors: None for lists, "pt" for PyTorch, "np" for NumPy.
 
         Returns:
-            `input_ids`, `token_type_ids` and `attention_mask`, each (B, T) as lists or tensors; for
-            one text and no tensors, (T,).
+            `input_ids`, `token_type_ids` and `attention_mask`, each (B, T) as lists or tensors; a
+            single text without `return_tensors` gives lists (T,).
 
         Raises:
-            InputError: an option is unknown, rows of different lengths
-                cannot be a tensor, or as `encode`.
+            InputError: as for `encode`, an option is unknown, or inputs of different lengths are
+                requested as a tensor.
         """
         options = _BatchOptions(padding, truncation, max_length, return_tensors)
         return _encode_dictionary(self, texts, pairs, options)
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
-        """Write `vocab.txt` and `tokenizer_config.json` into a folder, made if it is missing.
+        """Write `vocab.txt` and `tokenizer_config.json` to a folder, created if necessary.
 
         Returns:
             The paths of the two files.
@@ -250,20 +250,21 @@ class BertTokenizer(Vocabulary):
         cache_dir: str | os.PathLike[str] | None = None,
         **kwargs: Any,
     ) -> "BertTokenizer":
-        """Load the tokenizer of a folder, of a named model, or of a vocabulary file.
+        """Load a tokenizer by model name, folder or vocabulary file.
 
-        Lower-casing is what `do_lower_case=` says, else what `tokenizer_config.json` says, else off
-        where the name holds "cased" without "un", else on.
+        `do_lower_case` is the keyword argument if given, else the value in
+        `tokenizer_config.json`, else False if the name contains "cased" but not "uncased", else
+        True.
 
         Args:
-            name_or_path: what `Class.from_pretrained` of a model takes, or a vocabulary file. The
-                keyword `pretrained_model_name_or_path` is another name for it.
-            cache_dir: where downloads are kept.
-            **kwargs: arguments of `BertTokenizer`; `revision` names a version of a source.
+            name_or_path: anything a model's `from_pretrained` accepts, or a vocabulary file. The
+                keyword `pretrained_model_name_or_path` is an alias.
+            cache_dir: folder for downloads.
+            **kwargs: arguments of `BertTokenizer`; also `revision`, a version of the source.
 
         Raises:
-            MissingFileError: nothing of that name, or no vocabulary in it.
-            CheckpointError: the vocabulary or the configuration beside it cannot be used.
+            MissingFileError: the name or path does not exist or contains no vocabulary.
+            CheckpointError: the vocabulary or `tokenizer_config.json` cannot be used.
         """
         name = given_name(name_or_path, kwargs)
         revision = kwargs.pop("revision", None)
@@ -275,22 +276,22 @@ class BertTokenizer(Vocabulary):
         return Frame(self.cls_token_id, self.sep_token_id, self._pieces)
 
     def special_tokens_in(self, text: str) -> list[re.Match[str]]:
-        """Find the special tokens that are written in a text, in order."""
+        """Find the special tokens that occur in a text, in order."""
         pattern = self._chunks.specials
         return [] if pattern is None else list(pattern.finditer(text))
 
     def _segment(self, text: str) -> Segment:
-        """Tokenize one text: no rule looks across U+0020, so what stands between goes alone."""
+        """Tokenize one text, chunk by chunk: no rule looks across U+0020."""
         try:
             stretches = text.split(" ")
             if text.isascii() or max(map(len, stretches)) <= LONGEST:
                 return Segment(text, list(map(self._chunk_of, stretches)))
-            # Too long to be remembered whole, as in scripts without blanks.
+            # A chunk is too long for the cache, as in scripts without spaces: split it further.
             if (parts := self._chunks.parts_of(text)) is not None:
                 return Segment(text, list(map(self._chunk_of, parts)), gap=0)
             return Segment(text, list(map(self._chunk_of, stretches)))
         except (InputError, AttributeError, TypeError):
-            check_surrogates(check_text(text))  # says what is wrong, and where
+            check_surrogates(check_text(text))  # raises an error that says what is wrong, and where
             raise
 
     def _shortened(
@@ -305,11 +306,11 @@ class BertTokenizer(Vocabulary):
         return Encoding(self._frame, first.cut(0, kept), short, truncated)
 
 
-# -- many texts at once ---------------------------------------------------------------------------
+# -- batches --------------------------------------------------------------------------------------
 
 
 class _BatchOptions(NamedTuple):
-    """How a batch is shaped; see `BertTokenizer.__call__`."""
+    """The options of `BertTokenizer.__call__`."""
 
     padding: bool | str
     truncation: bool | str
@@ -318,24 +319,24 @@ class _BatchOptions(NamedTuple):
 
 
 def _listed(texts: Iterable[str]) -> list[str]:
-    """Return many texts as a list.
+    """Return several texts as a list.
 
     Raises:
-        InputError: `texts` is a single text, or cannot be gone through.
+        InputError: `texts` is a single text, or not iterable.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(
             f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`, "
-            "or put it into a list."
+            "or put it in a list."
         )
     return list(texts)
 
 
 def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str, str | None]]:
-    """Put each text beside its second text, or beside None.
+    """Pair each text with its second text, or with None.
 
     Raises:
-        InputError: there are more of one than of the other.
+        InputError: the numbers of texts and second texts differ.
     """
     first = _listed(texts)
     if pairs is None:
@@ -343,8 +344,8 @@ def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str
     second = _listed(pairs)
     if len(first) != len(second):
         raise InputError(
-            f"There are {len(first)} texts and {len(second)} second texts; expected as many of "
-            "each."
+            f"There are {len(first)} texts and {len(second)} second texts; expected the same "
+            "number of each."
         )
     return list(zip(first, second, strict=True))
 
@@ -355,7 +356,7 @@ def _encode_dictionary(
     pairs: str | Sequence[str] | None,
     options: _BatchOptions,
 ) -> dict[str, Any]:
-    """Encode, cut, pad and convert; see `BertTokenizer.__call__`."""
+    """Encode, truncate, pad and convert; see `BertTokenizer.__call__`."""
     single = isinstance(texts, str)
     max_length = options.max_length if options.max_length is not None else tokenizer.max_len
     cut = {} if options.truncation is False else _cutting(options.truncation, max_length)
@@ -392,7 +393,7 @@ def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: i
     if max_length is None:
         raise InputError(
             "padding='max_length' needs a length, and this tokenizer has no `max_len`. "
-            "Give max_length=."
+            "Pass max_length."
         )
     return max_length
 
@@ -411,14 +412,14 @@ def _tensor(rows: list[list[int]], kind: str) -> Any:
     if len({len(row) for row in rows}) > 1:
         lengths = sorted({len(row) for row in rows})
         raise InputError(
-            f"The inputs have from {lengths[0]} to {lengths[-1]} tokens and do not fit into one "
+            f"The inputs have {lengths[0]} to {lengths[-1]} tokens; expected equal lengths for a "
             "tensor. Use padding=True."
         )
     array = numpy.array(rows, dtype=numpy.int64) if rows else numpy.zeros((0, 0), numpy.int64)
     return torch.from_numpy(array) if kind == "pt" else array
 
 
-# -- the files of a tokenizer ---------------------------------------------------------------------
+# -- files ----------------------------------------------------------------------------------------
 
 
 def _find(
@@ -427,12 +428,12 @@ def _find(
     cache_dir: str | os.PathLike[str] | None = None,
     revision: str | None = None,
 ) -> tuple[Path, dict[str, Any]]:
-    """Find a vocabulary and the options that the files and the name beside it imply.
+    """Return the path of a vocabulary, and the options found in its configuration and name.
 
     Raises:
-        InputError: what was given is neither a path nor a name.
-        MissingFileError: there is no such folder or name, or no vocabulary in it.
-        DownloadError: a server did not deliver it.
+        InputError: `name_or_path` is neither a path nor a name.
+        MissingFileError: it does not exist or contains no vocabulary.
+        DownloadError: the download failed.
         CheckpointError: `tokenizer_config.json` cannot be read.
     """
     path = Path(os.path.expanduser(path_of(name_or_path)))
@@ -442,12 +443,12 @@ def _find(
     else:
         folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
         vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
-        if "cased" not in name.lower():  # an archive may be called anything; its folder tells
+        if "cased" not in name.lower():  # an archive's own name may say nothing; try its folder
             name = _told_name(folder)
-    if not os.path.exists(vocab_file):  # unlike Path's own, no error in a folder that is locked
+    if not os.path.exists(vocab_file):  # unlike Path.exists, no exception if access is denied
         raise MissingFileError(
-            f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary beside the "
-            "weights. Copy it there, or name the vocabulary file itself."
+            f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary in the folder of "
+            "the weights. Copy it there, or give the path of the vocabulary file."
         )
     options = _options(folder / CONFIG_NAME)
     options.setdefault("do_lower_case", _lower_case_by_name(name))
@@ -455,7 +456,7 @@ def _find(
 
 
 def _told_name(folder: Path) -> str:
-    """Return the name that says something: a copy from the Hub lies under its commit's number.
+    """Return the model name in a path; a Hub snapshot's own folder is named after its commit.
 
     >>> _told_name(Path("models--google-bert--bert-base-cased/snapshots/cd5ef92a"))
     'models--google-bert--bert-base-cased'
@@ -469,14 +470,12 @@ def _lower_case_by_name(name: str) -> bool:
 
 
 def _options(path: Path) -> dict[str, Any]:
-    """Read the options of `BertTokenizer` that a configuration states."""
+    """Read the `BertTokenizer` options in a `tokenizer_config.json`; empty if there is none."""
     if not os.path.exists(path):
         return {}
     found = parse_json(read_small(path, _LARGEST), str(path))
     if not isinstance(found, dict):
-        raise CheckpointError(
-            f"{path} holds {type(found).__name__}; expected an object of options."
-        )
+        raise CheckpointError(f"{path} contains a {type(found).__name__}; expected a JSON object.")
     options: dict[str, Any] = {}
     for key in ("do_lower_case", "do_basic_tokenize", "strip_accents", "tokenize_chinese_chars"):
         value = found.get(key)
@@ -492,9 +491,9 @@ def _options(path: Path) -> dict[str, Any]:
 
 
 def _save(tokenizer: BertTokenizer, folder: Path) -> tuple[str, str]:
-    """Write vocabulary and configuration; see `BertTokenizer.save_pretrained`."""
+    """Write the vocabulary and configuration; see `BertTokenizer.save_pretrained`."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"Cannot save into {folder}: it is a file. Name a folder.")
+        raise InputError(f"Cannot save to {folder}: it is a file. Give a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     options: dict[str, Any] = {
         "tokenizer_class": "BertTokenizer",

@@ -1,6 +1,7 @@
-"""The tokenizer in slow motion: every step from a text to its tokens, to be looked at.
+"""A trace of the tokenizer: every step from a text to its tokens, for display.
 
-A trace is computed apart from the fast road, straight from the rules, and ends in the same tokens.
+A trace is computed directly from the rules, without the tokenizer's caches and shortcuts, and gives
+the same tokens.
 """
 
 import re
@@ -17,7 +18,7 @@ Span = tuple[int, int]
 
 
 class Traceable(Protocol):
-    """What a trace asks of a tokenizer; `BertTokenizer` has it."""
+    """The part of `BertTokenizer` that a trace uses."""
 
     vocab: dict[str, int]
     unk_token: str
@@ -30,16 +31,16 @@ class Traceable(Protocol):
         """Every character that some piece contains."""
 
     def special_tokens_in(self, text: str) -> list[re.Match[str]]:
-        """Find the special tokens that are written in a text."""
+        """Find the special tokens that occur in a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One look into the vocabulary.
+    """One vocabulary lookup.
 
     Attributes:
-        piece: what was looked up, "##" in front of continuations.
-        found: whether the vocabulary has it.
+        piece: the piece looked up; continuations start with "##".
+        found: whether it is in the vocabulary.
     """
 
     piece: str
@@ -51,17 +52,17 @@ class WordTrace:
     """One word and how it became tokens.
 
     Attributes:
-        text: the characters typed, `trace.text[start:end]`.
-        start: its first character in the text.
-        end: the character behind its last.
-        normalized: the word after cleaning, case and accents.
-        attempts: every look into the vocabulary, in order; none for a special token or a word
-            that is too long.
-        pieces: the tokens it became.
+        text: the original characters, `trace.text[start:end]`.
+        start: index of its first character in the text.
+        end: index after its last character.
+        normalized: the word after normalisation.
+        attempts: every vocabulary lookup, in order; empty for a special token or a word that is
+            too long.
+        pieces: its tokens.
         ids: their ids.
-        offsets: their places in the text.
-        unknown_reason: why it became [UNK], in a sentence; None for a word that is known.
-        special: whether it is a special token written in the text.
+        offsets: their (start, end) in the text.
+        unknown_reason: one sentence on why it became [UNK], or None.
+        special: whether it is a special token that occurs in the text.
     """
 
     text: str
@@ -78,14 +79,16 @@ class WordTrace:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A text on its way to tokens.
+    """A text after each step of tokenization.
 
     Attributes:
-        text: as typed.
-        cleaned: controls dropped, blanks turned into U+0020, Chinese characters set apart.
-        stripped: then decomposed, accents dropped (`cleaned` again where the tokenizer keeps them).
-        normalized: then lower-cased (`stripped` again where the tokenizer keeps case).
-        words: the words in order, each with its attempts.
+        text: the original text.
+        cleaned: without control characters, whitespace as U+0020, Chinese characters between
+            spaces.
+        stripped: `cleaned`, decomposed and without accents (unchanged if the tokenizer keeps
+            accents).
+        normalized: `stripped`, lower-cased (unchanged if the tokenizer keeps case).
+        words: the words in order, each with its lookups.
     """
 
     text: str
@@ -101,20 +104,20 @@ class Trace:
 
     @property
     def ids(self) -> list[int]:
-        """Their ids."""
+        """The ids of all tokens."""
         return [number for word in self.words for number in word.ids]
 
     @property
     def offsets(self) -> list[Span]:
-        """Their places in the text."""
+        """The (start, end) of all tokens in the text."""
         return [span for word in self.words for span in word.offsets]
 
 
 def trace_text(tokenizer: Traceable, text: str) -> Trace:
-    """Take a text through every step; see `BertTokenizer.trace`.
+    """Trace a text; see `BertTokenizer.trace`.
 
     Raises:
-        InputError: `text` is not a string or holds half a surrogate pair.
+        InputError: `text` is not a string or contains a lone surrogate.
     """
     check_surrogates(check_text(text))
     tracer = _Tracer(tokenizer, text)
@@ -130,7 +133,7 @@ def trace_text(tokenizer: Traceable, text: str) -> Trace:
 
 
 def _stretches(tokenizer: Traceable, text: str) -> Iterator[tuple[int, int, bool]]:
-    """Cut a text at its special tokens: (start, end, whether it is one)."""
+    """Split a text at its special tokens: (start, end, whether this part is one)."""
     end = 0
     for match in tokenizer.special_tokens_in(text):
         if match.start() > end:
@@ -147,18 +150,18 @@ class _Tracer:
     def __init__(self, tokenizer: Traceable, text: str) -> None:
         self._tokenizer = tokenizer
         self._text = text
-        self._known: dict[str, _Lookup] = {}  # a word that comes again is not looked up again
+        self._known: dict[str, _Lookup] = {}  # results for words that occur again
         self.stages: tuple[list[str], list[str], list[str]] = ([], [], [])
         self.words: list[WordTrace] = []
 
     def special(self, start: int, end: int) -> None:
-        """Trace a token that is found before anything else."""
+        """Trace a special token."""
         token = self._text[start:end]
         self._stage(token, token, token)
         self._word(token, range(start, end), special=token in self._tokenizer.vocab)
 
     def normalised(self, start: int, end: int) -> None:
-        """Trace a stretch through all rules."""
+        """Trace a part of the text through normalisation and WordPiece."""
         typed, normalizer = self._text[start:end], self._tokenizer.normalizer
         self._stage(*normalizer.stages(typed))
         normalized = normalizer.normalize(typed)
@@ -169,7 +172,7 @@ class _Tracer:
             self._word(match.group(), [start + place for place in places])
 
     def blank_separated(self, start: int, end: int) -> None:
-        """Trace a stretch whose words are taken as they are."""
+        """Trace a part of the text whose words are not normalised."""
         typed = self._text[start:end]
         self._stage(typed, typed, typed)
         for match in blank_separated(typed):
@@ -180,7 +183,7 @@ class _Tracer:
             stage.append(form)
 
     def _word(self, word: str, places: Sequence[int], *, special: bool = False) -> None:
-        """Add one word; `places` says where in the text each of its characters comes from."""
+        """Add one word; `places` has the index in the text of each of its characters."""
         found = _special(word) if special else self._known.get(word)
         if found is None:
             found = self._known[word] = _look_up(self._tokenizer, word)
@@ -203,7 +206,7 @@ class _Tracer:
 
 
 class _Lookup(NamedTuple):
-    """What the vocabulary answered to one word; the pieces' places count from its start."""
+    """The lookups of one word; pieces are (token, start, end) within the word."""
 
     attempts: tuple[Attempt, ...]
     pieces: tuple[tuple[str, int, int], ...]
@@ -215,7 +218,7 @@ def _special(token: str) -> _Lookup:
 
 
 def _look_up(tokenizer: Traceable, word: str) -> _Lookup:
-    """Try the pieces of one word; the ones found are its tokens."""
+    """Look up one word; the pieces found are its tokens."""
     tried = tokenizer.wordpiece_tokenizer.attempts(word)
     attempts = tuple([Attempt(each.token, each.found) for each in tried])
     if tried and tried[-1].found:
@@ -227,7 +230,7 @@ def _look_up(tokenizer: Traceable, word: str) -> _Lookup:
 
 
 def _reason(tokenizer: Traceable, word: str, tried: list[Try]) -> str:
-    """Say why a word is unknown."""
+    """Return a sentence on why a word is unknown."""
     if not tried:
         limit = tokenizer.wordpiece_tokenizer.max_input_chars_per_word
         return f"The word has {len(word)} characters; words of more than {limit} are not looked up."

@@ -1,4 +1,4 @@
-"""Reading and writing `vocab.txt`: one piece per line, its id is the line's number from 0."""
+"""`Vocabulary` and `vocab.txt`: one piece per line, whose id is the line number from 0."""
 
 import os
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ VOCABULARY_NAME = "vocab.txt"
 SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
 _MOST = 1_000_000  # pieces; the largest have half a million
-# What Rust's `trim_end` takes off a line: Unicode White_Space, written out.
+# The characters that Rust's `trim_end` strips (Unicode White_Space), written out.
 _BLANKS = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
 )
 _BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
 
-# In this order (the reference decoder's clean-up).
+# The reference decoder's clean-up, applied in this order.
 _TIDY = (
     *((f" {mark}", mark) for mark in ".?!,"),
     (" ' ", "'"),
@@ -34,10 +34,10 @@ _TIDY = (
 
 
 def path_of(value: object) -> Path:
-    """Return a path that a caller typed.
+    """Return a path or name given by the caller as a Path.
 
     Raises:
-        InputError: it is neither text nor a path.
+        InputError: it is neither a string nor a path.
     """
     if isinstance(value, str | os.PathLike):
         return Path(value)
@@ -47,12 +47,12 @@ def path_of(value: object) -> Path:
 def read_vocabulary(path: Path) -> list[str]:
     """Read the pieces of a vocabulary file in the order of their ids.
 
-    A byte order mark, Windows line ends and blanks at the end of a line are no part of a piece.
-    An empty line keeps its id, except at the end of the file.
+    A byte order mark, Windows line ends and trailing whitespace are stripped. Empty lines keep
+    their id, except at the end of the file.
 
     Raises:
-        MissingFileError: there is no such file.
-        CheckpointError: the file is empty, absurdly large, not UTF-8, or lacks [UNK].
+        MissingFileError: the file does not exist.
+        CheckpointError: the file is empty, too large, not UTF-8, or has no [UNK].
     """
     if os.path.isdir(path) or not os.path.exists(path):
         raise MissingFileError(
@@ -68,9 +68,10 @@ def read_vocabulary(path: Path) -> list[str]:
         ) from error
     if (lines := text.count("\n")) > _MOST:
         raise CheckpointError(
-            f"{path} has {lines:,} lines, a vocabulary at most {_MOST:,}. This is another file."
+            f"{path} has {lines:,} lines; expected at most {_MOST:,}. Check that this is a "
+            "vocabulary."
         )
-    # Only "\n" ends a line: str.splitlines would also cut at characters that are pieces.
+    # Not str.splitlines: it would also split at characters that are pieces themselves.
     pieces = [line.rstrip(_BLANKS) for line in text.split("\n")]
     while pieces and not pieces[-1]:
         pieces.pop()
@@ -79,26 +80,25 @@ def read_vocabulary(path: Path) -> list[str]:
 
 
 def check_vocabulary(pieces: list[str], source: str) -> None:
-    """Refuse a vocabulary that no tokenizer can work with.
+    """Reject a vocabulary that no tokenizer can use.
 
     Raises:
-        CheckpointError: it is empty or lacks [UNK].
+        CheckpointError: it is empty or has no [UNK].
     """
     if not pieces:
         raise CheckpointError(f"The vocabulary {source} is empty; expected one piece per line.")
     if SPECIAL_TOKENS[0] not in pieces:
         raise CheckpointError(
-            f"The vocabulary {source} has {len(pieces):,} pieces but no [UNK], which stands "
-            f"for every unknown word. Add a line [UNK], or check that this is a WordPiece "
-            "vocabulary."
+            f"The vocabulary {source} has {len(pieces):,} pieces but no [UNK], the token for "
+            f"unknown words. Add a line [UNK], or check that this is a WordPiece vocabulary."
         )
 
 
 def write_vocabulary(pieces: Iterable[str], path: str | Path) -> Path:
-    """Write the pieces, one per line, to a file or as `vocab.txt` into a folder.
+    """Write the pieces, one per line, to a file, or to `vocab.txt` in an existing folder.
 
     Raises:
-        InputError: the folder that should hold the file does not exist.
+        InputError: the parent folder does not exist.
     """
     target = Path(path)
     if target.is_dir():
@@ -112,14 +112,14 @@ def write_vocabulary(pieces: Iterable[str], path: str | Path) -> Path:
 
 
 class Vocabulary:
-    """The pieces a tokenizer knows, and the way from piece to id and back.
+    """The pieces of a tokenizer, and conversion between pieces and ids.
 
     Args:
-        pieces: in the order of their ids. Of a piece that stands there twice, the last id counts.
+        pieces: all pieces in the order of their ids. If a piece occurs twice, its last id counts.
 
     Attributes:
-        vocab: ids of pieces.
-        ids_to_tokens: pieces of ids.
+        vocab: piece -> id.
+        ids_to_tokens: id -> piece.
     """
 
     unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
@@ -134,12 +134,12 @@ class Vocabulary:
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, V."""
+        """V, the number of ids."""
         return len(self.ids_to_tokens)
 
     @cached_property
     def characters(self) -> frozenset[str]:
-        """Every character that some piece contains, the special tokens aside."""
+        """Every character that occurs in a piece other than the special tokens."""
         return frozenset("".join(piece for piece in self.vocab if piece not in SPECIAL_TOKENS))
 
     @property
@@ -169,7 +169,7 @@ class Vocabulary:
 
     @property
     def all_special_ids(self) -> list[int]:
-        """The ids of those of BERT's five special tokens that the vocabulary has."""
+        """The ids of BERT's five special tokens, as far as the vocabulary has them."""
         return [self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab]
 
     @overload
@@ -179,10 +179,7 @@ class Vocabulary:
     def convert_tokens_to_ids(self, tokens: list[str] | tuple[str, ...]) -> list[int]: ...
 
     def convert_tokens_to_ids(self, tokens: str | list[str] | tuple[str, ...]) -> int | list[int]:
-        """Look up the ids of tokens; one that is not in the vocabulary gives [UNK]'s.
-
-        A single token gives a single id.
-        """
+        """Return the ids of tokens, or the id of a single token; unknown tokens give [UNK]'s id."""
         unknown = self.vocab[self.unk_token]
         if isinstance(tokens, str):
             return self.vocab.get(tokens, unknown)
@@ -195,10 +192,10 @@ class Vocabulary:
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]: ...
 
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> str | list[str]:
-        """Look up the tokens of ids (integers or a tensor of rank 1); a single id gives a string.
+        """Return the tokens of ids (integers or a 1-D tensor), or the token of a single id.
 
         Raises:
-            InputError: an id lies outside the vocabulary.
+            InputError: an id is outside the vocabulary.
         """
         if hasattr(ids, "tolist"):  # a tensor or an array
             ids = ids.tolist()
@@ -207,23 +204,23 @@ class Vocabulary:
         return self._token(ids)
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
-        """Write ids as text again: pieces joined to words, blanks before punctuation removed.
+        """Turn ids back into text: join pieces into words and remove spaces before punctuation.
 
-        What cleaning, case and accents took away does not come back.
+        What normalisation removed (case, accents, spacing) is not restored.
 
         Args:
-            ids: integers, or a tensor of rank 1.
+            ids: integers, or a 1-D tensor.
             skip_special_tokens: leave out BERT's five special tokens.
 
         Raises:
-            InputError: an id lies outside the vocabulary.
+            InputError: an id is outside the vocabulary.
         """
         skipped = set(SPECIAL_TOKENS) if skip_special_tokens else set()
         tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
         return decode_tokens(tokens)
 
     def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
-        """Write the vocabulary to a file, or as `vocab.txt` into a folder; return the file's path.
+        """Write the vocabulary to a file, or to `vocab.txt` in a folder; return the file's path.
 
         Raises:
             InputError: the folder does not exist.
@@ -235,7 +232,7 @@ class Vocabulary:
             return self.vocab[token]
         raise InputError(
             f"The vocabulary ({len(self):,} pieces) has no {token}, which is needed here. "
-            "Use a vocabulary that has it."
+            "Use a vocabulary that contains it."
         )
 
     def _token(self, number: int) -> str:
@@ -249,7 +246,7 @@ class Vocabulary:
 
 
 def decode_tokens(tokens: list[str]) -> str:
-    """Join tokens to text as the reference decoder does.
+    """Join tokens into text as the reference decoder does.
 
     Example:
         >>> decode_tokens(["play", "##ing", "here", "."])
@@ -265,7 +262,7 @@ def decode_tokens(tokens: list[str]) -> str:
 
 
 def _tidy(token: str) -> str:
-    """Take blanks away that English does not write; token by token, as the reference does."""
+    """Remove spaces before punctuation and contractions; per token, as the reference does."""
     for spaced, tidy in _TIDY:
         token = token.replace(spaced, tidy)
     return token

@@ -1,9 +1,9 @@
-"""WordPiece: one word in, the longest known pieces out.
+"""WordPiece: split a word into the longest pieces in the vocabulary.
 
 Greedy longest match from the left (google-research/bert, `tokenization.WordpieceTokenizer`): the
-longest beginning of the word that the vocabulary knows is the first piece, then the longest
-continuation (spelt with "##" in the vocabulary), and so on. If one step finds nothing, the whole
-word is unknown.
+first piece is the longest prefix of the word in the vocabulary, the next one the longest
+continuation (written with "##" in the vocabulary), and so on. If a step finds nothing, the whole
+word becomes [UNK].
 """
 
 import re
@@ -13,18 +13,18 @@ from typing import NamedTuple
 from bert_core.errors import InputError
 
 CONTINUATION = "##"
-MAX_CHARS = 100  # BERT's own value: a longer word is unknown without being looked at
+MAX_CHARS = 100  # BERT's own value; longer words become [UNK] without being looked up
 
-# What str.split() cuts at, written out: the list of blanks may grow with the Unicode version.
+# The whitespace of str.split(), written out because the set may grow with the Unicode version.
 _WORD = re.compile(r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 
-# One piece of a word: its spelling in the vocabulary, and the characters of the word it covers.
+# One piece of a word: (token, start, end), where the token covers `word[start:end]`.
 Piece = tuple[str, int, int]
 
 
 class Attempt(NamedTuple):
-    """One look into the vocabulary on the way to the longest match."""
+    """One vocabulary lookup during the longest-match search."""
 
     token: str
     start: int
@@ -33,18 +33,18 @@ class Attempt(NamedTuple):
 
 
 def blank_separated(text: str) -> list[re.Match[str]]:
-    """Find the words of a text that nobody has cleaned: whatever stands between blanks."""
+    """Find the whitespace-separated words of a text that has not been normalised."""
     return list(_WORD.finditer(text))
 
 
 class WordpieceTokenizer:
-    """Cut words into pieces of a vocabulary.
+    """Split words into pieces of a vocabulary.
 
     Args:
-        vocab: the known pieces, a dictionary or a set. It is read once: pieces added later are
-            not all found.
-        unk_token: what stands for a word that cannot be put together.
-        max_input_chars_per_word: longer words are unknown.
+        vocab: the known pieces, a dictionary or a set. Do not add pieces later: some would not be
+            found.
+        unk_token: token for a word that cannot be built from pieces.
+        max_input_chars_per_word: longer words become `unk_token`.
 
     Example:
         >>> WordpieceTokenizer({"play", "##ing", "[UNK]"}).tokenize("playing plaid")
@@ -60,13 +60,13 @@ class WordpieceTokenizer:
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
-        # How long a piece can be that begins with a character, at the start of a word and inside:
-        # in most scripts one, and longer ones need not be looked up.
+        # First character -> length of the longest piece that begins with it, at the start of a
+        # word and inside it. Longer candidates need no lookup; in most scripts this is 1.
         self._longest_first = _longest_by_character(vocab, "")
         self._longest_inside = _longest_by_character(vocab, CONTINUATION)
 
     def tokenize(self, text: str) -> list[str]:
-        """Cut a text whose words are separated by blanks; no other cleaning is done.
+        """Split a text whose words are separated by whitespace; it is not normalised.
 
         Raises:
             InputError: `text` is not a string.
@@ -80,7 +80,7 @@ class WordpieceTokenizer:
         return tokens
 
     def split(self, word: str) -> list[Piece]:
-        """Cut one word; an empty list says that it is unknown."""
+        """Split one word into pieces; an empty list means that it is unknown."""
         size = len(word)
         if size > self.max_input_chars_per_word:
             return []
@@ -98,10 +98,10 @@ class WordpieceTokenizer:
         return pieces
 
     def attempts(self, word: str) -> list[Attempt]:
-        """List every look into the vocabulary that the rule asks for, in order.
+        """List every lookup of the longest-match search, in order.
 
-        The same rule as `split`, spelt out for somebody who wants to watch it; a word that is too
-        long has no attempts, and the last attempt at an unknown word failed on one character.
+        Gives the same pieces as `split`, without its shortcuts. A word that is too long has no
+        attempts; for an unknown word, the last attempt is the single character that failed.
         """
         if len(word) > self.max_input_chars_per_word:
             return []
@@ -121,7 +121,7 @@ class WordpieceTokenizer:
 
 
 def _longest_by_character(vocab: Iterable[str], prefix: str) -> dict[str, int]:
-    """Map the first character of pieces, after `prefix`, to the length of the longest."""
+    """Map each first character (after `prefix`) to the length of the longest such piece."""
     longest: dict[str, int] = {}
     skip = len(prefix)
     for piece in vocab:

@@ -1,9 +1,9 @@
-"""From a stretch of text to its tokens, with a bounded memory of stretches already seen.
+"""Tokens of a chunk of text, with bounded caches of chunks and words already seen.
 
-Text is cut at U+0020, and every stretch between two of them goes its way alone: no rule of the
-tokenizer looks across a blank. Running text repeats its words, so most stretches ("the", "said,")
-are found in one dictionary. Where stretches are too long to be worth remembering (Chinese and
-Japanese have no blanks), text is cut at every character that is a word of its own.
+Text is split at U+0020 and each chunk is tokenized on its own, because no rule of the tokenizer
+looks across a space. Words repeat, so most chunks ("the", "said,") are found in one dictionary.
+Chunks too long to be worth caching (Chinese and Japanese use no spaces) are split further, around
+every character that is a word of its own.
 """
 
 import re
@@ -16,40 +16,40 @@ from bert_core.text.encoding import Chunk, Span
 from bert_core.text.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
-CACHE_SIZE = 65_536  # stretches; about 20 MB when full
-LONGEST = 40  # characters of a stretch that is worth remembering
+CACHE_SIZE = 65_536  # chunks; about 20 MB when full
+LONGEST = 40  # length in characters up to which a chunk is cached
 
-# Words where all is printable ASCII and no blank; the matches leave no gaps.
+# Words of a chunk of printable ASCII without spaces; the matches leave no gaps.
 _ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
-# Where a raw text can be cut without changing any token: around blanks and punctuation, and around
-# Chinese characters if these become words. None of them is moved by canonical ordering.
+# Where raw text can be split without changing any token: around whitespace and punctuation, and
+# around Chinese characters if these become words. Canonical ordering moves none of them.
 _ALONE = f"{BLANK.pattern()}{PUNCTUATION.pattern()}"
 _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 _ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
 _PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
 
-# Most words are one token: these are shared, so that the memory stays small and the garbage
-# collector has little to look at.
+# Most words are one token. Sharing these tuples keeps the cache small and leaves the garbage
+# collector little to scan.
 _WHOLE = [((0, size),) for size in range(LONGEST + 1)]
 _FIRST = (0,)
 
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
-    """Compile a search for whichever special token comes first, the longest of those there."""
-    # A token with a blank inside could not be met: text is cut at blanks first.
+    """Compile a pattern that finds the next special token, preferring the longest."""
+    # Tokens that contain a space are left out: text is split at spaces first.
     known = sorted({token for token in tokens if token and " " not in token}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known))) if known else None
 
 
 def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
-    """Halve a cache that is full; a thread that looks up meanwhile computes once more."""
+    """Halve a full cache; another thread may have to recompute an entry removed meanwhile."""
     with lock:
         for key in list(islice(cache, max(0, len(cache) - CACHE_SIZE // 2))):
             cache.pop(key, None)
 
 
 class WordCache(dict[str, Chunk]):
-    """The tokens of normalised words, computed when first asked for."""
+    """Normalised word -> its tokens, computed on first access."""
 
     def __init__(self, wordpiece: WordpieceTokenizer, vocab: Mapping[str, int]) -> None:
         super().__init__()
@@ -82,14 +82,15 @@ class WordCache(dict[str, Chunk]):
 
 
 class ChunkCache(dict[str, Chunk]):
-    """The tokens of stretches of raw text, computed when first asked for.
+    """Chunk of raw text -> its tokens, computed on first access.
 
     Args:
-        wordpiece: cuts words into pieces.
-        vocab: ids of the pieces.
-        normalizer: cleans, lower-cases and strips, or None to take blank-separated words as
-            they are (`do_basic_tokenize=False`).
-        specials: tokens that are found in the raw text before anything else; they hold no blank.
+        wordpiece: splits words into pieces.
+        vocab: piece -> id.
+        normalizer: normalises the text, or None to use whitespace-separated words unchanged
+            (`do_basic_tokenize=False`).
+        specials: tokens to find in the raw text before anything else; they must not contain
+            spaces.
     """
 
     def __init__(
@@ -106,7 +107,8 @@ class ChunkCache(dict[str, Chunk]):
         self._vocab = vocab
         self._normalizer = normalizer
         self.specials = special_pattern(specials)
-        # Then a stretch of ASCII letters and digits is one word, whatever the options.
+        # If no special token starts with an ASCII letter or digit, a chunk of only such
+        # characters is one word, whatever the other options.
         self._plain = not any(re.search("^[0-9A-Za-z]", token) for token in specials)
         chinese = normalizer is not None and normalizer.chinese_chars
         self._parts = _PARTS_CHINESE if chinese else _PARTS
@@ -114,16 +116,16 @@ class ChunkCache(dict[str, Chunk]):
         self._lock = Lock()
 
     def parts_of(self, text: str) -> list[str] | None:
-        """Cut a text into parts that can be tokenized apart, and that together are the text.
+        """Split a text, without gaps, into parts that can be tokenized independently.
 
-        None where a special token or the lack of cleaning stands in the way.
+        Returns None if the text contains a special token or is not normalised.
         """
         if self._normalizer is None or (self.specials and self.specials.search(text)):
             return None
         return self._parts.findall(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ChunkCache, self._arguments  # what was remembered stays behind
+        return ChunkCache, self._arguments  # pickled without the cached entries
 
     def __missing__(self, stretch: str) -> Chunk:
         if len(stretch) > LONGEST:
@@ -153,7 +155,7 @@ class ChunkCache(dict[str, Chunk]):
         return self._normalised(self._normalizer, stretch)
 
     def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
-        """Normalise a stretch, cut it into words and these into pieces."""
+        """Normalise a chunk, split it into words, and these into pieces."""
         normalized = normalizer.normalize(stretch)
         text, origins = normalized
         if origins is None and " " not in text:
@@ -171,7 +173,7 @@ class ChunkCache(dict[str, Chunk]):
         return self._together(blank_separated(stretch), len(stretch))
 
     def _together(self, matches: Iterable[re.Match[str]], length: int) -> Chunk:
-        """Put the words of a stretch together."""
+        """Combine the tokens of the words of a chunk."""
         ids: list[int] = []
         offsets: list[Span] = []
         words: list[int] = []
@@ -185,13 +187,13 @@ class ChunkCache(dict[str, Chunk]):
         return tuple(ids), tuple(offsets), tuple(words), count, length + 1
 
     def _around_specials(self, specials: re.Pattern[str], stretch: str) -> Chunk:
-        """Cut at the special tokens; each is one token and one word."""
+        """Split a chunk at its special tokens; each of these is one token and one word."""
         parts: list[Chunk] = []
         end = 0
         for match in specials.finditer(stretch):
             if match.start() > end:
                 parts.append(self[stretch[end : match.start()]])
-            # One that the vocabulary lacks goes through WordPiece as it is.
+            # One that is not in the vocabulary goes through WordPiece unchanged.
             parts.append(self._words[match.group()])
             end = match.end()
         if end < len(stretch):
@@ -200,7 +202,7 @@ class ChunkCache(dict[str, Chunk]):
 
 
 def joined(parts: Iterable[Chunk], length: int) -> Chunk:
-    """Put the parts of a stretch together, which follow each other without a blank."""
+    """Combine adjacent parts of a chunk, with no spaces between them."""
     ids: list[int] = []
     offsets: list[Span] = []
     words: list[int] = []

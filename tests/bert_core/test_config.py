@@ -272,7 +272,7 @@ def test_a_temperature_that_is_no_number_or_not_believable_is_refused(number):
 
 @pytest.mark.parametrize("table", [1.5, [1.0, 2.0], "hot"])
 def test_temperatures_that_are_no_table_are_refused(table):
-    with pytest.raises(ConfigError, match="expected a table from the name of a class"):
+    with pytest.raises(ConfigError, match="expected a mapping from class names"):
         BertConfig.from_dict({"vocab_size": 99, "temperatures": table})
 
 

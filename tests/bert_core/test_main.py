@@ -23,8 +23,8 @@ def folder(tiny_folder: Path, tmp_path: Path) -> Path:
 def test_a_sound_model_is_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(folder)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].startswith(f"{folder}: verified; largest difference of ")
-    assert "tokens: 10 of 10 texts are cut as stored" in lines
+    assert lines[-1].startswith(f"{folder}: verified; largest difference in ")
+    assert "tokens: 10 of 10 texts agree" in lines
     rows = [line for line in lines if line.startswith("Bert")]
     assert len(rows) > 10 and all(line.endswith("  ok") for line in rows)
     assert any(
@@ -39,8 +39,8 @@ def test_a_changed_model_is_red(folder: Path, capsys: pytest.CaptureFixture[str]
     shutil.rmtree(folder / "heads" / "BertForTokenClassification")
     assert main(["verify", str(folder)]) == 1
     shown = capsys.readouterr().out
-    assert shown.splitlines()[-1].startswith(f"{folder}: DIFFERS from what is stored beside it")
-    assert shown.count("was expected  <-- DIFFERS") == 3
+    assert shown.splitlines()[-1].startswith(f"{folder}: DIFFERS from its stored reference values")
+    assert shown.count("expected  <-- DIFFERS") == 3
     assert "missing" in shown
 
 
@@ -52,8 +52,8 @@ def test_a_model_that_cannot_be_computed_is_red_and_says_why(
     assert main(["verify", str(folder)]) == 1
     shown = capsys.readouterr().out
     assert "not computed" in shown and "cannot be computed" in shown
-    assert "tokens: 0 of 10 texts are cut as stored" in shown
-    assert "other tokens: 'The cat slept on the warm stones.': 0, not " in shown
+    assert "tokens: 0 of 10 texts agree" in shown
+    assert "tokens differ: 'The cat slept on the warm stones.': found 0, expected " in shown
 
 
 @pytest.mark.parametrize("name", ["headless_folder", "no such model"])
@@ -80,7 +80,7 @@ def test_head_statistics_are_shown_for_every_head(
         "repeats",
         "[CLS]",
         "[SEP]",
-        "marks",
+        "punct.",
         "entropy",
     ]
     rows = [line.split() for line in lines[1:9]]

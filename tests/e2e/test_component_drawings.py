@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import plotly.colors
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app.features.attention import view_pictures as pictures
 from app.features.attention.result import AttentionResult, Selection
@@ -49,9 +49,16 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def stage(browser: Browser, address: str) -> Iterator[Stage]:
+def density(request: pytest.FixtureRequest) -> int:
+    """Pixels of the screen to one of the page, by the test's own choice."""
+    return int(getattr(request, "param", 1))
+
+
+@pytest.fixture
+def stage(browser: Browser, address: str, density: int) -> Iterator[Stage]:
     """Mount a component with some data; called again, it gives the same component new data."""
-    context = browser.new_context(viewport={"width": 1100, "height": 900})
+    size: ViewportSize = {"width": 1100, "height": 900}
+    context = browser.new_context(viewport=size, device_scale_factor=density)
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -295,13 +302,19 @@ def centre(page: Page, shape: tuple[int, ...], row: int, column: int) -> tuple[f
 
 
 @pytest.mark.parametrize("common", [True, False])
-@pytest.mark.parametrize("length", [2, 9, 60, 200])
-def test_every_cell_has_the_colour_of_its_value(stage: Stage, length: int, common: bool) -> None:
+@pytest.mark.parametrize(
+    ("length", "density"), [(2, 1), (9, 1), (60, 1), (200, 1), (9, 2)], indirect=["density"]
+)
+def test_every_cell_has_the_colour_of_its_value(
+    stage: Stage, length: int, density: int, common: bool
+) -> None:
     data, weights = heat_data(made(1, 1, length), common=common)
     assert data["rounded"] is (length == 200)
     page = stage("attention_heatmap", data)
     left, top, wide, high = heat_plan(page)
     assert wide == pytest.approx(high)
+    sizes = page.locator("canvas").evaluate("canvas => [canvas.width, canvas.clientWidth]")
+    assert sizes[0] == density * sizes[1]
     rows, columns = np.divmod(np.arange(length * length), length)
     # A quarter into a cell: beside the number that is printed in its middle.
     across, down = wide / length, high / length
@@ -393,7 +406,7 @@ def test_a_cell_that_is_pointed_at_is_framed_and_read_out(
     assert "No cell is chosen" in page.locator(".readout").inner_text()
     for row, column in [(0, 0), (2, 1), (1, 3), (len(weights) - 1, weights.shape[1] - 1)]:
         page.mouse.move(*centre(page, weights.shape, row, column))
-        expect(page.locator(".readout")).to_have_text(said_of(data, weights, row, column))
+        assert page.locator(".readout").inner_text() == said_of(data, weights, row, column)
         page.evaluate("new Promise(requestAnimationFrame)")
         assert outlined(page, weights.shape) == {(row, column)}
 
@@ -445,7 +458,7 @@ def test_arrows_walk_the_heat_map_to_its_edges(stage: Stage) -> None:
             min(max(here[0] + down, 0), rows - 1),
             min(max(here[1] + right, 0), columns - 1),
         )
-        expect(page.locator(".readout")).to_have_text(said_of(data, weights, *here))
+        assert page.locator(".readout").inner_text() == said_of(data, weights, *here)
 
 
 def test_pins_keep_their_own_cells_the_last_six_and_go_one_by_one(stage: Stage) -> None:
@@ -479,7 +492,7 @@ def test_the_heat_map_follows_the_width_of_its_place(stage: Stage) -> None:
     page.wait_for_function("drawn.pictures[0].size[0] < 400")
     assert heat_plan(page)[2] < wide
     page.mouse.move(*centre(page, weights.shape, 29, 29))
-    expect(page.locator(".readout")).to_have_text(said_of(data, weights, 29, 29))
+    assert page.locator(".readout").inner_text() == said_of(data, weights, 29, 29)
 
 
 def test_a_label_is_cut_rather_than_drawn_over_the_cells(stage: Stage) -> None:
@@ -627,6 +640,20 @@ def test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values(
     page.mouse.move(2, 2)
     assert "lines drawn" in page.locator(".readout").inner_text()
     assert set(lists.nth(other).locator(".value").all_inner_texts()) == {""}
+
+
+def test_a_word_lights_up_nothing_of_heads_that_are_switched_off(stage: Stage) -> None:
+    data, links = lines_data(made(2, 3, 6), 1)
+    assert {head for _, _, head, _ in links} == {0, 1, 2}
+    page = stage("attention_lines", data)
+    page.get_by_role("listbox").nth(0).get_by_role("option").nth(2).hover()
+    mine = {column: weight for row, column, head, weight in links if (row, head) == (2, 1)}
+    values = page.get_by_role("listbox").nth(1).locator(".value").all_inner_texts()
+    wanted = [mine.get(column, 0) / 10_000 for column in range(6)]
+    assert values == [f"{value:.2f}" if value >= 0.01 else "" for value in wanted]
+    assert {path["stroke"] for path in paths(page)} == {data["colours"][1]}
+    heads = re.findall(r"\(head (\d)\)", page.locator(".readout").inner_text())
+    assert heads and set(heads) == {"1"}
 
 
 def test_heads_are_switched_on_and_off_by_their_own_buttons(stage: Stage) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import FEATURES, Example, examples, read_examples
 from app.models import Engine
 from app.settings import BUNDLED_MODEL
-from app.words.examples import OPEN, RIGHT, TRY, WRONG, mark_line
+from app.words.notes import OPEN, RIGHT, TRY, WRONG, mark_line
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
 from tests.example_marks import ask, fits
@@ -152,11 +152,14 @@ def test_a_judgement_needs_every_part(tiny_engine: Engine) -> None:
 
 
 def test_an_example_clears_what_only_another_one_has_set(visit: Callable) -> None:
-    rows = examples("attention")
-    pair = next(row for row in rows if row.values.get("text_pair"))
-    single = next(row for row in rows if not row.values.get("text_pair"))
-    page = visit("pages/4_attention.py").click(pair.label)
+    rows = examples("tokenizer")
+    pair = next(row for row in rows if "text_pair" in row.values)
+    cased = next(row for row in rows if "cased" in row.values)
+    single = next(row for row in rows if set(row.values) == {"text"})
+    page = visit("pages/1_tokenizer.py").click(pair.label)
     assert page.at.text_area(key="text_pair").value == pair.values["text_pair"]
-    page.click(single.label)
-    assert page.at.text_area(key="text").value == single.values["text"]
+    page.click(cased.label)
     assert page.at.text_area(key="text_pair").value == ""
+    assert page.at.toggle(key="cased").value is True
+    page.click(single.label)
+    assert page.at.toggle(key="cased").value is False

@@ -11,7 +11,7 @@ from bert_core.bundled.figures import read_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
-from bert_core.finetuning import Budget
+from bert_core.finetuning import Budget, TrainerSettings
 from training.aims import calibration
 from training.card import write_card
 from training.evaluation import Measured
@@ -33,7 +33,8 @@ BIAS = Bias(("he", "she"), ("The {occupation} said {word} knew.",), JOBS, EVEN, 
 @pytest.fixture
 def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "work"
-    settings = StageSettings(data, folder, str(encoder), Budget(steps=2), bfloat16=False)
+    trainer = TrainerSettings(Budget(steps=2), 6e-4, 100)
+    settings = StageSettings(data, folder, str(encoder), trainer)
     pretrain(settings, SMALL, say=lambda line: None)
     return folder
 

@@ -7,7 +7,7 @@ import torch
 
 from bert_core.analysis.statistics_file import read_head_statistics, stale_because
 from bert_core.errors import CheckpointError, InputError
-from bert_core.finetuning import Budget
+from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.model.heads import BertForPreTraining
 from bert_core.verification import verify
 from training.__main__ import main
@@ -21,7 +21,8 @@ SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pa
 
 
 def train(data: Path, work: Path, init: Path | str, steps: int) -> None:
-    settings = StageSettings(data, work, str(init), Budget(steps=steps), 5e-3, 2, bfloat16=False)
+    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
+    settings = StageSettings(data, work, str(init), trainer)
     pretrain(settings, SMALL, say=lambda line: None)
 
 

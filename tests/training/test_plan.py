@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning import Budget
+from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.pretraining import joint_loss
 from tests.training.whole import ROWS, SMALL
 from training.joint import JointSettings, task_lesson
@@ -25,7 +25,7 @@ from training.tasks import TaskRows, TaskSettings, by_square_root
 
 def stage(data: Path, work: Path, encoder: Path, **options: Any) -> StageSettings:
     return StageSettings(
-        data, work, str(encoder), Budget(steps=4), 1e-3, 2, bfloat16=False, **options
+        data, work, str(encoder), TrainerSettings(Budget(steps=4), 1e-3, 2), **options
     )
 
 
@@ -150,9 +150,9 @@ def test_the_task_stage_s_batches_can_be_sent_to_builders(lesson_parts: list[Any
 def test_a_compiled_step_in_bfloat16_runs_on_a_card(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    settings = replace(
-        stage(data, tmp_path / "w", encoder), device="cuda", bfloat16=True, compiled=True, pad_to=64
-    )
+    settings = stage(data, tmp_path / "w", encoder, device="cuda", pad_to=64)
+    trainer = replace(settings.trainer, bfloat16=True, compiled=True)
+    settings = replace(settings, trainer=trainer)
     prepare(settings)
     trainer = make_trainer(settings, pretraining_lesson(settings, SMALL, lambda line: None))
     losses = [trainer.step().loss for _ in range(4)]

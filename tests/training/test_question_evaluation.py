@@ -54,10 +54,12 @@ def test_the_best_span_is_cut_out_of_the_passage(encoder: Path, tokenizer: BertT
         Question("What is seen?", "Our teacher draws the road. A dog hears the moon!", None),
     ]
     found = read_questions(reader(encoder, "moon", none=0.0), tokenizer, rows)
-    assert [(each.text, each.answers) for each in found] == [("Moon", True), ("moon", True)]
+    assert [(each.text, each.answered()) for each in found] == [("Moon", True), ("moon", True)]
     assert found[0].spans.best_score == 8.0
-    shy = read_questions(reader(encoder, "moon", none=8.0), tokenizer, rows)
-    assert [each.answers for each in shy] == [False, False]  # an equal score is no answer
+    # An equal score is an answer, as on the page.
+    for none, answered in ((8.0, True), (8.5, False)):
+        shy = read_questions(reader(encoder, "moon", none), tokenizer, rows)
+        assert [each.answered() for each in shy] == [answered, answered]
 
 
 def test_a_passage_longer_than_the_model_is_read_to_its_end(
@@ -68,8 +70,8 @@ def test_a_passage_longer_than_the_model_is_read_to_its_end(
     [found] = read_questions(reader(encoder, "moon", 0.0, room=48), tokenizer, [row])
     assert found.text == "moon"
     first, _ = found.spans.best
-    assert found.offsets[first].tolist() == [passage.index("moon"), passage.index("moon") + 4]
-    assert len(found.offsets) == len(tokenizer.tokenize(passage))
+    assert found.reading.spans[first].tolist() == [passage.index("moon"), passage.index("moon") + 4]
+    assert len(found.reading.spans) == len(tokenizer.tokenize(passage))
 
 
 def test_answers_are_compared_as_squad_does() -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from bert_core.errors import MissingFileError
-from bert_core.finetuning import Budget
+from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from training import curve
@@ -31,7 +31,8 @@ SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pa
 
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 6) -> StageSettings:
-    return StageSettings(data, work, str(encoder), Budget(steps=steps), 5e-3, 2, bfloat16=False)
+    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
+    return StageSettings(data, work, str(encoder), trainer)
 
 
 def test_training_exporting_and_evaluating_from_the_command_line(
@@ -137,7 +138,7 @@ def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(
 ) -> None:
     weight = start_model(encoder).cls.predictions.transform.dense.weight
     assert torch.allclose(weight, torch.eye(32), atol=0.15)
-    slow = StageSettings(data, tmp_path, str(encoder), Budget(steps=1), 1e-9, bfloat16=False)
+    slow = StageSettings(data, tmp_path, str(encoder), TrainerSettings(Budget(steps=1), 1e-9))
     trainer = pretrain(slow, SMALL, say=lambda line: None)
     bias = trainer.model.get_parameter("cls.predictions.bias")
     vocab = BertTokenizer.from_pretrained(encoder).vocab

@@ -8,7 +8,7 @@ from bert_core import BertModel
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from training.aims import Aim
-from training.scores import Remembered, by_length, counted, mean, resampled, wilson
+from training.scores import Remembered, counted, mean, resampled, wilson
 
 AIM = Aim("a task", "a file", "right answers", floor=0.4)
 CPU = torch.device("cpu")
@@ -39,15 +39,6 @@ def test_resampling_gives_about_the_normal_interval() -> None:
     assert figure.high == pytest.approx(0.6 + 1.96 * np.sqrt(0.24 / 100), abs=0.03)
     with pytest.raises(InputError, match="no cases"):
         resampled(AIM, np.zeros(0), mean)
-
-
-def test_batches_hold_every_row_once_and_no_more_tokens_than_there_is_room() -> None:
-    lengths = [5, 400, 9, 3000, 7, 6000, 390]
-    groups = list(by_length(lengths, CPU))
-    assert sorted(index for group in groups for index in group) == list(range(7))
-    assert groups == [[0, 4, 2, 6, 1], [3], [5]]
-    assert list(by_length([1000, 1000], CPU, each=4)) == [[0], [1]]
-    assert list(by_length([], CPU)) == []
 
 
 def test_no_question_is_asked_twice_unless_the_model_changed() -> None:

@@ -48,8 +48,8 @@ def tagger(encoder: Path, answers: dict[str, str], room: int = 512) -> BertForTo
         words[tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))[0]] = TAGS.index(tag)
     run = model.run
 
-    def answer(input_ids: Tensor, **options: object) -> object:
-        outputs = run(input_ids, **options)  # type: ignore[arg-type]
+    def answer(input_ids: Tensor, *more: Tensor, **options: object) -> object:
+        outputs = run(input_ids, *more, **options)  # type: ignore[arg-type]
         assert outputs.logits is not None
         outputs.logits.copy_(torch.nn.functional.one_hot(words[input_ids], len(TAGS)))
         return outputs

@@ -16,7 +16,7 @@ from bert_core import (
     BertTokenizer,
 )
 from bert_core.errors import InputError, MissingFileError
-from bert_core.finetuning import Budget, Question
+from bert_core.finetuning import Budget, Question, TrainerSettings
 from bert_core.model.bert import BertPreTrainedModel
 from training.__main__ import main
 from training.export import export
@@ -48,7 +48,8 @@ SMALL = JointSettings(
 
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> StageSettings:
-    return StageSettings(data, work, str(encoder), Budget(steps=steps), 5e-3, 2, bfloat16=False)
+    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
+    return StageSettings(data, work, str(encoder), trainer)
 
 
 def silent(line: str) -> None:

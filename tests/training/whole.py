@@ -10,10 +10,10 @@ import signal
 import sys
 from pathlib import Path
 
-from bert_core.finetuning import Budget, StepReport, Trainer
+from bert_core.finetuning import Budget, StepReport, Trainer, TrainerSettings
 from training.joint import JointSettings
 from training.mixture import MixtureSettings
-from training.plan import Plan, StagePlan
+from training.plan import Plan
 from training.recipe import RecipeSettings, run_recipe
 from training.tasks import TaskSettings
 
@@ -27,8 +27,10 @@ def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> RecipeSet
     """A step's state is saved as soon as the step is done."""
     plan = Plan(
         device="cpu",
-        pretrain=StagePlan(Budget(steps=steps), 5e-3, 2, average_last=0.5),
-        tasks=StagePlan(Budget(steps=steps), 5e-3, 2, layer_decay=0.9, average_last=0.5),
+        pretrain=TrainerSettings(Budget(steps=steps), 5e-3, 2, average_last=0.5, optimizer="muon"),
+        tasks=TrainerSettings(
+            Budget(steps=steps), 5e-3, 2, layer_decay=0.9, average_last=0.5, optimizer="muon"
+        ),
         mixture=SMALL,
         joint=JointSettings(ROWS, SMALL),
         bfloat16=False,

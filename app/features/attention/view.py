@@ -14,6 +14,7 @@ from app.features.attention.result import (
     Part,
     Selection,
 )
+from app.words.format import percent
 from app.words.html import Html, join, tag, visible
 
 TABLE_SIDE = 64
@@ -60,13 +61,9 @@ _LOOKS = {
 _GOALS = {"A": "A", "B": "B", "special": "[CLS] and [SEP]"}
 
 
-def percent(share: float) -> str:
-    """Print a share of attention.
-
-    >>> percent(0.4167)
-    '42 %'
-    """
-    return f"{share:.0%}".replace("%", " %")
+def whole_percent(share: float) -> str:
+    """Print a share of attention, which may be none or all."""
+    return percent(float(share), 0, counted=True)
 
 
 def name_of(layer: int, head: int | None, heads: int) -> str:
@@ -97,10 +94,10 @@ def head_note(result: AttentionResult, layer: int, head: int) -> str:
     """Summarise one head in a line of numbers."""
     statistics = result.statistics
     parts = [
-        f"itself {percent(float(statistics.to_itself[layer, head]))}",
-        f"previous {percent(float(statistics.to_previous[layer, head]))}",
-        f"next {percent(float(statistics.to_next[layer, head]))}",
-        f"[CLS] and [SEP] {percent(float(statistics.to_special[layer, head]))}",
+        f"itself {whole_percent(statistics.to_itself[layer, head])}",
+        f"previous {whole_percent(statistics.to_previous[layer, head])}",
+        f"next {whole_percent(statistics.to_next[layer, head])}",
+        f"[CLS] and [SEP] {whole_percent(statistics.to_special[layer, head])}",
         f"spread {float(statistics.entropy[layer, head]):.1f} bits",
     ]
     return ", ".join(parts)
@@ -132,7 +129,7 @@ def describe_grid(result: AttentionResult) -> str:
         f"{result.layers} layers (rows) of {result.heads} heads (columns), each a small picture "
         f"of {len(result.tokens)} tokens looking at {len(result.tokens)}. Layer {special[0]}, "
         f"head {special[1]} looks most at [CLS] and [SEP] "
-        f"({percent(float(statistics.to_special.max()))}); layer {sharp[0]}, head {sharp[1]} is "
+        f"({whole_percent(statistics.to_special.max())}); layer {sharp[0]}, head {sharp[1]} is "
         f"the sharpest ({float(statistics.entropy.min()):.1f} bits)."
     )
 
@@ -200,7 +197,7 @@ def selection_note(view: HeadView) -> Html:
         if selection.part == "all"
         else f"Only {PART_NAMES[selection.part]} is shown"
     )
-    share = f"what you see is {percent(float(view.shown.mean()))} of these rows' attention"
+    share = f"what you see is {whole_percent(view.shown.mean())} of these rows' attention"
     scaled = (
         "each row was divided by its sum, so that it adds up to 1; these are not numbers that "
         "the model worked with"
@@ -244,16 +241,12 @@ def matrix_title(view: HeadView) -> str:
     return f"The {TABLE_LINKS} strongest links as a table (all of them are in the CSV)"
 
 
-def matrix_csv(view: HeadView) -> bytes:
-    """Write the shown matrix as CSV, one row per token that looks."""
-    frame = pd.DataFrame(
-        view.weights,
-        index=labels(view.row_tokens, view.rows),
-        columns=labels(view.column_tokens, view.columns),
-    )
+def whole_matrix(view: HeadView) -> pd.DataFrame:
+    """Put all of the shown matrix into a table, one row per token that looks."""
     head = "mean" if view.head is None else f"head {view.head}"
-    frame.index.name = f"layer {view.layer}, {head}"
-    return frame.to_csv(float_format="%.8g").encode("utf-8-sig")  # the mark tells spreadsheets
+    frame = pd.DataFrame(view.weights, columns=labels(view.column_tokens, view.columns))
+    frame.insert(0, f"layer {view.layer}, {head}", labels(view.row_tokens, view.rows))
+    return frame
 
 
 def csv_name(view: HeadView) -> str:
@@ -299,7 +292,7 @@ def shares_line(shares: GroupShares) -> Html:
 def _shares(shares: GroupShares) -> list[tuple[str, list[tuple[str, str]]]]:
     """List for each group its shares, printed, and whom they go to."""
     goals = [_GOALS[name] for name in shares.groups]
-    rows = [[percent(float(value)) for value in row] for row in shares.shares]
+    rows = [[whole_percent(value) for value in row] for row in shares.shares]
     return [
         (source, list(zip(row, goals, strict=True)))
         for source, row in zip(shares.groups, rows, strict=True)

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from app.features.attention.result_habits import HeadComparison, HeadHabits, Place
+from app.features.attention.view import whole_percent
 from app.features.attention.view_pictures import encoded, palette_bytes
+from app.words.blocks import line, record_table
 from app.words.html import Html, join, tag
-from app.words.record_table import record_table
 
 AS_TABLE = "Every head in numbers"
 COLUMNS = ("looks at", "usually", "in this text")
@@ -32,7 +33,7 @@ def amount(place: Place, value: float | None) -> str:
     """
     if value is None or np.isnan(value):
         return "–"
-    return f"{value:.0%}".replace("%", " %") if place.is_share else f"{value:.1f} bits"
+    return whole_percent(value) if place.is_share else f"{value:.1f} bits"
 
 
 def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[str, object]:
@@ -95,36 +96,27 @@ def map_table(habits: HeadHabits) -> pd.DataFrame:
     return pd.DataFrame({"layer": layer, "head": head, **columns})
 
 
-def map_csv(habits: HeadHabits) -> bytes:
-    """Write every number of every head as CSV."""
-    return map_table(habits).to_csv(index=False).encode("utf-8-sig")
-
-
 def source(habits: HeadHabits) -> Html:
     """Say what the numbers were measured on, and what they do not say."""
     stale = f" They do not belong to this model: {habits.stale}" if habits.stale else ""
-    return tag(
-        "p",
+    return line(
         f"Means over {habits.texts:,} texts with {habits.tokens:,} tokens that come with the "
         "program, each token counting once as the one that looks. Places overlap, so the shares of "
         f"a head do not add up to 1; if every token looked at all alike, the spread would be "
-        f"{habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}",
-        class_="bx-line",
-    )  # fmt: skip
+        f"{habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}"
+    )
 
 
 def place_note(habits: HeadHabits, key: str) -> Html:
     """Say what the numbers of the map mean."""
-    return tag("p", _of(habits, key)[0].meaning, class_="bx-line")
+    return line(_of(habits, key)[0].meaning)
 
 
 def nothing_known(model: str) -> Html:
     """Say that nobody has measured where the heads of a model usually look."""
-    return tag(
-        "p",
+    return line(
         f"Where the heads of {model} usually look was not measured: no head-statistics.json lies "
-        "beside its weights. The bundled model has one.",
-        class_="bx-line",
+        "beside its weights. The bundled model has one."
     )
 
 

@@ -1,13 +1,12 @@
 """Fill-mask: what the model would write at every [MASK] of a text.
 
 `fill_mask` is the task; `mask_word` and `mask_at_end` change a text for it. A text longer than
-the model is never cut silently: each mask is read in the window of the text that has it nearest
-the middle, and the result says how much of the text that was.
+the model is never cut silently: each mask is read in the window of the text that shows most around
+it (`bert_core.reading.windows`), and the result says how much of the text that was.
 """
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import groupby
 
 import torch
@@ -15,22 +14,14 @@ from torch import Tensor
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Word
 from app.models import Engine
-from app.models.calibration import calibration
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
+from bert_core.reading.windows import Windows, cut_windows, readers
 
 MASK = "[MASK]"
 _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on the page
 _MAX_CANDIDATES = 100
 _CONTEXT = 40  # characters shown on each side of a mask
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where one mask is read: in which window, and at which of its positions."""
-
-    window: int
-    position: int
 
 
 def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> FillMaskResult:
@@ -54,10 +45,16 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         raise InputError(f"Found top_k={top_k}; expected 1 to {_MAX_CANDIDATES}.")
     whole = engine.tokenizer.encode(text)
     masks = _masks(engine, whole)
-    windows = _windows(engine, whole, masks)
-    places = [_nearest_middle(engine, windows, whole.offsets[mask]) for mask in masks]
+    limit = engine.max_length
+    windows = cut_windows(
+        engine.tokenizer,
+        whole,
+        fits=limit if masks else len(whole),
+        size=limit,
+        stride=limit // 2,
+    )
     wanted, note = _named(engine, word)
-    scale = calibration(engine, BertForMaskedLM)
+    scale = engine.calibration(BertForMaskedLM)
     slots = tuple(
         _slot(
             engine,
@@ -70,7 +67,7 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
             wanted=wanted,
         )
         for number, (mask, scores) in enumerate(
-            zip(masks, _scores(engine, windows, places), strict=True), start=1
+            zip(masks, _scores(engine, windows, masks), strict=True), start=1
         )
     )
     return FillMaskResult(
@@ -80,7 +77,7 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         filled=_filled(text, slots),
         vocabulary=engine.provenance.vocabulary,
         tokens=len(whole.input_ids),
-        read=max((len(window.input_ids) for window in windows), default=0),
+        read=max(map(len, windows.inputs)),
         note=note,
         calibration=scale,
     )
@@ -123,41 +120,18 @@ def _masks(engine: Engine, whole: Encoding) -> list[int]:
     return found
 
 
-def _windows(engine: Engine, whole: Encoding, masks: list[int]) -> list[Encoding]:
-    """Return the inputs to choose from: the whole text, or overlapping windows of a long one."""
-    if not masks or len(whole.input_ids) <= engine.max_length:
-        return [whole]
-    return engine.tokenizer.encode_windows(
-        whole.text, max_length=engine.max_length, stride=engine.max_length // 2
-    )
-
-
-def _nearest_middle(engine: Engine, windows: list[Encoding], span: tuple[int, int]) -> _Place:
-    """Choose the window in which a mask has the most text on its poorer side."""
-    mask_id = engine.tokenizer.vocab[MASK]
-    places = [
-        _Place(number, position)
-        for number, window in enumerate(windows)
-        for position, (id_, found) in enumerate(zip(window.input_ids, window.offsets, strict=True))
-        if id_ == mask_id and found == span
-    ]
-
-    def room(place: _Place) -> int:
-        return min(place.position, len(windows[place.window].input_ids) - 1 - place.position)
-
-    return max(places, key=room)
-
-
-def _scores(engine: Engine, windows: list[Encoding], places: list[_Place]) -> list[Tensor]:
-    """Score the whole vocabulary at every place: one (V,) per place, in their order."""
+def _scores(engine: Engine, windows: Windows, masks: list[int]) -> list[Tensor]:
+    """Score the whole vocabulary at every mask: one (V,) per mask, in their order."""
+    reader, _ = readers(windows.bounds)
     by_window: defaultdict[int, list[int]] = defaultdict(list)
-    for number, place in enumerate(places):
-        by_window[place.window].append(number)
+    for number, mask in enumerate(masks):
+        by_window[int(reader[mask - 1, 0])].append(number)  # [CLS] is no token of the text
     rows: dict[int, Tensor] = {}
     for window, numbers in by_window.items():
-        scores = engine.scores_at(windows[window], [places[n].position for n in numbers])
+        first, _ = windows.bounds[window]
+        scores = engine.scores_at(windows.inputs[window], [masks[n] - first for n in numbers])
         rows.update(zip(numbers, scores.float(), strict=True))
-    return [rows[number] for number in range(len(places))]
+    return [rows[number] for number in range(len(masks))]
 
 
 def _named(engine: Engine, word: str) -> tuple[int | None, str]:

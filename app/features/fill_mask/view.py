@@ -4,13 +4,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot
-from app.words.calibration import calibrated
-from app.words.html import Html, chart_text, join, tag, visible
+from app.words.blocks import line, note
+from app.words.charts import bars
+from app.words.format import count, percent
+from app.words.html import Html, join, tag, visible
+from app.words.notes import calibrated
 
 _NUMBER = 64  # pixels behind the longest bar, on the narrowest phone too
-_BAR, _NAMED = "#0072B2", "#E69F00"  # Okabe-Ito blue and orange; the named bar is hatched too
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # ends of the axis, so that bars compare
-_ROW = 34  # pixels of one bar, enough for 16-pixel letters
 
 
 def sentence(result: FillMaskResult) -> Html:
@@ -41,62 +42,28 @@ def slot_title(slot: Slot, *, alone: bool) -> Html:
 def probability_bars(slot: Slot) -> go.Figure:
     """Draw the candidates of one mask as bars, best on top, the named word last."""
     rows = _rows(slot)
-    names = [f"{candidate.rank}. {chart_text(candidate.token)}" for candidate in rows]
+    names = [f"{candidate.rank}. {candidate.token}" for candidate in rows]
     values = [candidate.probability for candidate in rows]
     named = [slot.named is not None and c.id == slot.named.id for c in rows]
-    fig = go.Figure(
-        go.Bar(
-            x=values,
-            y=list(range(len(rows))),
-            orientation="h",
-            marker={
-                "color": [_NAMED if own else _BAR for own in named],
-                "pattern": {
-                    "shape": ["/" if own else "" for own in named],
-                    "fillmode": "overlay",
-                },
-            },
-            text=[percent(value) for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"size": 16},
-            hoverinfo="skip",  # everything it could say is printed
-        )
-    )
-    fig.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=names,
-        autorange="reversed",
-        tickfont={"size": 17},
-        fixedrange=True,
-    )
+    fig = bars(names, values, [chance(value) for value in values], marked=named)
     scale = next(step for step in _SCALES if max(values) <= step)
     fig.update_xaxes(
-        range=[0, scale],
-        tickvals=[scale * part / 4 for part in range(5)],
-        tickformat=".3~%",
-        tickfont={"size": 15},
-        fixedrange=True,
+        range=[0, scale], tickvals=[scale * part / 4 for part in range(5)], tickformat=".3~%"
     )
-    fig.update_layout(
-        height=_ROW * len(rows) + 50,
-        margin={"l": 8, "r": _NUMBER, "t": 4, "b": 32},
-        bargap=0.28,
-        showlegend=False,
-    )
+    fig.update_layout(margin_r=_NUMBER)
     return fig
 
 
 def describe(slot: Slot) -> str:
     """Say in one sentence what the bars of one mask show."""
-    best = ", ".join(f"{c.token} {percent(c.probability)}" for c in slot.candidates[:5])
+    best = ", ".join(f"{c.token} {chance(c.probability)}" for c in slot.candidates[:5])
     named = f"; {slot.named.token} has rank {slot.named.rank:,}" if slot.named else ""
     return f"Bar chart of mask {slot.number}, most probable first: {best}{named}."
 
 
 def candidates_table(slot: Slot) -> pd.DataFrame:
     """List the candidates of one mask with their exact probabilities."""
-    rows = [(c.rank, c.token, c.id, c.probability, percent(c.probability)) for c in _rows(slot)]
+    rows = [(c.rank, c.token, c.id, c.probability, chance(c.probability)) for c in _rows(slot)]
     return pd.DataFrame(rows, columns=["rank", "piece", "id", "probability", "percent"])
 
 
@@ -104,12 +71,10 @@ def certainty(slot: Slot) -> Html:
     """Say how sure the model is, in words that need no information theory."""
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
-    return tag(
-        "p",
-        f"The words shown hold {percent(shown)} of all probability. ",
-        f"As unsure as a fair draw among {choices:,} "
-        f"{'word' if choices == 1 else 'words'} (entropy {slot.entropy:.1f} bits).",
-        class_="bx-line",
+    return line(
+        f"The words shown hold {chance(shown)} of all probability. ",
+        f"As unsure as a fair draw among {count(choices, 'word')} "
+        f"(entropy {slot.entropy:.1f} bits).",
     )
 
 
@@ -117,18 +82,16 @@ def calibration_note(result: FillMaskResult) -> Html:
     """Say what the percentages are worth."""
     if not result.slots:
         return join()
-    return tag("p", calibrated(result.calibration, "first guesses"), class_="bx-line")
+    return line(calibrated(result.calibration, "first guesses"))
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
     """Say what the model gives to the word that the visitor named."""
     if slot.named is None:
         return join()
-    return tag(
-        "p",
+    return line(
         tag("b", tag("bdi", visible(slot.named.token))),
-        f" has {percent(slot.named.probability)}: number {slot.named.rank:,} of {vocabulary:,}.",
-        class_="bx-line",
+        f" has {chance(slot.named.probability)}: number {slot.named.rank:,} of {vocabulary:,}.",
     )
 
 
@@ -136,11 +99,9 @@ def several(result: FillMaskResult) -> Html:
     """Say, where there are several masks, that their answers were not chosen together."""
     if len(result.slots) < 2:
         return join()
-    return tag(
-        "p",
+    return line(
         "Each mask is guessed alone, with the others still hidden: the best words of two masks "
-        "need not fit together.",
-        class_="bx-line",
+        "need not fit together."
     )
 
 
@@ -148,25 +109,20 @@ def window(result: FillMaskResult) -> Html:
     """Say, for a text longer than the model, how much of it each answer comes from."""
     if not result.slots or result.read >= result.tokens:
         return join()
-    return tag(
-        "p",
+    return note(
         tag("strong", "Long text. "),
         f"It has {result.tokens:,} tokens and the model reads {result.read:,} at once, so each "
         "mask was read with the text around it; what stands further away had no say.",
-        class_="bx-note",
     )
 
 
-def percent(probability: float) -> str:
-    """Write a probability so that small ones do not become nothing.
+def chance(probability: float) -> str:
+    """Print a probability so that small ones can still be told apart.
 
-    >>> percent(0.3412), percent(0.0052), percent(0.000052), percent(0.0000001)
-    ('34.1 %', '0.52 %', '0.005 %', 'under 0.001 %')
+    >>> chance(0.3412), chance(0.000052)
+    ('34.1 %', '0.005 %')
     """
-    if probability < 0.00001:
-        return "under 0.001 %"
-    places = 1 if probability >= 0.01 else 2 if probability >= 0.001 else 3
-    return f"{100 * probability:.{places}f} %"
+    return percent(probability, finest=3)
 
 
 def _rows(slot: Slot) -> list[Candidate]:

@@ -7,9 +7,12 @@ from itertools import accumulate
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.features.model_card.result import Measured, ModelCardResult, Reached
-from app.words.html import Html, chart_lines, chart_text, join, tag, visible
-from app.words.record_table import record_table, signed
+from app.features.model_card.result import ModelCardResult, Reached, reached
+from app.words.blocks import line, record_table, ticked
+from app.words.charts import BLUE, GREEN, GREY, LEGEND_ABOVE, VERMILION, add_dots
+from app.words.format import percent
+from app.words.html import Html, chart_lines, join, tag, visible
+from bert_core.bundled.figures import Figure
 
 AS_TABLE = "The same as a table"
 COLUMNS = ("asked", "result", "95 % interval", "cases", "floor", "goal", "reached")
@@ -21,48 +24,43 @@ _WORDS = {
     Reached.NOTHING: "floor not reached",
     Reached.NO_AIM: "nothing was set",
 }
-# Okabe-Ito, and a shape of its own for each.
 _DOTS = {
-    Reached.GOAL: ("star", "#009E73", 14),
-    Reached.FLOOR: ("circle", "#0072B2", 11),
-    Reached.NOTHING: ("x", "#D55E00", 11),
-    Reached.NO_AIM: ("circle-open", "#888888", 11),
+    Reached.GOAL: ("star", GREEN, 14),
+    Reached.FLOOR: ("circle", BLUE, 11),
+    Reached.NOTHING: ("x", VERMILION, 11),
+    Reached.NO_AIM: ("circle-open", GREY, 11),
 }
 _LINE = 48  # letters of the words above a dot that a phone has room for
 _WORD_LINE = 19  # pixels of a line of these words
 _DOT_LINE = 30  # pixels of what stands below them, with its dot in the middle
 
 
-def percent(share: float | None) -> str:
-    """Print a share to a tenth of a percent, as it was compared; number and sign stay together.
-
-    >>> percent(0.4167).split(), percent(None)
-    (['41.7', '%'], '–')
-    """
-    return "–" if share is None else f"{share:.1%}".replace("%", "\u00a0%")
+def _share(share: float | None) -> str:
+    """Print a figure; number and sign stay on one line of a narrow table."""
+    return percent(share, counted=True).replace(" ", "\u00a0")
 
 
-def interval(figure: Measured) -> str:
+def interval(figure: Figure) -> str:
     """Print the 95 % interval of a figure."""
-    return f"{100 * figure.low:.1f}–{percent(figure.high)}"
+    return f"{100 * figure.low:.1f}–{_share(figure.high)}"
 
 
-def words_of(figure: Measured) -> str:
+def words_of(figure: Figure) -> str:
     """Say what a figure has reached."""
-    no_goal = figure.goal is None and figure.reached is Reached.FLOOR
-    no_floor = figure.floor is None and figure.reached is Reached.NOTHING
+    no_goal = figure.goal is None and reached(figure) is Reached.FLOOR
+    no_floor = figure.floor is None and reached(figure) is Reached.NOTHING
     return (
-        "floor reached" if no_goal else "goal not reached" if no_floor else _WORDS[figure.reached]
+        "floor reached" if no_goal else "goal not reached" if no_floor else _WORDS[reached(figure)]
     )
 
 
-def _aim(figure: Measured, aim: float | None) -> str:
+def _aim(figure: Figure, aim: float | None) -> str:
     """Print a floor or a goal; "at most" where less is better."""
     if aim is None:
         return "–"
     before = "at most " if figure.lower_is_better else ""
     behind = " (chance)" if aim == figure.chance else ""
-    return f"{before}{percent(aim)}{behind}"
+    return f"{before}{_share(aim)}{behind}"
 
 
 def no_figures(result: ModelCardResult) -> Html:
@@ -76,7 +74,7 @@ def no_figures(result: ModelCardResult) -> Html:
     )
 
 
-def figures_table(figures: Sequence[Measured]) -> Html:
+def figures_table(figures: Sequence[Figure]) -> Html:
     """Draw the figures beside floor and goal."""
     rows = [
         (
@@ -85,12 +83,12 @@ def figures_table(figures: Sequence[Measured]) -> Html:
                 tag("br"),
                 tag("small", visible(each.measured_on)),
             ),
-            tag("strong", percent(each.share)),
+            tag("strong", _share(each.share)),
             interval(each),
             f"{each.cases:,}",
             _aim(each, each.floor),
             _aim(each, each.goal),
-            signed(_SIGNS[each.reached], words_of(each)),
+            ticked(_SIGNS[reached(each)], words_of(each)),
         )
         for each in figures
     ]
@@ -102,25 +100,23 @@ def figures_note(result: ModelCardResult) -> Html:
     more = f" {result.left_out:,} more figures are not shown." if result.left_out else ""
     guess = " Chance is the share of a blind guess." if _has_chance(result.figures) else ""
     errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
-    return tag(
-        "p",
+    return line(
         "Source: figures.json, which lies beside the weights. Every result is a share of its "
         "cases. The floor was to be reached at least, the goal was hoped for. Of a hundred such "
         "intervals about 95 hold the share that endlessly many cases of the kind would give."
-        f"{guess}{errors}{more}",
-        class_="bx-line",
+        f"{guess}{errors}{more}"
     )
 
 
-def _has_chance(figures: Sequence[Measured]) -> bool:
+def _has_chance(figures: Sequence[Figure]) -> bool:
     return any(each.chance is not None for each in figures)
 
 
-def _has_errors(figures: Sequence[Measured]) -> bool:
+def _has_errors(figures: Sequence[Figure]) -> bool:
     return any(each.lower_is_better for each in figures)
 
 
-def meanings(figures: Sequence[Measured]) -> Html:
+def meanings(figures: Sequence[Figure]) -> Html:
     """List what each share is a share of."""
     items = [
         tag("li", tag("strong", f"{visible(each.task)}: "), visible(each.meaning))
@@ -137,9 +133,9 @@ def meanings(figures: Sequence[Measured]) -> Html:
     )
 
 
-def describe(figures: Sequence[Measured]) -> str:
+def describe(figures: Sequence[Figure]) -> str:
     """Say in one sentence what the chart of the figures shows."""
-    count = {kind: sum(each.reached is kind for each in figures) for kind in Reached}
+    count = {kind: sum(reached(each) is kind for each in figures) for kind in Reached}
     said = ", ".join(
         f"{number} {'has' if number == 1 else 'have'} {words}"
         for number, words in (
@@ -153,7 +149,7 @@ def describe(figures: Sequence[Measured]) -> str:
     return f"{len(figures)} figures as dots with their 95 % intervals: {said}."
 
 
-def frame(figures: Sequence[Measured]) -> pd.DataFrame:
+def frame(figures: Sequence[Figure]) -> pd.DataFrame:
     """Put the figures into a table of plain numbers, shares from 0 to 1."""
     return pd.DataFrame(
         {
@@ -173,37 +169,25 @@ def frame(figures: Sequence[Measured]) -> pd.DataFrame:
     ).round(4)
 
 
-def csv(figures: Sequence[Measured]) -> bytes:
-    """Write the figures as CSV."""
-    return frame(figures).to_csv(index=False).encode("utf-8-sig")
-
-
-def figures_chart(figures: Sequence[Measured]) -> go.Figure:
+def figures_chart(figures: Sequence[Figure]) -> go.Figure:
     """Draw every figure as a dot on its interval, with the marks of floor and goal."""
     fig = go.Figure()
-    names = [f"{each.task}, {each.measured_on}: {percent(each.share)}" for each in figures]
+    names = [f"{each.task}, {each.measured_on}: {_share(each.share)}" for each in figures]
     labels = [textwrap.wrap(name, _LINE) for name in names]  # a phone is not wider
     tops = [0, *accumulate(_WORD_LINE * len(lines) + _DOT_LINE for lines in labels)]
     dots = [top - _DOT_LINE // 2 for top in tops[1:]]
     for kind, (symbol, colour, size) in _DOTS.items():
-        rows = [at for at, each in enumerate(figures) if each.reached is kind]
+        rows = [at for at, each in enumerate(figures) if reached(each) is kind]
         shown = [figures[at] for at in rows]
         if not shown:
             continue
-        fig.add_scatter(
-            x=[each.share for each in shown],
-            y=[dots[at] for at in rows],
-            mode="markers",
+        add_dots(
+            fig,
+            [dots[at] for at in rows],
+            [(each.low, each.share, each.high) for each in shown],
+            [f"{_share(each.share)} ({interval(each)}), {words_of(each)}" for each in shown],
             name=_WORDS[kind],
             marker={"symbol": symbol, "color": colour, "size": size, "line": {"color": colour}},
-            error_x={
-                "array": [each.high - each.share for each in shown],
-                "arrayminus": [each.share - each.low for each in shown],
-                "color": colour,
-                "thickness": 2,
-            },
-            hovertext=[_hover(each) for each in shown],
-            hoverinfo="text",
         )
     _add_marks(fig, figures, dots, "floor", "line-ns-open")
     _add_marks(fig, figures, dots, "goal", "diamond-tall-open")
@@ -216,12 +200,8 @@ def figures_chart(figures: Sequence[Measured]) -> go.Figure:
     return fig
 
 
-def _hover(figure: Measured) -> str:
-    return chart_text(f"{percent(figure.share)} ({interval(figure)}), {words_of(figure)}")
-
-
 def _add_marks(
-    fig: go.Figure, figures: Sequence[Measured], dots: Sequence[int], aim: str, symbol: str
+    fig: go.Figure, figures: Sequence[Figure], dots: Sequence[int], aim: str, symbol: str
 ) -> None:
     """Mark what was to be reached."""
     values = [(getattr(each, aim), dot) for each, dot in zip(figures, dots, strict=True)]
@@ -232,8 +212,8 @@ def _add_marks(
             y=[dot for _, dot in found],
             mode="markers",
             name=aim,
-            marker={"symbol": symbol, "color": "#888888", "size": 13, "line": {"width": 2}},
-            hovertext=[f"{aim} {percent(value)}" for value, _ in found],
+            marker={"symbol": symbol, "color": GREY, "size": 13, "line": {"width": 2}},
+            hovertext=[f"{aim} {_share(value)}" for value, _ in found],
             hoverinfo="text",
         )
 
@@ -246,7 +226,7 @@ def _lay_out(fig: go.Figure, pixels: int) -> None:
     fig.update_layout(
         height=pixels + 100,
         margin={"l": 8, "r": 8, "t": 8, "b": 32},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        legend=LEGEND_ABOVE,
         hovermode="closest",
     )
 
@@ -271,9 +251,7 @@ def card_note(result: ModelCardResult) -> Html:
     shown = ""
     if not result.whole:
         shown = f" It has {result.text_bytes:,} bytes, of which only the beginning is shown."
-    return tag(
-        "p",
+    return line(
         "What follows is the file README.md that lies beside the weights, as its makers wrote it. "
-        f"Pictures and addresses in it are shown as words: nothing is fetched.{shown}",
-        class_="bx-line",
+        f"Pictures and addresses in it are shown as words: nothing is fetched.{shown}"
     )

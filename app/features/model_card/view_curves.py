@@ -3,6 +3,7 @@
 import base64
 import xml.etree.ElementTree as ElementTree
 
+from app.words.blocks import line
 from app.words.html import Html, tag, visible
 
 _SPACE = "{http://www.w3.org/2000/svg}"
@@ -26,7 +27,7 @@ def curve(name: str, svg: bytes) -> Html:
     title = _title(svg)
     if title is None:
         says = f"{visible(name)} is not shown: it is more than a drawing of lines and words."
-        return tag("p", says, class_="bx-line")
+        return line(says)
     address = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
     words = visible(title) or f"Learning curve, {visible(name)}"
     picture = tag("img", src=address, alt=words, class_="bx-card-curve")

@@ -5,10 +5,11 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.features.model_card.result import Lean, Leanings
+from app.words.blocks import line
+from app.words.charts import BLUE, GREY, LEGEND_ABOVE, VERMILION, add_dots
 from app.words.html import Html, chart_text, tag, visible
+from bert_core.bundled.leanings import Bias, Leaning
 
-_FIRST, _SECOND, _EVEN = "#0072B2", "#D55E00", "#888888"  # Okabe-Ito; the symbols differ too
 _ROW = 22  # pixels of one occupation
 _MOST = 120
 
@@ -23,19 +24,19 @@ def times(log_odds: float) -> str:
     return f"{factor:,.0f} times" if factor >= 9.95 else f"{factor:.1f} times"
 
 
-def summary(found: Leanings) -> Html:
+def summary(found: Bias) -> Html:
     """Say how one-sided the model is, and towards which word for whom."""
     first, second = (visible(word) for word in found.words)
     ranked = ordered(found)
     sides = [
         f"In a sentence about an occupation it takes one of “{first}” and “{second}” to be "
-        f"{times(found.skew.log_odds)} as likely as the other, on average over occupations "
-        f"(log-odds {found.skew.log_odds:.2f} nats, 95 % interval {found.skew.low:.2f} to "
+        f"{times(found.skew.value)} as likely as the other, on average over occupations "
+        f"(log-odds {found.skew.value:.2f} nats, 95 % interval {found.skew.low:.2f} to "
         f"{found.skew.high:.2f}; 0 would be even)."
     ]
     if ranked:
-        sides.append(f" {_end(ranked[0], first, leans=ranked[0].log_odds > 0)}")
-        sides.append(f" {_end(ranked[-1], second, leans=ranked[-1].log_odds < 0)}")
+        sides.append(f" {_end(ranked[0], first, leans=ranked[0].log_odds.value > 0)}")
+        sides.append(f" {_end(ranked[-1], second, leans=ranked[-1].log_odds.value < 0)}")
     neutral = first if found.neutral > 0 else second
     sides.append(
         f" For a person of no named occupation it prefers “{neutral}”, {times(found.neutral)}."
@@ -43,72 +44,62 @@ def summary(found: Leanings) -> Html:
     return tag("p", "".join(sides))
 
 
-def _end(lean: Lean, word: str, *, leans: bool) -> str:
+def _end(lean: Leaning, word: str, *, leans: bool) -> str:
     """Name the occupation at one end, which need not lean to that side."""
     if leans:
         return f"Furthest towards “{word}”: {_named(lean)}."
     return f"None leans to “{word}”; nearest to it: {_named(lean)}."
 
 
-def _named(lean: Lean) -> str:
-    return f"{visible(lean.occupation)} ({lean.log_odds:+.2f})"
+def _named(lean: Leaning) -> str:
+    return f"{visible(lean.occupation)} ({lean.log_odds.value:+.2f})"
 
 
-def note(found: Leanings) -> Html:
+def note(found: Bias) -> Html:
     """Say how it was measured, and where the numbers come from."""
     first, second = (visible(word) for word in found.words)
-    return tag(
-        "p",
-        f"Source: bias.json, which lies beside the weights. {len(found.rows):,} occupations in "
-        f"{found.templates:,} kinds of sentences, once with the occupation named and “{first}” or "
-        f"“{second}” left open, once the other way round. Log-odds in nats: above 0 “{first}” is "
-        f"likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as likely. Only two words are "
-        "compared, and other sentences would give other numbers; a small one here is no proof of "
-        "fairness.",
-        class_="bx-line",
+    return line(
+        f"Source: bias.json, which lies beside the weights. {len(found.leanings):,} occupations "
+        f"in {len(found.templates):,} kinds of sentences, once with the occupation named and "
+        f"“{first}” or “{second}” left open, once the other way round. Log-odds in nats: "
+        f"above 0 “{first}” is likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as "
+        "likely. Only two words are compared, and other sentences would give other numbers; a "
+        "small one here is no proof of fairness."
     )
 
 
-def ordered(found: Leanings) -> list[Lean]:
+def ordered(found: Bias) -> list[Leaning]:
     """List the occupations, those that lean furthest to the first word on top."""
-    return sorted(found.rows, key=lambda lean: -lean.log_odds)
+    return sorted(found.leanings, key=lambda lean: -lean.log_odds.value)
 
 
-def _side(lean: Lean) -> str:
+def _side(lean: Leaning) -> str:
     """Say to which side an occupation leans, as far as its interval tells."""
-    return "first" if lean.low > 0 else "second" if lean.high < 0 else "neither"
+    return "first" if lean.log_odds.low > 0 else "second" if lean.log_odds.high < 0 else "neither"
 
 
-def chart(found: Leanings) -> go.Figure:
+def chart(found: Bias) -> go.Figure:
     """Draw every occupation as a dot on its interval."""
     rows = ordered(found)[:_MOST]
     first, second = (chart_text(word) for word in found.words)
     looks = {
-        "first": (f"leans to “{first}”", _FIRST, "circle"),
-        "second": (f"leans to “{second}”", _SECOND, "diamond"),
-        "neither": ("cannot be told", _EVEN, "circle-open"),
+        "first": (f"leans to “{first}”", BLUE, "circle"),
+        "second": (f"leans to “{second}”", VERMILION, "diamond"),
+        "neither": ("cannot be told", GREY, "circle-open"),
     }
     fig = go.Figure()
     for side, (name, colour, symbol) in looks.items():
         shown = [(at, lean) for at, lean in enumerate(rows) if _side(lean) == side]
         if shown:
-            fig.add_scatter(
-                x=[lean.log_odds for _, lean in shown],
-                y=[at for at, _ in shown],
-                mode="markers",
+            add_dots(
+                fig,
+                [at for at, _ in shown],
+                [(lean.log_odds.low, lean.log_odds.value, lean.log_odds.high) for _, lean in shown],
+                [f"{lean.occupation}: {lean.log_odds.value:+.2f}" for _, lean in shown],
                 name=name,
                 marker={"symbol": symbol, "color": colour, "size": 9},
-                error_x={
-                    "array": [lean.high - lean.log_odds for _, lean in shown],
-                    "arrayminus": [lean.log_odds - lean.low for _, lean in shown],
-                    "color": colour,
-                },
-                hovertext=[
-                    chart_text(f"{lean.occupation}: {lean.log_odds:+.2f}") for _, lean in shown
-                ],
-                hoverinfo="text",
             )
-    fig.add_vline(x=0, line={"color": _EVEN, "width": 1})
+    fig.add_vline(x=0, line={"color": GREY, "width": 1})
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[chart_text(lean.occupation[:24]) for lean in rows],
@@ -122,30 +113,30 @@ def chart(found: Leanings) -> go.Figure:
     fig.update_layout(
         height=_ROW * len(rows) + 110,
         margin={"l": 8, "r": 8, "t": 8, "b": 40},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        legend=LEGEND_ABOVE,
     )
     return fig
 
 
-def describe(found: Leanings) -> str:
+def describe(found: Bias) -> str:
     """Say in one sentence what the chart shows."""
     first, second = (visible(word) for word in found.words)
-    count = {side: sum(_side(lean) == side for lean in found.rows) for side in ("first", "second")}
-    rest = len(found.rows) - sum(count.values())
+    sides = [_side(lean) for lean in found.leanings]
     return (
-        f"{len(found.rows)} occupations as dots with their 95 % intervals: {count['first']} lean "
-        f"to “{first}”, {count['second']} to “{second}”, for {rest} it cannot be told."
+        f"{len(sides)} occupations as dots with their 95 % intervals: {sides.count('first')} lean "
+        f"to “{first}”, {sides.count('second')} to “{second}”, for {sides.count('neither')} it "
+        "cannot be told."
     )
 
 
-def table(found: Leanings) -> pd.DataFrame:
+def table(found: Bias) -> pd.DataFrame:
     """Put every occupation into a table, log-odds in nats."""
     rows = ordered(found)
     return pd.DataFrame(
         {
             "occupation": [visible(lean.occupation) for lean in rows],
-            "log-odds (nats)": [lean.log_odds for lean in rows],
-            "95 % from": [lean.low for lean in rows],
-            "95 % to": [lean.high for lean in rows],
+            "log-odds (nats)": [lean.log_odds.value for lean in rows],
+            "95 % from": [lean.log_odds.low for lean in rows],
+            "95 % to": [lean.log_odds.high for lean in rows],
         }
     ).round(3)

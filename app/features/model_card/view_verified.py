@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from app.features.model_card.result import CheckedFile, CheckedOutput, Verified
+from app.features.model_card.result import Verified
+from app.words.blocks import line, record_table, ticked
 from app.words.html import Html, join, tag, visible
-from app.words.record_table import record_table, signed
+from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
 FILES = ("file", "expected SHA-256", "found SHA-256", "the same")
 OUTPUTS = ("output", "numbers", "largest", "off by", "allowed", "the same")
@@ -28,71 +29,65 @@ def offer(verifiable: bool) -> Html:
 
 def report(found: Verified) -> Html:
     """Draw the verdict and all that it rests on."""
-    outputs = f"{len(found.outputs):,} outputs computed again"
-    files = f"{len(found.files):,} files and their hashes"
+    checked = found.report
+    outputs = f"{len(checked.outputs):,} outputs computed again"
+    files = f"{len(checked.files):,} files and their hashes"
     return join(
         verdict(found),
-        texts_note(found),
-        _fold(outputs, join(outputs_table(found), outputs_note()), found.outputs),
-        _fold(files, files_table(found), found.files),
+        texts_note(checked),
+        _fold(outputs, join(outputs_table(checked), outputs_note()), checked.outputs),
+        _fold(files, files_table(checked), checked.files),
         what_it_proves(),
     )
 
 
-def _fold(
-    title: str, content: Html, checks: Sequence[CheckedFile] | Sequence[CheckedOutput]
-) -> Html:
+def _fold(title: str, content: Html, checks: Sequence[FileCheck] | Sequence[OutputCheck]) -> Html:
     """Fold a table away, unless something in it disagrees."""
-    all_agree = all(check.ok for check in checks)
-    is_open = None if all_agree else "open"
+    is_open = "open" if _wrong(checks) else None
     return tag("details", tag("summary", title), content, class_="bx-card-fold", open=is_open)
 
 
 def verdict(found: Verified) -> Html:
     """Say at one glance whether everything agrees; colour, sign and words say the same."""
-    head = "Verified: the files are what they should be." if found.ok else _head_of_failure(found)
+    checked = found.report
+    sign, kind, head = "✓", "bx-yes", "Verified: the files are what they should be."
+    if not checked.ok:
+        sign, kind = "✗", "bx-no"
+        head = f"Not verified: {visible(checked.name)} is not the model that was written."
     return tag(
         "div",
-        tag("span", "✓" if found.ok else "✗", class_="bx-card-sign", aria_hidden="true"),
-        tag("p", tag("strong", head), " ", _details(found), tag("br"), _when(found)),
-        class_=f"bx-card-verdict {'bx-yes' if found.ok else 'bx-no'}",
+        tag("span", sign, class_="bx-card-sign", aria_hidden="true"),
+        tag("p", tag("strong", head), " ", _details(checked), tag("br"), _when(found)),
+        class_=f"bx-card-verdict {kind}",
         role="status",
     )
 
 
-def _head_of_failure(found: Verified) -> str:
-    return f"Not verified: {visible(found.model)} is not the model that was written."
-
-
-def _details(found: Verified) -> str:
+def _details(checked: VerificationReport) -> str:
     """Count what was compared, and what disagrees."""
-    wrong = [file for file in found.files if not file.ok]
-    bad = [output for output in found.outputs if not output.ok]
-    numbers = sum(output.compared for output in found.outputs)
-    if found.ok:
+    files, texts, outputs = len(checked.files), len(checked.texts), len(checked.outputs)
+    largest = number(checked.difference)
+    if checked.ok:
         return (
-            f"All {len(found.files):,} files are the same to the bit, {found.texts:,} stored texts "
-            f"give the same tokens, and {numbers:,} numbers computed again differ from the stored "
-            f"ones by {number(_largest(found.outputs))} at most."
+            f"All {files:,} files are the same to the bit, {texts:,} stored texts give the same "
+            f"tokens, and {checked.compared:,} numbers computed again differ from the stored ones "
+            f"by {largest} at most."
         )
-    said = [
-        f"{len(wrong):,} of {len(found.files):,} files differ" if wrong else "",
-        f"{len(found.wrong_texts):,} of {found.texts:,} stored texts give other tokens"
-        if found.wrong_texts
-        else "",
-        f"{len(bad):,} of {len(found.outputs):,} outputs differ by more than is allowed, the worst "
-        f"by {number(_largest(found.outputs))}"
-        if bad
-        else "",
-    ]
-    counted = "; ".join(each for each in said if each)
-    failure = f" {visible(found.failure)}" if found.failure else ""
-    return f"{counted[:1].upper()}{counted[1:]}.{failure}" if counted else failure.strip()
+    said = (
+        (_wrong(checked.files), f"of {files:,} files differ"),
+        (_wrong(checked.texts), f"of {texts:,} stored texts give other tokens"),
+        (
+            _wrong(checked.outputs),
+            f"of {outputs:,} outputs differ by more than is allowed, the worst by {largest}",
+        ),
+    )
+    counted = "; ".join(f"{wrong:,} {words}" for wrong, words in said if wrong)
+    failure = f" {visible(checked.failure)}" if checked.failure else ""
+    return f"{counted}.{failure}" if counted else failure.strip()
 
 
-def _largest(outputs: tuple[CheckedOutput, ...]) -> float:
-    found = [math.inf if each.difference is None else each.difference for each in outputs]
-    return max(found, default=0.0)
+def _wrong(checks: Sequence[FileCheck | TextCheck | OutputCheck]) -> int:
+    return sum(not check.ok for check in checks)
 
 
 def _when(found: Verified) -> Html:
@@ -120,7 +115,7 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
-def outputs_table(found: Verified) -> Html:
+def outputs_table(checked: VerificationReport) -> Html:
     """Draw what was computed again, output by output."""
     rows = [
         (
@@ -133,9 +128,9 @@ def outputs_table(found: Verified) -> Html:
             number(each.largest),
             number(each.difference),
             number(each.tolerance),
-            signed(each.ok, "yes" if each.ok else "no"),
+            ticked(each.ok, "yes" if each.ok else "no"),
         )
-        for each in found.outputs
+        for each in checked.outputs
     ]
     return record_table("Outputs computed again", OUTPUTS, rows, compact=True)
 
@@ -149,47 +144,43 @@ def _texts(numbers: tuple[int, ...]) -> str:
     return f", texts {ends if in_a_row else ', '.join(map(str, numbers))}"
 
 
-def files_table(found: Verified) -> Html:
+def files_table(checked: VerificationReport) -> Html:
     """Draw the hashes of all files, expected and found."""
     rows = [
         (
             tag("strong", visible(each.path)),
             tag("code", visible(each.expected) or "no such file"),
             tag("code", visible(each.found) or "no such file"),
-            signed(each.ok, "yes" if each.ok else "no"),
+            ticked(each.ok, "yes" if each.ok else "no"),
         )
-        for each in found.files
+        for each in checked.files
     ]
     return record_table("Files and their hashes", FILES, rows)
 
 
-def texts_note(found: Verified) -> Html:
+def texts_note(checked: VerificationReport) -> Html:
     """Name the stored texts that are cut into other tokens than before."""
-    if not found.wrong_texts:
+    items = [tag("li", tag("bdi", visible(each.text))) for each in checked.texts if not each.ok]
+    if not items:
         return join()
-    items = [tag("li", tag("bdi", visible(each))) for each in found.wrong_texts]
     return join(tag("p", "Texts that are cut into other tokens:"), tag("ul", *items))
 
 
 def outputs_note() -> Html:
     """Say what the numbers of the table are."""
-    return tag(
-        "p",
+    return line(
         "“Largest” is the largest stored number, “off by” the largest absolute difference to one; "
         "both in the unit of the output: logits are plain numbers, attention is a share of 1. What "
         "is allowed grows with the largest stored number, because "
-        "processors round differently.",
-        class_="bx-line",
+        "processors round differently."
     )
 
 
 def what_it_proves() -> Html:
     """Say what a verdict means, and what it does not."""
-    return tag(
-        "p",
+    return line(
         "A tick says that the files have the bits they had when the model was written, and that "
         "this computer works out what they say. It does not say where they come from: whoever can "
         "change weights can change what lies beside them, so compare a hash with one from a place "
-        "that they cannot reach. Nor does it say that the model is good.",
-        class_="bx-line",
+        "that they cannot reach. Nor does it say that the model is good."
     )

@@ -9,10 +9,12 @@ from collections import Counter
 
 import pandas as pd
 
-from app.features.ner.result import Aggregation, Entity, NerResult, Selection
+from app.features.ner.result import NerResult, Selection
 from app.settings import ASSETS, settings
-from app.words.calibration import calibrated
+from app.words.format import count, percent
 from app.words.html import Html, document, join, tag, visible
+from app.words.notes import calibrated
+from bert_core.reading.entities import Aggregation, Entity
 
 HINT = "A few sentences with names in them."
 """What the empty box suggests."""
@@ -101,7 +103,7 @@ def _mark(result: NerResult, entity: Entity, start: int) -> Html:
     return tag(
         "mark",
         tag("bdi", visible(result.text[start : entity.end])),
-        tag("span", " ", visible(entity.label), " ", tag("b", percent(entity.score)), dir="ltr"),
+        tag("span", " ", visible(entity.label), " ", tag("b", percent(entity.score, 0)), dir="ltr"),
         class_=f"bx-ner {line_of(result, entity.kind)}",
         style=f"{colour_of(result, entity.kind)};--bx-s:{entity.score:.3f}",
         title=visible(told),
@@ -176,7 +178,7 @@ def _nothing(result: NerResult) -> Html:
     if strongest is not None:
         piece, label = strongest
         start, end = result.pieces.spans[piece]
-        share = percent(float(result.pieces.probabilities[piece, label]))
+        share = percent(float(result.pieces.probabilities[piece, label]), 0)
         near = (
             f" What came nearest: {visible(result.labels.names[label])} with {share} at "
             f"“{visible(result.text[start:end])}”."
@@ -209,7 +211,7 @@ def score_note(result: NerResult) -> Html:
 
 def coverage(result: NerResult) -> Html:
     """Say that the whole text was read, and how."""
-    read, count = result.coverage, len(result.pieces)
+    read, count = result.pieces.coverage, len(result.pieces)
     if read.windows == 1:
         told = f"All {count:,} pieces were read at once." if count > 1 else "The piece was read."
         return tag("p", told, class_="bx-line")
@@ -243,7 +245,7 @@ def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
 def describe(result: NerResult, selection: Selection) -> str:
     """Say in one sentence what is marked, for those who do not see it."""
     named = [
-        f"{result.text[entity.start : entity.end]} ({entity.label}, {percent(entity.score)})"
+        f"{result.text[entity.start : entity.end]} ({entity.label}, {percent(entity.score, 0)})"
         for entity in selection.shown[:8]
     ]
     rest = len(selection.shown) - len(named)
@@ -309,7 +311,7 @@ def label_note(result: NerResult) -> Html:
         tag("strong", f"{len(labels.names)} labels: "),
         tag("code", listed),
         f" … and {rest:,} more. " if rest > 0 else ". ",
-        _SCHEMES[labels.scheme],
+        _SCHEMES[labels.name],
         class_="bx-line",
     )
 
@@ -344,22 +346,7 @@ def rules() -> Html:
     )
 
 
-def percent(share: float) -> str:
-    """Print a score in whole per cent, so that neither end claims certainty.
-
-    >>> percent(0.934), percent(0.9996), percent(0.001)
-    ('93 %', '> 99 %', '< 1 %')
-    """
-    if share > 0.995:
-        return "> 99 %"
-    if share < 0.005:
-        return "< 1 %"
-    return f"{100 * share:.0f} %"
-
-
 def _count(number: int, how: Aggregation) -> str:
     """Count entities, or labelled pieces where nothing is joined."""
-    name = "labelled piece" if how == "none" else "entity"
-    if number == 1:
-        return f"1 {name}"
-    return f"{number:,} {'labelled pieces' if how == 'none' else 'entities'}"
+    name, names = ("labelled piece", "") if how == "none" else ("entity", "entities")
+    return count(number, name, names)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from app.features.ner.result_agreement import Agreement, Counts, Named
+from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 
 TITLE = "Check it against your own annotations"
@@ -28,21 +29,22 @@ def how() -> Html:
 def outcome(agreement: Agreement) -> Html:
     """Say how well both agree, with the counts behind every figure."""
     total = agreement.total
-    words = _count(agreement.words, "word")
-    head = f"{words} in {_count(agreement.sentences, 'sentence')}. "
+    words = count(agreement.words, "word")
+    head = f"{words} in {count(agreement.sentences, 'sentence')}. "
     if not total.annotated and not total.found:
         return tag(
             "p", head, "Neither the annotations nor the model mark any name here.",
             class_="bx-note", role="status",
         )  # fmt: skip
+    precision, recall, f1 = _figures(total)
     return join(
         tag(
             "p",
-            tag("strong", f"F1 {share(total.f1)}. "),
+            tag("strong", f"F1 {f1}. "),
             head,
-            f"Precision {share(total.precision)}: of {_count(total.found, 'name')} that the model "
-            f"marked, {total.right:,} {_are(total.right)} right. Recall {share(total.recall)}: of "
-            f"{_count(total.annotated, 'annotated name')} it found {total.right:,}.",
+            f"Precision {precision}: of {count(total.found, 'name')} that the model marked, "
+            f"{total.right:,} {_are(total.right)} right. Recall {recall}: of "
+            f"{count(total.annotated, 'annotated name')} it found {total.right:,}.",
             class_="bx-note",
             role="status",
         ),
@@ -84,8 +86,13 @@ def kinds_table(agreement: Agreement) -> pd.DataFrame:
 
 
 def _kind_row(name: str, counts: Counts) -> tuple[str | int, ...]:
-    figures = (share(each) for each in (counts.precision, counts.recall, counts.f1))
-    return visible(name), counts.annotated, counts.found, counts.right, *figures
+    return visible(name), counts.annotated, counts.found, counts.right, *_figures(counts)
+
+
+def _figures(counts: Counts) -> list[str]:
+    """Print precision, recall and F1; a dash where there is nothing to share."""
+    figures = (counts.precision, counts.recall, counts.f1)
+    return [percent(figure, counted=True) for figure in figures]
 
 
 def differences_table(agreement: Agreement) -> pd.DataFrame:
@@ -107,32 +114,19 @@ def differences_table(agreement: Agreement) -> pd.DataFrame:
 
 def describe(agreement: Agreement) -> str:
     """Say in one sentence where both differ."""
-    count = len(agreement.differences)
-    if not count:
+    differences = len(agreement.differences)
+    if not differences:
         return "No difference between the annotations and the model."
     named = [
         f"{each.verdict}: “{_text(agreement, each.annotated or each.found)}”"
         for each in agreement.differences[:_FEW]
     ]
-    rest = f" and {count - _FEW:,} more" if count > _FEW else ""
-    return f"{_count(count, 'difference')}: {', '.join(named)}{rest}."
-
-
-def share(value: float | None) -> str:
-    """Print a share of 1 in per cent; a dash where there is nothing to share.
-
-    >>> share(0.625), share(None)
-    ('62.5 %', '–')
-    """
-    return "–" if value is None else f"{100 * value:.1f} %"
+    rest = f" and {differences - _FEW:,} more" if differences > _FEW else ""
+    return f"{count(differences, 'difference')}: {', '.join(named)}{rest}."
 
 
 def _text(agreement: Agreement, named: Named | None) -> str:
     return visible(agreement.text[named.start : named.end]) if named else "–"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _are(number: int) -> str:

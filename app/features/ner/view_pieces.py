@@ -5,15 +5,17 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.features.ner.result import Aggregation, Entity, Fault, NerResult
-from app.features.ner.view import AGGREGATION_NAMES, colour_of, line_of, percent
-from app.words.html import Html, chart_text, join, tag, visible
+from app.features.ner.result import NerResult
+from app.features.ner.view import AGGREGATION_NAMES, colour_of, line_of
+from app.words.charts import bars
+from app.words.format import percent
+from app.words.html import Html, join, tag, visible
+from bert_core.reading.entities import Aggregation, Entity
+from bert_core.reading.tagging import Fault
 
 PART = 240
 """Pieces drawn at once; more are paged. The table lists all."""
 
-_BAR = "#0072B2"
-_ROW = 34  # pixels of one bar, enough for 16-pixel letters
 _BARS = 12  # labels drawn of one piece; its table lists all
 _FEW = 5  # labels out of rule that are quoted; the strip marks and the table lists all
 _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
@@ -21,9 +23,15 @@ _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
 
 def part_names(result: NerResult) -> dict[str, range]:
     """Name the parts in which the pieces are drawn."""
-    return {
-        f"pieces {part.start:,} to {part.stop - 1:,}": part for part in result.pieces.parts(PART)
-    }
+    count = len(result.pieces)
+    parts = (range(start, min(start + PART, count)) for start in range(0, count, PART))
+    return {f"pieces {part.start:,} to {part.stop - 1:,}": part for part in parts}
+
+
+def least_sure(result: NerResult, part: range) -> int:
+    """Return the piece of a part whose best label has the lowest probability."""
+    best = result.pieces.probabilities[part.start : part.stop].max(axis=1)
+    return part.start + int(best.argmin())
 
 
 def piece_names(result: NerResult, part: range) -> dict[str, int]:
@@ -33,7 +41,7 @@ def piece_names(result: NerResult, part: range) -> dict[str, int]:
 
 def strip(result: NerResult, part: range) -> Html:
     """Draw each piece as a small card with its likeliest label, in brackets if it has no say."""
-    faults = {fault.piece for fault in result.reading.faults}
+    faults = {fault.at for fault in result.reading.faults}
     cards = [_card(result, number, out_of_rule=number in faults) for number in part]
     return tag("ol", *cards, class_="bx-ner-pieces", start=part.start)
 
@@ -42,9 +50,9 @@ def _card(result: NerResult, number: int, *, out_of_rule: bool) -> Html:
     """Draw one piece."""
     pieces, labels = result.pieces, result.labels
     best = int(pieces.probabilities[number].argmax())
-    kind = labels.of[best]
+    kind = labels.tags[best].kind
     asked = bool(result.reading.asked[number])
-    share = percent(float(pieces.probabilities[number, best]))
+    share = percent(float(pieces.probabilities[number, best]), 0)
     name = visible(labels.names[best])
     sign = " ⚠" if out_of_rule else ""
     shown = f"{name}{sign}" if asked else f"({name})"
@@ -101,14 +109,14 @@ def fault_note(result: NerResult) -> Html:
 
 def _fault(result: NerResult, fault: Fault) -> str:
     """Describe one label out of rule."""
-    start, end = result.pieces.spans[fault.piece]
-    place = f"“{visible(result.text[start:end])}” (piece {fault.piece:,})"
+    start, end = result.pieces.spans[fault.at]
+    place = f"“{visible(result.text[start:end])}” (piece {fault.at:,})"
     return f"{place}: {_why(fault)}."
 
 
 def _why(fault: Fault) -> str:
     label, before = visible(fault.label), visible(fault.before)
-    if fault.opened:
+    if fault.why == "not closed":
         return f"{label} is neither continued nor ended"
     return f"{label} {f'stands after {before}' if before else 'opens the text'}"
 
@@ -117,7 +125,7 @@ def piece_table(result: NerResult) -> pd.DataFrame:
     """List every piece: its place, its label, whether that counts, and every probability."""
     pieces, labels = result.pieces, result.labels
     best = pieces.probabilities.argmax(axis=1)
-    why = {fault.piece: _why(fault) for fault in result.reading.faults}
+    why = {fault.at: _why(fault) for fault in result.reading.faults}
     frame = pd.DataFrame(
         {
             "piece": range(len(pieces)),
@@ -144,47 +152,24 @@ def label_bars(result: NerResult, piece: int) -> go.Figure:
     count = len(result.labels.names)
     rows = _ranked(result, piece)[:_BARS]
     values = [share for _, share in rows]
-    fig = go.Figure(
-        go.Bar(
-            x=values,
-            y=list(range(len(rows))),
-            orientation="h",
-            marker={"color": _BAR},
-            text=[percent(value) for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"size": 16},
-            hoverinfo="skip",  # everything it could say is printed
-        )
-    )
-    fig.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[chart_text(name) for name, _ in rows],
-        autorange="reversed",
-        tickfont={"size": 16},
-        fixedrange=True,
-    )
+    names = [name for name, _ in rows]
+    fig = bars(names, values, [percent(value, 0) for value in values])
+    fig.update_yaxes(tickfont={"size": 16})
     fig.update_xaxes(
         range=[0, 1.14],  # room for the number behind the longest bar
         tickvals=[0, 0.25, 0.5, 0.75, 1],
         tickformat=".0%",
-        tickfont={"size": 15},
-        title=f"the {_BARS} likeliest of {count} labels" if count > _BARS else None,
-        fixedrange=True,
     )
-    fig.update_layout(
-        height=_ROW * len(rows) + (80 if count > _BARS else 50),
-        margin={"l": 8, "r": 8, "t": 4, "b": 62 if count > _BARS else 32},
-        bargap=0.28,
-        showlegend=False,
-    )
+    if count > _BARS:
+        fig.update_xaxes(title=f"the {_BARS} likeliest of {count} labels")
+        fig.update_layout(height=fig.layout.height + 30, margin_b=62)
     return fig
 
 
 def describe_piece(result: NerResult, piece: int) -> str:
     """Say in one sentence what the bars of a piece show."""
     rows = _ranked(result, piece)
-    best = ", ".join(f"{visible(name)} {percent(share)}" for name, share in rows[:3])
+    best = ", ".join(f"{visible(name)} {percent(share, 0)}" for name, share in rows[:3])
     return f"Labels of piece {piece}, {visible(result.pieces.tokens[piece])}: {best}."
 
 
@@ -219,7 +204,7 @@ def comparison(result: NerResult) -> pd.DataFrame:
                 result.text[start:end],
                 start,
                 end,
-                *(f"{mark.label} {percent(mark.score)}" if mark else "–" for mark in marks),
+                *(f"{mark.label} {percent(mark.score, 0)}" if mark else "–" for mark in marks),
                 " ".join(names[best[piece]] for piece in range(first, stop)),
                 "yes" if len({mark.label if mark else "" for mark in marks}) > 1 else "",
             ]

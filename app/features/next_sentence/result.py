@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.results import Calibration, Cut
+from bert_core import Encoding
 
 IS_NEXT = 0
 """Index of "the second sentence follows the first" in logits and probabilities."""
@@ -12,37 +13,20 @@ IS_RANDOM = 1
 
 
 @dataclass(frozen=True, slots=True)
-class InputToken:
-    """One token of the input, as the model receives it.
-
-    Attributes:
-        token: the vocabulary entry.
-        input_id: its number in the vocabulary.
-        segment: its token type, 0 or 1.
-        side: 0 for the first sentence, 1 for the second, None for an added special token.
-    """
-
-    token: str
-    input_id: int
-    segment: int
-    side: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class NextSentenceResult:
     """What the next-sentence head answers for one ordered pair.
 
     Attributes:
         logits: raw scores, index `IS_NEXT` first, then `IS_RANDOM`.
         probabilities: their softmax at the temperature, in the same order.
-        tokens: the input, in order.
+        encoding: the input.
         cut: what had to be left out of it.
         calibration: how logits became probabilities.
     """
 
     logits: tuple[float, float]
     probabilities: tuple[float, float]
-    tokens: tuple[InputToken, ...]
+    encoding: Encoding
     cut: Cut
     calibration: Calibration
 

@@ -2,9 +2,8 @@
 
 import torch
 
-from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.models import Engine
-from app.models.calibration import calibration
 from app.results import Cut
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
@@ -37,21 +36,12 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
     outputs = engine.run(BertForNextSentencePrediction, encoding)
     assert outputs.logits is not None  # this class always has them
     logits = outputs.logits[0].double()  # (2,)
-    scale = calibration(engine, BertForNextSentencePrediction)
+    scale = engine.calibration(BertForNextSentencePrediction)
     probabilities = torch.softmax(logits / scale.temperature, dim=-1)
     return NextSentenceResult(
         logits=(float(logits[IS_NEXT]), float(logits[IS_RANDOM])),
         probabilities=(float(probabilities[IS_NEXT]), float(probabilities[IS_RANDOM])),
-        tokens=tuple(
-            InputToken(token=token, input_id=input_id, segment=segment, side=side)
-            for token, input_id, segment, side in zip(
-                encoding.tokens,
-                encoding.input_ids,
-                encoding.token_type_ids,
-                encoding.sequence_ids,
-                strict=True,
-            )
-        ),
+        encoding=encoding,
         cut=Cut.between(
             whole.tokens, whole.sequence_ids, encoding.sequence_ids, limit=engine.max_length
         ),

@@ -2,11 +2,12 @@
 
 import pandas as pd
 
-from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, InputToken, NextSentenceResult
+from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
-from app.words.calibration import calibrated
+from app.words.blocks import line, note, share_bar
 from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
+from app.words.notes import calibrated
 
 HINTS = ("She opened the window.", "Cold air came in.")
 """What the empty boxes suggest."""
@@ -63,13 +64,7 @@ def score_bars(result: NextSentenceResult) -> Html:
                 tag("span", f" {MEANINGS[label]}"),
                 class_="bx-nsp-name",
             ),
-            tag(
-                "span",
-                tag("span", class_="bx-nsp-fill", style=f"width:{result.probabilities[label]:.2%}"),
-                class_="bx-nsp-track",
-                aria_hidden="true",
-            ),
-            tag("strong", percent(result.probabilities[label]), class_="bx-nsp-share"),
+            share_bar(result.probabilities[label]),
             tag("span", f"logit {signed(result.logits[label], 3)}", class_="bx-nsp-logit"),
         )
         for label in (IS_NEXT, IS_RANDOM)
@@ -100,8 +95,7 @@ def describe_scores(result: NextSentenceResult) -> str:
 
 def label_key(result: NextSentenceResult) -> Html:
     """Explain the two labels, easily taken for their opposites, and what the numbers are worth."""
-    return tag(
-        "p",
+    return note(
         tag("strong", "Mind the order of the labels. "),
         "In training, half of the pairs were true neighbours: ",
         tag("code", "label 0"),
@@ -109,7 +103,6 @@ def label_key(result: NextSentenceResult) -> Html:
         tag("code", "label 1"),
         ". So 0 is the yes. A probability is the softmax of the two logits. ",
         calibrated(result.calibration, "pairs"),
-        class_="bx-note",
     )
 
 
@@ -124,60 +117,59 @@ def oversure(result: NextSentenceResult) -> Html:
             f"{share} holds on average, over pairs like those the temperature was fitted on; of "
             "pairs from one text fewer are right."
         )
-    return tag(
-        "p",
+    return note(
         tag("strong", "Very sure is not very right. "),
         f"{said} In training, most wrong pairs gave themselves away by a change of topic, so that "
         "is what this head is surest about. Swap the sentences, or try “Reversed” and "
         "“Contradiction”, and see how little it cares about order and logic.",
-        class_="bx-note bx-caution",
+        caution=True,
     )
 
 
 def model_input(result: NextSentenceResult) -> Html:
     """Draw the one row of tokens that the model reads, with the segment id of each."""
     limit = settings().shown_pieces
-    shown = [_input_token(token) for token in result.tokens[:limit]]
-    rest = len(result.tokens) - limit
+    read = result.encoding
+    columns = (read.tokens, read.input_ids, read.token_type_ids, read.special_tokens_mask)
+    shown = [_input_token(*each) for each in list(zip(*columns, strict=True))[:limit]]
+    rest = len(read.tokens) - limit
     if rest > 0:
         shown.append(tag("li", f"… and {rest:,} more", class_="bx-nsp-more"))
     return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model sees it")
 
 
-def _input_token(token: InputToken) -> Html:
-    kind = "bx-special" if token.side is None else ""
+def _input_token(token: str, number: int, segment: int, added: int) -> Html:
     return tag(
         "li",
-        tag("bdi", visible(token.token), class_="bx-nsp-token"),
-        tag("span", str(token.segment), class_="bx-nsp-segment"),
-        class_=f"bx-seg{min(token.segment, 1)} {kind}".strip(),
-        title=f"id {token.input_id}, segment {token.segment}",
+        tag("bdi", visible(token), class_="bx-nsp-token"),
+        tag("span", str(segment), class_="bx-nsp-segment"),
+        class_=f"bx-seg{min(segment, 1)}{' bx-special' if added else ''}",
+        title=f"id {number}, segment {segment}",
     )
 
 
 def input_table(result: NextSentenceResult) -> pd.DataFrame:
     """Put the input into a table: position, token, id, segment, where it came from."""
     origin = {0: "first sentence", 1: "second sentence", None: "added"}
+    read = result.encoding
     return pd.DataFrame(
         {
-            "position": range(len(result.tokens)),
-            "token": [visible(token.token) for token in result.tokens],
-            "id": [token.input_id for token in result.tokens],
-            "segment": [token.segment for token in result.tokens],
-            "from": [origin[token.side] for token in result.tokens],
+            "position": range(len(read.tokens)),
+            "token": [visible(token) for token in read.tokens],
+            "id": read.input_ids,
+            "segment": read.token_type_ids,
+            "from": [origin[side] for side in read.sequence_ids],
         }
     )
 
 
 def input_note(result: NextSentenceResult) -> Html:
     """Say what the row of tokens is, and how long."""
-    return tag(
-        "p",
-        f"{len(result.tokens):,} of at most {result.cut.limit:,} tokens. ",
+    return line(
+        f"{len(result.encoding.tokens):,} of at most {result.cut.limit:,} tokens. ",
         tag("code", "[CLS]"),
         " opens the input, and the answer is read off its vector alone; ",
         tag("code", "[SEP]"),
         " closes each sentence. The small number under a token is its segment: 0 for the first "
         "sentence, 1 for the second.",
-        class_="bx-line",
     )

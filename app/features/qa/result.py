@@ -1,9 +1,8 @@
 """What the question-answering page found: spans of the passage, and how sure the model is of them.
 
-`Span` is one stretch of the passage, `Answer` all that say the same, `Rejected`
-a pair of ends that no answer may have, `Rules` what is asked of an answer, `Words` the two curves,
-`Grid` the start and the end together, `Coverage` how a long passage was read, and `QaResult` all of
-it.
+The answers themselves are those of `bert_core.reading.passage`. `Rejected` is a pair of ends that
+no answer may have, `Words` the two curves, `Grid` the start and the end together, `Coverage` how a
+long passage was read, and `QaResult` all of it.
 """
 
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.results import Calibration
+from bert_core.reading.passage import Answer, Rules, Span
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -23,60 +23,6 @@ Reason = Literal[
 """Why a pair of ends is no answer: the end stands before the start; more pieces than allowed; an
 end in the question; one end says "no answer" and the other does not; a special token in it; an end
 inside a word; ends in two sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What is asked of an answer besides what makes it a span of the passage.
-
-    Attributes:
-        whole_words: it neither begins nor ends inside a word.
-        one_sentence: it begins and ends in the same sentence.
-    """
-
-    whole_words: bool = True
-    one_sentence: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """One stretch of the passage.
-
-    Attributes:
-        start: its first character in the passage.
-        end: the character after its last one.
-        pieces: how many pieces it has; the fewest, where several cuts give the same characters.
-        score: start logit plus end logit.
-        probability: its share of all that may be answered, "no answer" included; 0 to 1.
-    """
-
-    start: int
-    end: int
-    pieces: int
-    score: float
-    probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The spans that say the same, wherever in the passage (`bert_core.reading.wordings`).
-
-    Attributes:
-        text: the characters of the best one as they were typed.
-        places: the spans, the likeliest first; of many the best hundred.
-        count: how many spans there are.
-        probability: of all of them together: that this is the answer, wherever it stands.
-    """
-
-    text: str
-    places: tuple[Span, ...]
-    count: int
-    probability: float
-
-    @property
-    def best(self) -> Span:
-        """The likeliest span."""
-        return self.places[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,52 +1,39 @@
 """Question answering: which characters of a passage answer a question.
 
-`task_passage` runs the model, in overlapping windows where the passage is longer than the
-model; `bert_core.reading.spans` gives every span of the passage its one score; the rest turns
-scores into what a page shows.
-
-A span may be an answer if it starts and ends in the passage, does not end before it starts, has
-at most `longest` pieces, and holds no special token. Unless the visitor wants it otherwise, it
-also takes words whole and stays within one sentence. What the model likes better but may not
-answer is told with the reason (`reading.rejected`). Neighbouring windows share more pieces than
-an answer may have, so no answer is lost at a cut.
+`bert_core.reading.passage` reads the passage, through the engine, and scores its spans; what is
+here turns scores into what a page shows. What the model likes better than its answer, but what may
+not be one, is told with the reason (`task_rejected`).
 """
 
-import itertools
 import re
-from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from app.compute.recent import RECENT
-from app.features.qa.result import (
-    Answer,
-    Coverage,
-    Floats,
-    Grid,
-    QaResult,
-    Rules,
-    Span,
-    Words,
-)
-from app.features.qa.task_passage import Progress, Reading, read
+from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
 from app.features.qa.task_rejected import rejected
 from app.models import Engine
-from app.models.calibration import calibration
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
-from bert_core.reading.sentences import sentence_starts
-from bert_core.reading.spans import SpanScores, score_spans
-from bert_core.reading.wordings import Wordings
+from bert_core.reading.passage import (
+    LONGEST,
+    PassageAnswers,
+    PassageReading,
+    Rules,
+    read_passages,
+)
+from bert_core.reading.running import Progress, Runner
+from bert_core.reading.sentences import typed_sentence_starts
 
-LONGEST = 60
+MOST_PIECES = 60
 MOST_ANSWERS = 20
 MOST_QUESTIONS = 10
 
+_TOGETHER = 4  # windows computed at once: others get their turn between two groups
 _GRID = 16  # words
-_MOST_PLACES = 100  # of one answer
-# Ends of sentences that `sentence_starts`, made for English on one line, does not know.
-_ENDS = re.compile(r"[。！？]++[”』」]?\s*+|\n\s*?\n\s*+")
 _LINES = re.compile(r"\n\s*+")
 
 
@@ -56,7 +43,7 @@ def qa(
     question: str,
     *,
     answers: int = 5,
-    longest: int = 30,
+    longest: int = LONGEST,
     rules: Rules | None = None,
     progress: Progress | None = None,
 ) -> QaResult:
@@ -75,47 +62,55 @@ def qa(
         InputError: an empty text, a question too long for the model, a passage in which nothing
             can be an answer, or a number out of its range.
     """
-    for name, number, most in (("answers", answers, MOST_ANSWERS), ("longest", longest, LONGEST)):
+    for name, number, most in (
+        ("answers", answers, MOST_ANSWERS),
+        ("longest", longest, MOST_PIECES),
+    ):
         if not 1 <= number <= most:
             raise InputError(f"Found {name}={number}; expected 1 to {most}.")
     reading = RECENT.get(
         ("qa", engine.provenance.name, engine.provenance.fingerprint, passage, question),
-        make=lambda: read(engine, passage, question, progress),
+        make=lambda: _read(engine, passage, question, progress),
         size=lambda made: made.nbytes,
     )
-    if len(reading.windows) > 1:
-        longest = min(longest, reading.shared + 1)
-    rules = Rules() if rules is None else rules
-    parts = reading.parts([0, *_starts(passage)])
-    spans = score_spans(
-        reading.logits(),
-        longest,
-        reading.special,
-        words=reading.words if rules.whole_words else None,
-        parts=parts if rules.one_sentence else None,
+    scale = engine.calibration(BertForQuestionAnswering)
+    outer = engine.calibration(BertForQuestionAnswering, HAS_ANSWER)
+    found = reading.answers(
+        longest, rules, temperature=scale.temperature, has_answer=outer.temperature
     )
-    scale = calibration(engine, BertForQuestionAnswering)
-    outer = calibration(engine, BertForQuestionAnswering, HAS_ANSWER)
-    probability = spans.probability(scale.temperature, has_answer=outer.temperature)
-    words = _words(reading, spans, probability)
+    probability = found.probability
+    words = _words(found, probability)
     return QaResult(
         passage=passage,
         question=question,
-        answers=tuple(_answers(passage, reading, spans, probability, answers)),
-        touching=_touching(probability, *spans.best),
-        null_score=spans.null,
-        null_probability=spans.null_probability(outer.temperature),
-        candidates=int(np.isfinite(spans.score).sum()),
-        longest=longest,
-        rules=rules,
-        rejected=rejected(passage, question, reading, spans, rules=rules, parts=parts),
+        answers=found.best(answers),
+        touching=_touching(probability, *found.spans.best),
+        null_score=found.spans.null,
+        null_probability=found.null_probability,
+        candidates=int(np.isfinite(found.spans.score).sum()),
+        longest=found.longest,
+        rules=found.rules,
+        rejected=rejected(found),
         words=words,
-        grid=_grid(reading, spans, probability, words.near_ends(_GRID)),
-        coverage=_coverage(reading, spans),
+        grid=_grid(found, probability, words.near_ends(_GRID)),
+        coverage=_coverage(found),
         sentences=_sentences(passage),
         calibration=scale,
         has_answer=outer,
     )
+
+
+def _read(engine: Engine, passage: str, question: str, progress: Progress | None) -> PassageReading:
+    """Run the model over the whole passage, a few windows at a time."""
+    runner = Runner(
+        partial(engine.run, BertForQuestionAnswering),
+        engine.tokenizer,
+        engine.max_length,
+        together=_TOGETHER,
+        progress=progress,
+    )
+    [reading] = read_passages(runner, [(passage, question)])
+    return reading
 
 
 def questions(text: str) -> tuple[str, ...]:
@@ -136,48 +131,11 @@ def questions(text: str) -> tuple[str, ...]:
     return found
 
 
-def _starts(passage: str) -> list[int]:
-    """Find where sentences after the first begin, blank lines and East Asian marks included."""
-    return sorted({*sentence_starts(passage), *(m.end() for m in _ENDS.finditer(passage))})
-
-
 def _sentences(passage: str) -> tuple[tuple[int, int], ...]:
     """Find the sentences, lines apart: each runs to where the next begins."""
-    starts = {0, *_starts(passage), *(match.end() for match in _LINES.finditer(passage))}
-    bounds = [*sorted(starts), len(passage)]
-    spans = itertools.pairwise(bounds)
-    return tuple((start, end) for start, end in spans if passage[start:end].strip())
-
-
-def _answers(
-    passage: str, reading: Reading, spans: SpanScores, probability: Floats, most: int
-) -> Iterator[Answer]:
-    """Yield the best answers; all spans that say the same are one of them."""
-    left = spans.score.copy()
-    wordings = Wordings(passage, reading.spans)
-    for _ in range(most):
-        first, more = np.unravel_index(int(left.argmax()), left.shape)
-        if not np.isfinite(left[first, more]):
-            return
-        rows, columns = wordings.alike(spans.score, int(first), int(first + more))
-        left[rows, columns] = -np.inf
-        # Several cuts into pieces may give the same characters of one place.
-        held = np.column_stack([reading.spans[rows, 0], reading.spans[rows + columns, 1]])
-        bounds, place = np.unique(held, axis=0, return_inverse=True)
-        place = place.ravel()
-        shares = np.bincount(place, probability[rows, columns])
-        scores = np.full(len(bounds), -np.inf)
-        np.maximum.at(scores, place, spans.score[rows, columns])
-        pieces = np.full(len(bounds), spans.score.shape[1])
-        np.minimum.at(pieces, place, columns + 1)
-        best = np.argsort(-scores, kind="stable")[:_MOST_PLACES]
-        kept = (each[best].tolist() for each in (bounds, pieces, scores, shares))
-        places = tuple(
-            Span(start, end, count, score, share)
-            for (start, end), count, score, share in zip(*kept, strict=True)
-        )
-        text = passage[places[0].start : places[0].end]
-        yield Answer(text, places, len(bounds), float(shares.sum()))
+    lines = (match.end() for match in _LINES.finditer(passage))
+    bounds = [*sorted({0, *typed_sentence_starts(passage), *lines}), len(passage)]
+    return tuple((start, end) for start, end in pairwise(bounds) if passage[start:end].strip())
 
 
 def _touching(probability: Floats, first: int, last: int) -> float:
@@ -187,8 +145,9 @@ def _touching(probability: Floats, first: int, last: int) -> float:
     return float(probability[rows][reaches].sum())
 
 
-def _words(reading: Reading, spans: SpanScores, probability: Floats) -> Words:
+def _words(found: PassageAnswers, probability: Floats) -> Words:
     """Fold the curves from pieces to words."""
+    reading, spans = found.reading, found.spans
     pieces, longest = probability.shape
     ends = np.zeros(pieces)
     for more in range(longest):
@@ -207,10 +166,9 @@ def _words(reading: Reading, spans: SpanScores, probability: Floats) -> Words:
     )
 
 
-def _grid(
-    reading: Reading, spans: SpanScores, probability: Floats, near: tuple[range, range]
-) -> Grid:
+def _grid(found: PassageAnswers, probability: Floats, near: tuple[range, range]) -> Grid:
     """Fold the spans near the ends of the answer into pairs of words."""
+    reading, spans = found.reading, found.spans
     rows, columns = near
     shares = np.zeros((len(rows), len(columns)))
     allowed = np.zeros((len(rows), len(columns)), dtype=np.bool_)
@@ -225,8 +183,9 @@ def _grid(
     return Grid(rows, columns, shares, allowed)
 
 
-def _coverage(reading: Reading, spans: SpanScores) -> Coverage:
+def _coverage(found: PassageAnswers) -> Coverage:
     """Say how the passage was read."""
+    reading, spans = found.reading, found.spans
     first, last = spans.best
     return Coverage(
         pieces=len(reading.spans),

@@ -2,34 +2,16 @@
 
 import numpy as np
 
-from app.features.qa.result import Places, Reason, Rejected, Rules
-from app.features.qa.task_passage import Reading, Window
-from bert_core.reading.spans import SpanScores
+from app.features.qa.result import Reason, Rejected
+from bert_core.reading.passage import PassageAnswers, PassageReading, Window
 
 _TOP_ENDS = 10  # of each kind and window, among which rejected pairs are looked for
 _TOLD = 5  # rejected pairs that are told
 
 
-def rejected(
-    passage: str,
-    question: str,
-    reading: Reading,
-    spans: SpanScores,
-    *,
-    rules: Rules,
-    parts: Places,
-) -> tuple[Rejected, ...]:
-    """Find pairs of ends that the model likes better than the answer, though they break a rule.
-
-    Args:
-        passage: as typed.
-        question: as typed.
-        reading: what the model said.
-        spans: the scores of what may be an answer.
-        rules: what else was asked of an answer.
-        parts: (N,) the sentence of each piece.
-    """
-    best, longest = spans.best_score, spans.score.shape[1]
+def rejected(answers: PassageAnswers) -> tuple[Rejected, ...]:
+    """Find pairs of ends that the model likes better than the answer, though they break a rule."""
+    reading, best = answers.reading, answers.spans.best_score
     found: dict[tuple[str, str, int, int], Rejected] = {}
     for window in reading.windows:
         starts = np.argsort(-window.start)[:_TOP_ENDS]
@@ -37,12 +19,10 @@ def rejected(
         sums = window.start[starts, None] + window.end[ends]
         for row, column in zip(*np.nonzero(sums > best), strict=True):
             pair = int(starts[row]), int(ends[column])
-            reason = _reason(reading, window, pair, longest) or _choice(
-                reading, window, pair, rules, parts
-            )
+            reason = _reason(answers, window, pair) or _choice(answers, window, pair)
             if reason is None:
                 continue
-            first, last = (_spelling(passage, question, reading, window, at) for at in pair)
+            first, last = (_spelling(reading, window, at) for at in pair)
             key = (first, last, window.first + pair[0], window.first + pair[1])
             score = float(sums[row, column])
             if key not in found or score > found[key].score:
@@ -50,9 +30,9 @@ def rejected(
     return tuple(sorted(found.values(), key=lambda each: -each.score)[:_TOLD])
 
 
-def _reason(reading: Reading, window: Window, pair: tuple[int, int], longest: int) -> Reason | None:
+def _reason(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> Reason | None:
     """Name the first rule of all answers that a pair of positions breaks, or None."""
-    first, last = pair
+    reading, (first, last) = answers.reading, pair
     separators = (reading.offset - 1, len(window.start) - 1)
     if first == last == 0:
         return None  # that is "no answer", which counts
@@ -64,20 +44,19 @@ def _reason(reading: Reading, window: Window, pair: tuple[int, int], longest: in
         return "question"
     if last < first:
         return "backwards"
-    if last - first + 1 > longest:
+    if last - first + 1 > answers.longest:
         return "long"
     at = window.first - reading.offset
     return "special" if reading.special[first + at : last + at + 1].any() else None
 
 
-def _choice(
-    reading: Reading, window: Window, pair: tuple[int, int], rules: Rules, parts: Places
-) -> Reason | None:
+def _choice(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> Reason | None:
     """Name the first of the visitor's rules that a pair in the passage breaks, or None."""
     if pair == (0, 0):
         return None
+    reading, rules = answers.reading, answers.rules
     first, last = (window.first + at - reading.offset for at in pair)
-    if rules.one_sentence and parts[first] != parts[last]:
+    if rules.one_sentence and reading.sentences[first] != reading.sentences[last]:
         return "over_sentences"
     words = reading.words
     inside = (first > 0 and words[first - 1] == words[first]) or (
@@ -86,7 +65,7 @@ def _choice(
     return "inside_word" if rules.whole_words and inside else None
 
 
-def _spelling(passage: str, question: str, reading: Reading, window: Window, position: int) -> str:
+def _spelling(reading: PassageReading, window: Window, position: int) -> str:
     """Return the characters, as typed, of the token at a position of a window."""
     if position == 0:
         return "[CLS]"
@@ -94,6 +73,6 @@ def _spelling(passage: str, question: str, reading: Reading, window: Window, pos
         return "[SEP]"
     if position < reading.offset:
         start, end = reading.asked[position - 1].tolist()
-        return question[start:end]
+        return reading.question[start:end]
     start, end = reading.spans[window.first + position - reading.offset].tolist()
-    return passage[start:end]
+    return reading.passage[start:end]

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.qa.result import Answer, QaResult, Span
+from app.features.qa.result import QaResult
 from app.features.qa.view_meaning import meaning
 from app.features.qa.view_reading import coverage, rejected
-from app.words.format import percent, signed
+from app.words.blocks import share_bar
+from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
+from bert_core.reading.passage import Answer, Span
 
 HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
@@ -195,8 +197,8 @@ def marks_key(result: QaResult) -> Html:
     parts = []
     if any(number > 1 for _, number, _ in marks):
         parts.append(
-            f"Numbers mark further answers of at least {MARKED_FROM:.0%}, ".replace("%", " %")
-            + "unless they overlap a better one."
+            f"Numbers mark further answers of at least {percent(MARKED_FROM, 0)}, unless they "
+            "overlap a better one."
         )
     if any(number == 1 and not best for _, number, best in marks):
         parts.append("“Same words” says the same at another place, where it scores less.")
@@ -229,13 +231,7 @@ def _row(number: str, name: Html, share: float, note: str) -> Html:
         "li",
         tag("span", number, class_="bx-qa-number"),
         name,
-        tag(
-            "span",
-            tag("span", class_="bx-nsp-fill", style=f"width:{share:.2%}"),
-            class_="bx-nsp-track",
-            aria_hidden="true",
-        ),
-        tag("strong", percent(share), class_="bx-nsp-share"),
+        share_bar(share),
         tag("span", note, class_="bx-line bx-qa-where"),
     )
 
@@ -307,7 +303,7 @@ def describe_overview(results: Sequence[QaResult], threshold: float) -> str:
 
 def question_names(questions: Sequence[str]) -> dict[int, str]:
     """Name the questions to choose from."""
-    return {n: plain(f"{n + 1}. {_shortened(each)}") for n, each in enumerate(questions)}
+    return {n: plain(f"{n + 1}. {shortened(each, _SHORT)}") for n, each in enumerate(questions)}
 
 
 def sentence_names(result: QaResult) -> dict[str, int]:
@@ -318,7 +314,7 @@ def sentence_names(result: QaResult) -> dict[str, int]:
     for number in range(first, min(count, first + _SENTENCES)):
         start, end = result.sentences[number]
         holds = "  ← the answer starts here" if number == own else ""
-        text = _shortened(result.passage[start:end].strip())
+        text = shortened(result.passage[start:end].strip(), _SHORT)
         names[plain(f"{number + 1}. {text}{holds}")] = number
     return names
 
@@ -336,7 +332,3 @@ def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
         for name, each in (("With it", result), ("Without it", changed))
     ]
     return join(tag("p", said, class_="bx-line"), tag("div", *parts, class_="bx-qa-beside"))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"

@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.qa.result import Floats, QaResult
-from app.words.format import percent
+from app.words.charts import BLUE, ORANGE, VERMILION
+from app.words.format import percent, shortened
 from app.words.html import Html, chart_text, tag, visible
 
 Picture = Literal["curves", "logits", "pairs"]
@@ -21,7 +22,7 @@ PICTURES: dict[Picture, str] = {
 }
 """What may be drawn, and what it is called on the screen and in the address."""
 
-_START, _END = "#0072B2", "#D55E00"  # Okabe-Ito; the end is dashed and has diamonds too
+_START, _END = BLUE, VERMILION  # the end is dashed and has diamonds too
 _SCALES = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of the axis of probabilities
 _SHOWN = 40  # words on the axis
 _LETTERS = 16  # of one word on the axis
@@ -135,7 +136,7 @@ def _labels(result: QaResult, shown: range) -> list[str]:
     labels = []
     for number in shown:
         text = result.passage[result.words.starts[number] : result.words.ends[number]]
-        name = chart_text(text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…")
+        name = chart_text(shortened(text, _LETTERS))
         labels.append(name + _JOINER * seen[name])
         seen[name] += 1
     return labels
@@ -156,9 +157,9 @@ def _curves(result: QaResult, picture: Picture) -> go.Figure:
     fig.add_vrect(
         x0=first - 0.5,
         x1=last + 0.5,
-        fillcolor="#E69F00",
+        fillcolor=ORANGE,
         opacity=0.18,
-        line={"width": 1, "color": "#E69F00"},
+        line={"width": 1, "color": ORANGE},
         annotation={"text": "best span", "font": {"size": 14}},
         annotation_position="top left",
     )
@@ -226,7 +227,7 @@ def _pairs(result: QaResult) -> go.Figure:
         x1=last + 0.5,
         y0=first - 0.5,
         y1=first + 0.5,
-        line={"color": "#E69F00", "width": 3},
+        line={"color": ORANGE, "width": 3},
     )
     fig.update_xaxes(type="category", title="ends in", tickangle=-60, fixedrange=True)
     fig.update_yaxes(type="category", title="starts in", autorange="reversed", fixedrange=True)

@@ -3,9 +3,9 @@
 import math
 
 from app.features.qa.result import QaResult
-from app.words.calibration import calibrated
 from app.words.format import percent
 from app.words.html import Html, tag, visible
+from app.words.notes import calibrated
 
 
 def threshold_note(result: QaResult) -> Html:

@@ -1,6 +1,7 @@
 """How an answer was read from a passage: the rules that others broke, and the windows."""
 
 from app.features.qa.result import Coverage, QaResult, Reason, Rejected
+from app.words.format import count
 from app.words.html import Html, join, tag, visible
 
 _DRAWN_WINDOWS = 150
@@ -40,8 +41,8 @@ def coverage(result: QaResult) -> Html:
     if len(read.windows) == 1:
         return tag(
             "p",
-            f"Everything was read at once: {_count(read.question, 'piece')} of the question and "
-            f"{_count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
+            f"Everything was read at once: {count(read.question, 'piece')} of the question and "
+            f"{count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
             "added ones.",
             class_="bx-line",
         )
@@ -76,7 +77,3 @@ def _place(read: Coverage, first: int, end: int) -> str:
     """Place a bar over the pieces from `first` up to `end`, which is not one of them."""
     left, width = first / read.pieces, (end - first) / read.pieces
     return f"left:{left:.3%};width:{width:.3%}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.results import Cut
+from bert_core.text.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,62 +44,23 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One look into the vocabulary: the spelling that was looked up, and whether it is there."""
-
-    piece: str
-    found: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WordStory:
-    """How one word became pieces.
-
-    Attributes:
-        text: as typed.
-        start: its first character in the text.
-        normalized: after cleaning, lower-casing and stripping of accents.
-        attempts: every look into the vocabulary, in order.
-        pieces: what came out.
-        ids: their numbers.
-        reason: why it is unknown, one sentence; "" for a known word.
-        special: whether it is a special token written in the text.
-    """
-
-    text: str
-    start: int
-    normalized: str
-    attempts: tuple[Attempt, ...]
-    pieces: tuple[str, ...]
-    ids: tuple[int, ...]
-    reason: str
-    special: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Replay:
     """A text on its way to pieces, step by step.
 
     Attributes:
-        typed: the stretch of text that was replayed, from its beginning.
-        cleaned: controls dropped, every blank a plain one, Chinese characters set apart.
-        stripped: then without accents (the same again where the casing keeps them).
-        lowered: then lower-cased (the same again where the casing keeps capitals).
-        words: the words in order.
+        trace: of the stretch of text that was replayed, from its beginning.
         whole: whether the stretch is the whole text.
     """
 
-    typed: str
-    cleaned: str
-    stripped: str
-    lowered: str
-    words: tuple[WordStory, ...]
+    trace: Trace
     whole: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Every token of the input, column by column: a long text has tens of thousands.
+
+    `Encoding` works some of these out at every call; here they are looked up piece by piece.
 
     Attributes:
         tokens: spellings in the vocabulary.

@@ -7,11 +7,10 @@ text, with every look into the vocabulary.
 import unicodedata
 from itertools import islice
 
-from app.features.tokenizer.result import Attempt, Columns, Replay, TokenizerResult, WordStory
+from app.features.tokenizer.result import Columns, Replay, TokenizerResult
 from app.models import Engine
 from app.results import Cut
 from bert_core.errors import InputError
-from bert_core.text.trace import WordTrace
 
 _DECODED = 1_000  # pieces put back together; what is lost shows long before
 
@@ -79,28 +78,7 @@ def replay(
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     stretch = text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
     trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
-    return Replay(
-        typed=trace.text,
-        cleaned=trace.cleaned,
-        stripped=trace.stripped,
-        lowered=trace.normalized,
-        words=tuple(_story(word) for word in trace.words),
-        whole=len(stretch) == len(text),
-    )
-
-
-def _story(word: WordTrace) -> WordStory:
-    """Keep of a traced word what a page shows."""
-    return WordStory(
-        text=word.text,
-        start=word.start,
-        normalized=word.normalized,
-        attempts=tuple(Attempt(attempt.piece, attempt.found) for attempt in word.attempts),
-        pieces=word.pieces,
-        ids=word.ids,
-        reason=word.unknown_reason or "",
-        special=word.special,
-    )
+    return Replay(trace, whole=len(stretch) == len(text))
 
 
 def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:

@@ -1,15 +1,26 @@
-"""Drawings and tables of the tokenizer inspector."""
+"""Drawings and tables of the tokenizer inspector.
+
+First the pieces, coloured over the text as typed and as the row of tokens they are. Colours only
+help to see where one piece ends: every piece also has an edge of its own, an unknown word a wavy
+line and a question mark, a lost piece a line through it. Then lengths and the table, then how each
+word was looked up.
+"""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.tokenizer.result import Attempt, Replay, TokenizerResult, WordStory
-from app.features.tokenizer.view_tokens import over_text, token_row
+from app.features.tokenizer.result import Piece, Replay, TokenizerResult
+from app.words.blocks import line, note
+from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
+from bert_core.text.trace import Attempt, WordTrace
 
 HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
 """What the empty boxes suggest."""
+
+COLOURS = 6
+"""How many colours the style sheet has, `bx-c0` to `bx-c5`."""
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 
@@ -23,7 +34,7 @@ def coloured(result: TokenizerResult, *, limit: int) -> Html:
         blocks.append(over_text(text[: pieces[-1].end] if rest else text, pieces))
         if rest:
             told = f"… and {rest:,} more pieces; the table lists all of them."
-            blocks.append(tag("p", told, class_="bx-line"))
+            blocks.append(line(told))
     return join(*blocks)
 
 
@@ -33,7 +44,75 @@ def as_read(result: TokenizerResult, *, limit: int) -> Html:
     rest = len(result.columns) - limit
     if rest <= 0:
         return row
-    return join(row, tag("p", f"… and {rest:,} more tokens.", class_="bx-line"))
+    return join(row, line(f"… and {rest:,} more tokens."))
+
+
+def over_text(text: str, pieces: Sequence[Piece]) -> Html:
+    """Colour the pieces of one text where they stand in it.
+
+    Args:
+        text: as typed; what no piece covers (blanks, dropped characters) stays uncoloured.
+        pieces: the pieces of this text alone, in order.
+    """
+    parts: list[Html | str] = []
+    done = 0
+    for piece in pieces:
+        if piece.start > done:
+            parts.append(_gap(text[done : piece.start]))
+        # Characters that two pieces share are drawn once, with the first of them.
+        shown = text[max(done, piece.start) : piece.end]
+        if shown:
+            parts.append(
+                tag("span", visible(shown), class_=_classes(piece), title=_piece_title(piece))
+            )
+        done = max(done, piece.end)
+    if done < len(text):
+        parts.append(_gap(text[done:]))
+    return tag("div", *parts, class_="bx-text", dir="auto")
+
+
+def token_row(pieces: Sequence[Piece], *, pair: bool) -> Html:
+    """Draw each token as a small card: spelling, id, position, word and segment.
+
+    Args:
+        pieces: the tokens to draw, in order.
+        pair: show the segment, which says nothing where there is only one text.
+    """
+    return tag("ol", *(_card(piece, pair=pair) for piece in pieces), class_="bx-tokens")
+
+
+def _classes(piece: Piece) -> str:
+    """Return the style classes of a piece; the same in both drawings, so that they match."""
+    names = ["bx-piece", "bx-added" if piece.added else f"bx-c{piece.position % COLOURS}"]
+    flags = {
+        "bx-continues": piece.continues,
+        "bx-unknown": piece.unknown,
+        "bx-lost": piece.cut,
+        "bx-second": piece.segment == 1,
+    }
+    return " ".join(names + [name for name, on in flags.items() if on])
+
+
+def _gap(text: str) -> Html:
+    """Draw characters that belong to no piece; those without a shape get a quiet sign."""
+    return tag("span", visible(text), class_="bx-gap")
+
+
+def _piece_title(piece: Piece) -> str:
+    return f"{piece.token} · id {piece.id} · characters {piece.start} to {piece.end}"
+
+
+def _card(piece: Piece, *, pair: bool) -> Html:
+    """Draw one token with everything the model is told about it."""
+    word = "added" if piece.word is None else f"word {piece.word}"
+    segment = f" · {'AB'[piece.segment]}" if pair else ""
+    return tag(
+        "li",
+        tag("span", tag("bdi", visible(piece.token)), class_="bx-token-text"),
+        tag("span", str(piece.id), class_="bx-token-id"),
+        tag("span", join(f"{piece.position} · {word}{segment}"), class_="bx-token-place"),
+        class_=f"bx-token {_classes(piece)}",
+    )
 
 
 def summary(result: TokenizerResult) -> Html:
@@ -42,12 +121,10 @@ def summary(result: TokenizerResult) -> Html:
     characters = sum(map(len, result.texts))
     ratio = pieces / result.words if result.words else 0.0
     unknown = f" · {result.unknown} unknown" if result.unknown else ""
-    return tag(
-        "p",
-        tag("strong", _count(pieces, "piece")),
-        f" from {_count(result.words, 'word')} and {_count(characters, 'character')} · "
+    return line(
+        tag("strong", count(pieces, "piece")),
+        f" from {count(result.words, 'word')} and {count(characters, 'character')} · "
         f"{ratio:.2f} pieces a word{unknown}",
-        class_="bx-line",
     )
 
 
@@ -70,7 +147,7 @@ def length_meter(result: TokenizerResult) -> Html:
         f"{found:,} of {limit:,} tokens, [CLS] and [SEP] included. "
         "On each card: piece, id, position, word. All of them count from 0."
     )
-    return tag("div", bar, tag("p", words, class_="bx-line"), *_lost(result))
+    return tag("div", bar, line(words), *_lost(result))
 
 
 def _lost(result: TokenizerResult) -> list[Html]:
@@ -83,12 +160,11 @@ def _lost(result: TokenizerResult) -> list[Html]:
         lost = result.cut.lengths[side] - result.cut.kept[side]
         name = "the text" if len(result.texts) == 1 else f"text {'AB'[side]}"
         lines.append(
-            tag(
-                "p",
+            note(
                 tag("strong", f"Too long by {lost:,} tokens: "),
                 f"a page that cuts would lose {name} from character {first.start:,} on: ",
                 tag("bdi", f"“{visible(text[first.start : first.start + 60])}…”"),
-                class_="bx-note bx-caution",
+                caution=True,
             )
         )
     return lines
@@ -123,40 +199,40 @@ def stages(replays: Sequence[Replay]) -> Html:
         items = []
         before: str | None = None
         for name, text in [
-            ("as typed", steps.typed),
-            ("cleaned", steps.cleaned),
-            ("accents dropped", steps.stripped),
-            ("lower-cased", steps.lowered),
+            ("as typed", steps.trace.text),
+            ("cleaned", steps.trace.cleaned),
+            ("accents dropped", steps.trace.stripped),
+            ("lower-cased", steps.trace.normalized),
         ]:
             unchanged = tag("span", "no change", class_="bx-line")
             items.append(_step(name, unchanged if text == before else _quoted(text)))
             before = text
         blocks.append(tag("ol", *items, class_="bx-steps"))
         if not steps.whole:
-            told = (
-                f"These are the first {len(steps.typed):,} characters; the rest goes the same way."
-            )
-            blocks.append(tag("p", told, class_="bx-line"))
+            first = f"These are the first {len(steps.trace.text):,} characters"
+            blocks.append(line(f"{first}; the rest goes the same way."))
     return join(*blocks)
 
 
-def word_choices(replays: Sequence[Replay]) -> dict[str, WordStory]:
+def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
     """Name every replayed word, so that the same word at two places has two names."""
     many = len(replays) > 1
     return {
         f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40]}": word
         for side, steps in enumerate(replays)
-        for number, word in enumerate(steps.words)
+        for number, word in enumerate(steps.trace.words)
     }
 
 
-def most_telling(choices: dict[str, WordStory]) -> int:
+def most_telling(choices: dict[str, WordTrace]) -> int:
     """Return the number of the word whose story has the most to tell."""
     stories = list(choices.values())
-    return max(range(len(stories)), key=lambda n: (bool(stories[n].reason), len(stories[n].pieces)))
+    return max(
+        range(len(stories)), key=lambda n: (bool(stories[n].unknown_reason), len(stories[n].pieces))
+    )
 
 
-def story(word: WordStory) -> Html:
+def story(word: WordTrace) -> Html:
     """Draw how one word was looked up and cut, and why it is unknown if it is."""
     outcome: list[Html | str] = []
     for piece, id_ in zip(word.pieces, word.ids, strict=True):
@@ -167,8 +243,8 @@ def story(word: WordStory) -> Html:
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
     rows.append(_step("pieces", tag("span", *outcome)))
-    if word.reason:
-        rows.append(_step("why unknown", tag("strong", word.reason)))
+    if word.unknown_reason:
+        rows.append(_step("why unknown", tag("strong", word.unknown_reason)))
     return tag("ol", *rows, class_="bx-steps")
 
 
@@ -176,11 +252,14 @@ def unknown_words(replays: Sequence[Replay], *, limit: int = 12) -> Html:
     """List the unknown words, each with its reason; empty where all are known."""
     found = list(
         dict.fromkeys(
-            (word.text, word.reason) for steps in replays for word in steps.words if word.reason
+            (word.text, word.unknown_reason)
+            for steps in replays
+            for word in steps.trace.words
+            if word.unknown_reason
         )
     )
     items = [
-        tag("li", tag("b", "[UNK] "), _quoted(_short(text)), " ", reason)
+        tag("li", tag("b", "[UNK] "), _quoted(shortened(text)), " ", reason)
         for text, reason in found[:limit]
     ]
     if len(found) > limit:
@@ -209,7 +288,7 @@ def _tries(attempts: tuple[Attempt, ...]) -> Html:
     return tag("span", *items, *more, class_="bx-tries")
 
 
-def tries_table(word: WordStory) -> pd.DataFrame:
+def tries_table(word: WordTrace) -> pd.DataFrame:
     """List every look into the vocabulary for one word."""
     rows = [
         (number, attempt.piece, "found" if attempt.found else "not found")
@@ -227,15 +306,7 @@ def decoded(result: TokenizerResult) -> Html:
         told = "Nothing was lost: the ids give the text back as typed."
     if not result.decoded_whole:
         told = f"This is the beginning of the text. {told}"
-    return join(*texts, tag("p", told, class_="bx-line"))
-
-
-def _short(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}…"
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
+    return join(*texts, line(told))
 
 
 def _quoted(text: str) -> Html:
@@ -257,4 +328,4 @@ def casing(result: TokenizerResult) -> Html:
             "This vocabulary was made from text with its capitals and accents. Lower-cased, many "
             "words are no longer found whole, and the model never saw its input like this."
         )
-    return tag("p", tag("strong", "Not this model's casing. "), told, class_="bx-note bx-caution")
+    return note(tag("strong", "Not this model's casing. "), told, caution=True)

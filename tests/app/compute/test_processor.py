@@ -1,6 +1,5 @@
 """The processor: never more threads than cores, long inputs on all of them when alone."""
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -18,10 +17,8 @@ LONG, SHORT = 512, 12
 
 
 @pytest.fixture(autouse=True)
-def calm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever else the machine does, these tests see a calm one; threads are put back."""
+def threads_are_put_back() -> Iterator[None]:
     before = torch.get_num_threads()
-    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     yield
     torch.set_num_threads(before)
 
@@ -97,23 +94,6 @@ def test_a_long_input_that_others_wait_behind_leaves_them_room() -> None:
             waiting = [pool.submit(processor.run, meet, tokens=LONG) for _ in range(2)]
             wait_for_waiting(processor, 2)
         assert [each.result(timeout=10) for each in waiting] == [1, 1]
-
-
-def test_on_a_busy_machine_a_long_input_keeps_to_its_share(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    processor = Processor(threads=1, runs=2)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(os, "getloadavg", lambda: (3.5, 0.0, 0.0), raising=False)
-    assert threads_of(processor, LONG) == 1
-
-    def unknown() -> tuple[float, float, float]:
-        raise OSError("this system does not tell")
-
-    monkeypatch.setattr(os, "getloadavg", unknown, raising=False)
-    assert threads_of(processor, LONG) == 2
-    monkeypatch.delattr(os, "getloadavg")
-    assert threads_of(processor, LONG) == 2
 
 
 def test_a_failure_reaches_the_caller_and_gives_the_turn_back() -> None:

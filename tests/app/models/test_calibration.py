@@ -18,9 +18,8 @@ from app.features.next_sentence.task import next_sentence
 from app.features.qa import view_meaning as qa_meaning
 from app.features.qa.task import qa
 from app.models import Engine
-from app.models.calibration import calibration
 from app.results import Calibration
-from app.words.calibration import calibrated
+from app.words.notes import calibrated
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -57,11 +56,11 @@ def warm(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def test_each_head_has_the_temperature_that_its_configuration_names(
     warm: Engine, tiny_engine: Engine
 ) -> None:
-    assert calibration(warm, BertForMaskedLM) == Calibration(1.7, True, "masked <words>")
-    assert calibration(warm, BertForNextSentencePrediction) == Calibration(2.5, True, "")
-    assert calibration(warm, BertForQuestionAnswering) == Calibration(3.0, True, "")
-    assert calibration(warm, BertForTokenClassification) == Calibration(0.6, True, "")
-    assert calibration(tiny_engine, BertForMaskedLM) == Calibration(1.0, False, "")
+    assert warm.calibration(BertForMaskedLM) == Calibration(1.7, True, "masked <words>")
+    assert warm.calibration(BertForNextSentencePrediction) == Calibration(2.5, True, "")
+    assert warm.calibration(BertForQuestionAnswering) == Calibration(3.0, True, "")
+    assert warm.calibration(BertForTokenClassification) == Calibration(0.6, True, "")
+    assert tiny_engine.calibration(BertForMaskedLM) == Calibration(1.0, False, "")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_what_a_stranger_wrote_about_the_fitting_is_no_error(
     folder = tmp_path / "strange"
     shutil.copytree(tiny_folder, folder)
     change(folder / "config.json", temperatures=ROOT, temperatures_fitted_on=told)
-    assert calibration(Engine(str(folder)), BertForMaskedLM) == Calibration(1.7, True, "")
+    assert Engine(str(folder)).calibration(BertForMaskedLM) == Calibration(1.7, True, "")
 
 
 def test_fill_mask_divides_scores_and_keeps_the_ranking(warm: Engine, tiny_engine: Engine) -> None:

@@ -14,8 +14,8 @@ from app.models import Engine
 from app.models.facts import ModelFacts, read_facts
 from app.models.fit import Severity, first_fitting, misfits
 from app.streamlit_kit.about import heads, sizes
-from app.words.frame import footer
-from app.words.model import holdings, misfit_note, plan_facts, size_line
+from app.words.blocks import facts as block_of_facts
+from app.words.notes import holdings, misfit_note
 from bert_core import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -247,7 +247,7 @@ def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
     facts = make(BertForTokenClassification, id2label={"0": "O", "1": odd})
     label_list = str(holdings(heads(facts), [odd]))
     note = str(misfit_note(f"It has {odd}.", [odd], grave=True, noise=True))
-    lines = [str(draw([("Licence", odd)])) for draw in (footer, size_line, plan_facts)]
+    lines = [str(block_of_facts([("Licence", odd)], "facts"))]
     for markup in (label_list, note, *lines):
         assert sign not in markup and told in markup
     assert label_list.count(told) == note.count(told) == 2
@@ -275,3 +275,12 @@ def test_a_note_names_the_first_parameters_and_counts_the_rest() -> None:
     assert "p5" in note and "p6" not in note and "and 3 more" in note
     remark = str(misfit_note("Why <b>.", (), grave=False, noise=False))
     assert 'role="note"' in remark and "noise" not in remark and "&lt;b&gt;" in remark
+
+
+def test_characters_without_a_shape_are_seen_in_what_strangers_named(
+    make: Callable[..., ModelFacts],
+) -> None:
+    facts = make(BertForTokenClassification, id2label={"0": "O", "1": "B-\u202ePER"})
+    drawn = str(holdings(heads(facts), ["bert.\u202eweight"]))
+    assert "B-[U+202E]PER" in drawn and "bert.[U+202E]weight" in drawn
+    assert "\u202e" not in drawn + str(block_of_facts([("Licence", "\u202etim")], "facts"))

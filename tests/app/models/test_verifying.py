@@ -74,12 +74,11 @@ def test_who_waits_gets_the_very_outcome_of_the_run_under_way() -> None:
     first = threading.Thread(target=lambda: waiting.append(verifier.run()))
     first.start()
     assert slow.begun.wait(30)
-    slot = verifier._under_way
-    assert slot is not None
+    slot = verifier._runs._under_way[None]
     slow.go_on.set()
     first.join(30)
     assert slot.result(30) is waiting[0]
-    assert verifier._under_way is None
+    assert not verifier._runs._under_way
 
 
 def test_nothing_is_kept_for_who_comes_later() -> None:

@@ -95,7 +95,7 @@ def test_every_page_has_the_picker_and_says_all_about_its_model(
     assert used(at) == tiny_model.name
     assert "About this model" in [expander.label for expander in at.expander]
     assert "bx-holdings" in markup(at)
-    assert "Computed by</span> processor" in markup(at)
+    assert "Computed by</span> <span>processor" in markup(at)
     assert str(tiny_model) not in markup(at)
 
 

@@ -192,6 +192,30 @@ def letters(fig: go.Figure) -> list[str]:
     return [font.color for font in (layout.font, bar.textfont, *axes)]
 
 
+def page_that_computes() -> None:
+    import streamlit as st
+
+    from app.streamlit_kit.controls import on_demand
+
+    text = st.text_input("Text", key="text")
+    found = on_demand("Go", lambda: f"of {text}", key="go", about=text, icon=":material/check:")
+    st.write(found or "nothing")
+
+
+def test_what_was_computed_shows_only_beside_what_it_belongs_to() -> None:
+    at = AppTest.from_function(page_that_computes, default_timeout=30).run()
+
+    def shown(text: str) -> str:
+        at.text_input(key="text").set_value(text).run()
+        return str(at.markdown[-1].value)
+
+    assert shown("a") == "nothing"
+    at.button(key="go").click().run()
+    assert at.markdown[-1].value == "of a"
+    assert shown("b") == "nothing"
+    assert shown("a") == "of a"
+
+
 def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "somewhere")
     monkeypatch.setenv("BERT_EXPLORER_THREADS", "3")

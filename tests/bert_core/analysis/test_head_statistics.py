@@ -156,7 +156,9 @@ def test_one_text_alone_gives_what_averaging_it_alone_gives(
 
 def test_attention_of_another_length_is_refused(tiny_folder: Path) -> None:
     encoding = BertTokenizer.from_pretrained(tiny_folder).encode("cat")
-    with pytest.raises(InputError, match=r"has 3 tokens, the attention the shape \(2, 4, 4\)"):
+    with pytest.raises(
+        InputError, match=r"has 3 tokens, but the attentions have the shape \(2, 4, 4\)"
+    ):
         text_statistics([np.zeros((2, 4, 4))], encoding)
 
 

@@ -89,7 +89,7 @@ def test_a_pipe_given_by_name_is_refused_too(tmp_path):
 def test_gigabytes_are_not_read(folder, name):
     with (folder / name).open("wb") as file:
         file.truncate(5 * 2**30)  # a hole: takes no room on the disk
-    with pytest.raises(BertError, match=r"5,368,709,120 bytes; at most [\d,]+ are read"):
+    with pytest.raises(BertError, match=r"5,368,709,120 bytes; expected at most [\d,]+"):
         READERS[name](folder)
 
 
@@ -205,13 +205,13 @@ def test_more_labels_than_the_weights_hold_are_refused_before_memory_is_reserved
         '{"a":' * 100_000,
     ],
 )
-def test_towers_of_brackets_are_refused(folder, text):
+def test_deeply_nested_json_is_refused(folder, text):
     whole = json.dumps(json.loads((folder / "config.json").read_text()))
     (folder / "config.json").write_text(whole.rstrip("}") + f', "tower": {text}}}')
     if text.startswith("[" * 31 + "]"):
         assert len(str(BertModel.from_pretrained(folder).config.extra["tower"])) == 62
         return
-    with pytest.raises(ConfigError, match=r"brackets|valid JSON"):
+    with pytest.raises(ConfigError, match=r"nested|valid JSON"):
         BertModel.from_pretrained(folder)
 
 
@@ -225,7 +225,7 @@ def test_towers_of_brackets_are_refused(folder, text):
         (b'{"vocab_size": NaN}', "vocab_size is nan"),
         (b'{"vocab_size": 9, "name": "\\ud800"}', "half a character"),
         (b'{"vocab_size": 9, "\\udfff": 1}', "half a character"),
-        (b'"' + b"x" * 1_000_000 + b'"', "holds a str"),
+        (b'"' + b"x" * 1_000_000 + b'"', "contains a str"),
         (b'{"vocab_size": "' + b"x" * 1_000_000 + b'"}', "vocab_size is 'xxx"),
         (b'{"vocab_size": 9, "label2id": {"a": [1]}}', "label2id"),
         (b'{"vocab_size": 9, "label2id": {"a": {}, "b": 1}}', "label2id"),
@@ -264,7 +264,7 @@ def test_a_byte_order_mark_and_unknown_keys_are_no_reason_to_refuse(tmp_path):
 
 def test_a_name_that_stands_twice_is_refused_where_it_must_stand_once():
     assert parse_json(b'{"a": 1, "a": 2}', "it") == {"a": 2}
-    with pytest.raises(CheckpointError, match="it is not valid JSON: a name stands there twice"):
+    with pytest.raises(CheckpointError, match="is not valid JSON: an object has the same key"):
         parse_json(b'{"b": {"a": 1, "a": 2}}', "it", unique=True)
 
 

@@ -14,7 +14,7 @@ PASSAGE = "The mill by the river burned down in 1871 and was never built again."
 
 
 def test_an_answer_has_to_stand_where_the_row_says() -> None:
-    with pytest.raises(InputError, match=r"is '1871', but at answer_start=36 .* stands ' 187'"):
+    with pytest.raises(InputError, match=r"'1871', but the text at answer_start=36 .* is ' 187'"):
         Question("When did it burn?", PASSAGE, "1871", 36)
     assert Question("When did it burn?", PASSAGE, "1871", 37).answer_start == 37
 
@@ -28,15 +28,15 @@ def test_an_answer_that_reaches_out_of_the_passage_is_refused(start: int) -> Non
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Question("What?", PASSAGE, ""), "or None where it holds no answer"),
-        (lambda: Question("What?", PASSAGE, " ", 3), "or None where it holds no answer"),
+        (lambda: Question("What?", PASSAGE, ""), "or None if it contains no answer"),
+        (lambda: Question("What?", PASSAGE, " ", 3), "or None if it contains no answer"),
         (lambda: TaggedWords(("one", "two"), (1,)), "2 words and 1 tags"),
-        (lambda: TaggedWords("ab", (1, 2)), "the one text 'ab'"),  # type: ignore[arg-type]
+        (lambda: TaggedWords("ab", (1, 2)), "the string 'ab'"),  # type: ignore[arg-type]
         (lambda: TaggedWords(("a",), ("B-PER",)), "'B-PER'; expected whole"),  # type: ignore[arg-type]
         (lambda: LabelledText("good", "positive"), "'positive'; expected a number"),  # type: ignore[arg-type]
         (lambda: Choices("He", ("ran", "sat"), 2), "label is 2, and there are 2 choices"),
         (lambda: Choices("He", ("ran", "sat"), -1), "label is -1"),
-        (lambda: Choices("He", "ran", 0), "the one text 'ran'"),  # type: ignore[arg-type]
+        (lambda: Choices("He", "ran", 0), "the string 'ran'"),  # type: ignore[arg-type]
     ],
 )
 def test_rows_that_cannot_be_are_refused(make: Callable[[], Any], message: str) -> None:

@@ -104,7 +104,7 @@ def test_in_bio_exactly_the_unopened_labels_are_faults(seed: int) -> None:
         labels = [drawn.randrange(5) for _ in range(drawn.randrange(10))]
         names = ["O", *(BIO[label] for label in labels)]
         expected = [
-            Fault(at, "not opened")
+            Fault(at, "not opened", names[at + 1], names[at] if at else "")
             for at in range(len(labels))
             if names[at + 1][0] == "I" and names[at][2:] != names[at + 1][2:]
         ]
@@ -115,17 +115,22 @@ def test_in_bio_exactly_the_unopened_labels_are_faults(seed: int) -> None:
     ("written", "faults"),
     [
         ("B-PER I-PER E-PER S-LOC O", []),
-        ("B-PER O", [Fault(0, "not closed")]),
-        ("O B-PER", [Fault(1, "not closed")]),
-        ("E-PER", [Fault(0, "not opened")]),
-        ("S-PER I-PER", [Fault(1, "not opened"), Fault(1, "not closed")]),
-        ("B-PER E-LOC", [Fault(0, "not closed"), Fault(1, "not opened")]),
-        ("B-PER B-PER E-PER", [Fault(0, "not closed")]),
+        ("B-PER O", [(0, "not closed")]),
+        ("O B-PER", [(1, "not closed")]),
+        ("E-PER", [(0, "not opened")]),
+        ("S-PER I-PER", [(1, "not opened"), (1, "not closed")]),
+        ("B-PER E-LOC", [(0, "not closed"), (1, "not opened")]),
+        ("B-PER B-PER E-PER", [(0, "not closed")]),
     ],
 )
-def test_in_bioes_a_broken_promise_is_a_fault_too(written: str, faults: list[Fault]) -> None:
+def test_in_bioes_a_broken_promise_is_a_fault_too(
+    written: str, faults: list[tuple[int, str]]
+) -> None:
     scheme = TagScheme(BIOES)
-    assert scheme.faults([BIOES.index(name) for name in written.split()]) == faults
+    names = written.split()
+    found = scheme.faults([BIOES.index(name) for name in names])
+    assert [(fault.at, fault.why) for fault in found] == faults
+    assert [fault.label for fault in found] == [names[at] for at, _ in faults]
 
 
 @pytest.mark.parametrize("names", [IOB1, IO, PLAIN])

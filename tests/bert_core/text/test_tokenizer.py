@@ -158,7 +158,7 @@ def test_half_a_surrogate_pair_is_refused_with_its_place(
     small: Path, text: str, basic: bool
 ) -> None:
     tokenizer = BertTokenizer(small, do_basic_tokenize=basic)
-    message = rf"U\+{ord(text[-1]):04X} at character {len(text) - 1}, one half of a surrogate pair"
+    message = rf"U\+{ord(text[-1]):04X} at character {len(text) - 1}, half of a surrogate pair"
     for refuse in (tokenizer.encode, tokenizer.tokenize, lambda bad: tokenizer.encode_ids([bad])):
         with pytest.raises(InputError, match=message):
             refuse(text)
@@ -183,13 +183,16 @@ def test_a_batch_is_the_single_encodings(small: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_length": 1}, "max_length is 1, but 2 tokens are added"),
-        ({"max_length": 2, "text_pair": "a"}, "max_length is 2, but 3 tokens are added"),
+        ({"max_length": 1}, "max_length is 1, but every such input has 2 added tokens"),
+        (
+            {"max_length": 2, "text_pair": "a"},
+            "max_length is 2, but every such input has 3 added tokens",
+        ),
         ({"max_length": 9, "truncation": "middle"}, "no truncation rule 'middle'.*longest_first"),
         ({"max_length": 4, "truncation": "only_second"}, "4 tokens too many.*needs a second text"),
         (
             {"max_length": 4, "truncation": "only_first", "text_pair": "a a a a"},
-            "9 tokens too many.*only from a text of 6",
+            "9 tokens too many.*only a text of 6",
         ),
     ],
 )

@@ -98,7 +98,7 @@ def test_no_texts_give_no_rows(uncased: Any) -> None:
         ({"padding": "max_length"}, "needs a length"),
         ({"truncation": "sometimes", "max_length": 9}, "no truncation rule 'sometimes'"),
         ({"return_tensors": "tf"}, "no tensors of kind 'tf'; expected 'pt' or 'np'"),
-        ({"return_tensors": "pt"}, "from 2 to 11 tokens.*Use padding=True"),
+        ({"return_tensors": "pt"}, "2 to 11 tokens.*Use padding=True"),
         ({"pairs": "one text"}, "Expected a list of texts"),
         ({"pairs": ["one"]}, "4 texts and 1 second texts"),
     ],

@@ -197,7 +197,7 @@ def test_a_configuration_without_limit_sets_none(folder: Callable[..., Path]) ->
     [
         ("{", "is not valid JSON"),
         ("[" * 100_000, "is not valid JSON"),
-        ("[1]", "expected an object"),
+        ("[1]", "expected a JSON object"),
         ({"do_lower_case": "yes"}, "do_lower_case is 'yes'; expected true or false"),
         ({"strip_accents": 1}, "strip_accents is 1"),
     ],

@@ -14,6 +14,7 @@ from app.features.attention.result_habits import HeadComparison, HeadHabits
 from app.features.attention.task import attention
 from app.features.attention.task_habits import PLACES, compare_head, head_habits
 from app.models import Engine
+from app.words.charts import csv
 from bert_core.analysis.head_statistics import MEASURES, head_statistics
 from bert_core.analysis.statistics_file import NAME, to_json
 from bert_core.errors import CheckpointError
@@ -104,7 +105,7 @@ def test_the_map_names_the_heads_with_most_and_least(habits: HeadHabits) -> None
     assert picture["top"] == "80 %" and picture["chosen"] == {"layer": 1, "head": 3}
     table = view.map_table(replace(habits, means=means))
     assert table["Previous token"].tolist()[2] == 0.75
-    assert view.map_csv(habits).startswith(b"\xef\xbb\xbflayer,head,Previous token")
+    assert csv(view.map_table(habits)).startswith(b"\xef\xbb\xbflayer,head,Previous token")
 
 
 def test_every_cell_of_the_map_has_the_colour_of_its_own_head(habits: HeadHabits) -> None:

@@ -22,6 +22,7 @@ from app.features.attention.task import (
 )
 from app.models import Engine
 from app.results import Cut
+from app.words.charts import csv as as_csv
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 
 WORDS = Selection(special=False)
@@ -188,7 +189,7 @@ def test_the_note_says_what_is_hidden_and_whether_it_was_scaled(result: Attentio
     assert "Only A to B is shown" in scaled
     assert "divided by its sum" in scaled and "not numbers that the model" in scaled
     share = float(head_view(result, 0, 0, WORDS).shown.mean())
-    assert view.percent(share) in note(WORDS)
+    assert view.whole_percent(share) in note(WORDS)
 
 
 def test_the_table_of_a_short_matrix_is_the_matrix(result: AttentionResult) -> None:
@@ -212,7 +213,7 @@ def test_the_table_of_a_long_matrix_is_its_strongest_links() -> None:
 
 def test_the_csv_holds_every_shown_number(result: AttentionResult) -> None:
     shown = head_view(result, 1, 0, WORDS)
-    rows = list(csv.reader(io.StringIO(view.matrix_csv(shown).decode("utf-8-sig"))))
+    rows = list(csv.reader(io.StringIO(as_csv(view.whole_matrix(shown)).decode("utf-8-sig"))))
     assert rows[0] == ["layer 1, head 0", *view.labels(shown.column_tokens, shown.columns)]
     assert [row[0] for row in rows[1:]] == view.labels(shown.row_tokens, shown.rows)
     np.testing.assert_allclose(
@@ -240,7 +241,7 @@ def test_shares_read_the_same_in_words_and_in_the_table(result: AttentionResult)
     for i in range(3):
         for j in range(3):
             share = float(shares.shares[i, j])
-            assert view.percent(share) in said and view.percent(share) in line
+            assert view.whole_percent(share) in said and view.whole_percent(share) in line
             assert table.iloc[i, j + 1] == pytest.approx(share, abs=1e-4)
 
 

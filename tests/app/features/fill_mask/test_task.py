@@ -136,7 +136,7 @@ def test_long_texts_are_read_in_windows_and_lose_no_mask(tiny_engine: Engine) ->
     assert "205 tokens" in view.window(result).markup
 
 
-def test_a_mask_is_read_in_the_window_that_has_it_nearest_the_middle(tiny_engine: Engine) -> None:
+def test_a_mask_is_read_in_the_window_that_shows_most_around_it(tiny_engine: Engine) -> None:
     text = "cat " * 100 + "[MASK] " + "dog " * 100
     best = fill_mask(tiny_engine, text).slots[0].candidates[0]
     mask, width = tiny_engine.tokenizer.vocab["[MASK]"], tiny_engine.max_length

@@ -9,23 +9,17 @@ import pytest
 
 from app.features.model_card import view as model_card
 from app.features.model_card import view_leanings as leanings
-from app.features.model_card.result import (
-    CheckedFile,
-    CheckedOutput,
-    Lean,
-    Leanings,
-    Measured,
-    Reached,
-    Verified,
-)
-from app.features.model_card.task import _measured, without_front_matter
+from app.features.model_card.result import Reached, Verified, reached
 from app.features.model_card.view_curves import curve
 from app.features.model_card.view_text import sections
 from app.features.model_card.view_verified import number, report
-from app.models.papers import read_papers
-from app.words.record_table import record_table
+from app.models.papers import read_papers, split_card
+from app.words.blocks import record_table
+from app.words.charts import csv
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias, Estimate, Leaning
+from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg">'
 
@@ -41,11 +35,11 @@ HEAD = '<svg xmlns="http://www.w3.org/2000/svg">'
     ],
 )
 def test_front_matter_is_left_out(card: str, rest: str) -> None:
-    assert without_front_matter(card) == rest
+    assert split_card(card)[1] == rest
 
 
 @pytest.mark.parametrize(
-    ("share", "floor", "goal", "reached", "said"),
+    ("share", "floor", "goal", "expected", "said"),
     [
         (0.8, 0.5, 0.7, Reached.GOAL, "goal reached"),
         (0.6, 0.5, 0.7, Reached.FLOOR, "floor reached, goal not"),
@@ -57,32 +51,19 @@ def test_front_matter_is_left_out(card: str, rest: str) -> None:
     ],
 )
 def test_what_a_figure_reaches_is_said(
-    share: float, floor: float | None, goal: float | None, reached: Reached, said: str
+    share: float, floor: float | None, goal: float | None, expected: Reached, said: str
 ) -> None:
-    found = _measured(Figure("t", "m", share, 0.1, 0.9, 10, "w", floor, goal))
-    assert found.reached is reached
+    found = Figure("t", "m", share, 0.1, 0.9, 10, "w", floor, goal)
+    assert reached(found) is expected
     assert model_card.words_of(found) == said
 
 
 def test_a_goal_above_chance_that_the_interval_does_not_clear_is_not_reached() -> None:
-    found = _measured(Figure("t", "m", 0.5, 0.2, 0.8, 10, "w", 0.25, 0.45, chance=0.25))
-    assert found.reached is Reached.NOTHING
+    found = Figure("t", "m", 0.5, 0.2, 0.8, 10, "w", 0.25, 0.45, chance=0.25)
+    assert reached(found) is Reached.NOTHING
 
 
-HOSTILE = Measured(
-    "<b>" * 30,
-    "<img src=x>" * 9,
-    "</ul>",
-    0.5,
-    0.4,
-    0.6,
-    9,
-    None,
-    None,
-    None,
-    False,
-    Reached.NO_AIM,
-)
+HOSTILE = Figure("<b>" * 30, "<img src=x>" * 9, 0.5, 0.4, 0.6, 9, "</ul>")
 
 
 def test_names_of_figures_never_become_markup() -> None:
@@ -95,8 +76,8 @@ def test_names_of_figures_never_become_markup() -> None:
 
 def test_a_chart_holds_every_figure_with_its_interval_and_aims() -> None:
     figures = [
-        _measured(Figure("a", "m", 0.8, 0.7, 0.9, 10, "w", 0.5, 0.75)),
-        _measured(Figure("b", "m", 0.3, 0.2, 0.4, 10, "w", 0.5, None)),
+        Figure("a", "m", 0.8, 0.7, 0.9, 10, "w", 0.5, 0.75),
+        Figure("b", "m", 0.3, 0.2, 0.4, 10, "w", 0.5, None),
     ]
     traces = {trace.name: trace for trace in model_card.figures_chart(figures).data}
     assert set(traces) == {"goal reached", "floor not reached", "floor", "goal"}
@@ -106,7 +87,7 @@ def test_a_chart_holds_every_figure_with_its_interval_and_aims() -> None:
     assert good.error_x.arrayminus[0] == pytest.approx(0.1)
     assert list(traces["floor"].x) == [0.5, 0.5] and list(traces["goal"].x) == [0.75]
     assert len({trace.marker.symbol for trace in traces.values()}) == 4
-    assert model_card.csv(figures).decode("utf-8-sig").count("\n") == 3
+    assert csv(model_card.frame(figures)).decode("utf-8-sig").count("\n") == 3
 
 
 def test_a_plain_drawing_is_shown_as_a_picture_with_its_title() -> None:
@@ -163,19 +144,25 @@ def test_what_lies_beside_bundled_weights_is_all_shown(name: str) -> None:
     assert papers.problems == () and papers.curves
     for file, svg in papers.curves:
         assert "<img" in str(curve(file, svg))
-    titles = [part.title for part in sections(without_front_matter(papers.card))]
+    titles = [part.title for part in sections(papers.card)]
     assert {"", "Licence", "Data", "Recipe", "Limits", "Hash"} <= set(titles)
 
 
-ROWS = (Lean("nurse", -2.0, -2.5, -1.5), Lean("judge", 1.0, 0.5, 1.5), Lean("<b>", 0.1, -0.2, 0.4))
-BIAS = Leanings(("he", "she"), 12, ROWS, Lean("", 0.69, 0.5, 0.9), -0.2)
+def lean(occupation: str, log_odds: float, low: float, high: float) -> Leaning:
+    return Leaning(occupation, Estimate(log_odds, low, high), log_odds, log_odds)
+
+
+ROWS = (lean("nurse", -2.0, -2.5, -1.5), lean("judge", 1.0, 0.5, 1.5), lean("<b>", 0.1, -0.2, 0.4))
+BIAS = Bias(
+    ("he", "she"), ("t",) * 12, ROWS, Estimate(0.69, 0.5, 0.9), Estimate(0.5, 0.2, 0.8), -0.2
+)
 
 
 def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     said = str(leanings.summary(BIAS))
     assert "2.0 times as likely as the other" in said
     assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (-2.00)." in said
-    one_sided = str(leanings.summary(replace(BIAS, rows=ROWS[1:])))
+    one_sided = str(leanings.summary(replace(BIAS, leanings=ROWS[1:])))
     assert "None leans to “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
     assert "it prefers “she”, 1.2 times" in said
     names = [trace.name for trace in leanings.chart(BIAS).data]
@@ -187,12 +174,12 @@ def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
 
 def test_every_occupation_has_its_own_row_and_both_ends_of_its_interval() -> None:
     uneven = (
-        Lean("nurse", -2.0, -2.5, -1.0),
-        Lean("cook", -1.0, -1.25, -0.5),
-        Lean("judge", 1.0, 0.75, 2.0),
-        Lean("clerk", 0.1, -0.5, 0.25),
+        lean("nurse", -2.0, -2.5, -1.0),
+        lean("cook", -1.0, -1.25, -0.5),
+        lean("judge", 1.0, 0.75, 2.0),
+        lean("clerk", 0.1, -0.5, 0.25),
     )
-    fig = leanings.chart(replace(BIAS, rows=uneven))
+    fig = leanings.chart(replace(BIAS, leanings=uneven))
     names = list(fig.layout.yaxis.ticktext)
     assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1], "the first row is on top"
     drawn = {
@@ -203,15 +190,16 @@ def test_every_occupation_has_its_own_row_and_both_ends_of_its_interval() -> Non
         )
     }
     assert list(names) == ["judge", "clerk", "cook", "nurse"]
-    for lean in uneven:
-        assert drawn[lean.occupation] == pytest.approx((lean.log_odds, lean.low, lean.high))
+    for each in uneven:
+        odds = each.log_odds
+        assert drawn[each.occupation] == pytest.approx((odds.value, odds.low, odds.high))
 
 
 def test_every_figure_has_its_own_row_its_interval_and_its_aims() -> None:
     figures = [
-        _measured(Figure("a", "m", 0.8, 0.75, 0.9, 10, "w", 0.5, None)),
-        _measured(Figure("b", "m", 0.7, 0.6, 0.72, 10, "w", None, 0.65)),
-        _measured(Figure("c", "m", 0.3, 0.2, 0.31, 10, "w", 0.4, 0.55)),
+        Figure("a", "m", 0.8, 0.75, 0.9, 10, "w", 0.5, None),
+        Figure("b", "m", 0.7, 0.6, 0.72, 10, "w", None, 0.65),
+        Figure("c", "m", 0.3, 0.2, 0.31, 10, "w", 0.4, 0.55),
     ]
     fig = model_card.figures_chart(figures)
     rows = [note.y for note in fig.layout.annotations]
@@ -235,19 +223,11 @@ def test_every_figure_has_its_own_row_its_interval_and_its_aims() -> None:
 
 @pytest.mark.parametrize("agrees", [True, False])
 def test_a_table_is_open_only_where_something_in_it_disagrees(agrees: bool) -> None:
-    found = Verified(
-        ok=agrees,
-        model="m",
-        fingerprint="f",
-        loaded=True,
-        began=datetime(2020, 1, 2, tzinfo=UTC),
-        seconds=1.0,
-        files=(CheckedFile("a", "0", "0", True), CheckedFile("b", "0", "0" * agrees, agrees)),
-        texts=1,
-        wrong_texts=(),
-        outputs=(CheckedOutput("BertModel", "x", (0,), 9, 1.0, 0.1, 0.0, True),),
-        failure="",
-    )
+    files = (FileCheck("a", "0", "0"), FileCheck("b", "0", "0" * agrees))
+    outputs = (OutputCheck("BertModel", "x", (0,), 9, 1.0, 0.1, 0.0),)
+    texts = (TextCheck("t", None, (1,), (1,)),)
+    compared = VerificationReport("m", files, texts, outputs)
+    found = Verified(compared, "f", True, datetime(2020, 1, 2, tzinfo=UTC), 1.0)
     folds = re.findall(r"<details([^>]*)><summary>(.*?)</summary>", str(report(found)))
     assert [title.partition(" ")[2] for _, title in folds] == [
         "outputs computed again",
@@ -272,7 +252,7 @@ def test_differences_are_printed_also_where_there_is_no_number() -> None:
 
 def test_words_of_any_length_end_above_their_dot() -> None:
     names = ["short", "a name of some " * 5, "a much longer name of a figure " * 8]
-    figures = [_measured(Figure(name, "m", 0.02, 0.01, 0.1, 10, "w", 0.5, None)) for name in names]
+    figures = [Figure(name, "m", 0.02, 0.01, 0.1, 10, "w", 0.5, None) for name in names]
     fig = model_card.figures_chart(figures)
     (dots,) = [list(trace.y) for trace in fig.data if trace.name == "floor not reached"]
     tops = [note.y for note in fig.layout.annotations]

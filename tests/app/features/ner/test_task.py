@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import transformers
 
-from app.features.ner.result import AGGREGATIONS, NerResult
+from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.models import Engine
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
+from bert_core.reading.entities import AGGREGATIONS
 from tests.taggers import KNOWN, NAMES, save_tagger
 
 BIOES = ("O", *(f"{mark}-{kind}" for kind in ("PER", "LOC") for mark in "BIES"))
@@ -170,10 +171,10 @@ def test_only_the_pieces_that_decide_have_a_say(planted: Engine) -> None:
 
 def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
     faults = ner(planted, "dog sat, cat bank dog").reading.faults
-    assert [(f.piece, f.label, f.before, f.opened) for f in faults] == [
-        (0, "I-PER", "", False),
-        (4, "I-LOC", "B-PER", False),
-        (5, "I-PER", "I-LOC", False),
+    assert [(f.at, f.label, f.before, f.why) for f in faults] == [
+        (0, "I-PER", "", "not opened"),
+        (4, "I-LOC", "B-PER", "not opened"),
+        (5, "I-PER", "I-LOC", "not opened"),
     ]
 
 
@@ -181,7 +182,7 @@ def test_labels_of_pieces_without_a_say_are_no_faults(planted: Engine) -> None:
     result = ner(planted, "the mating cat")
     assert result.pieces.tokens == ("the", "mat", "##ing", "cat")
     assert result.readings["first"].faults == ()
-    assert [(f.piece, f.label, f.before) for f in result.readings["simple"].faults] == [
+    assert [(f.at, f.label, f.before) for f in result.readings["simple"].faults] == [
         (2, "I-MISC", "B-ORG")
     ]
 
@@ -190,7 +191,7 @@ def test_other_schemes_are_read_by_their_own_rules(tmp_path: Path) -> None:
     known = {"cat": "B-PER", "dog": "E-PER", "mat": "S-PER", "river": "S-LOC", "bank": "I-PER"}
     engine = Engine(str(save_tagger(tmp_path, names=BIOES, known=known)))
     result = ner(engine, "cat bank dog mat mat river cat")
-    assert result.labels.scheme == "BIOES"
+    assert result.labels.name == "BIOES"
     assert marks(result) == [
         ("PER", "cat bank dog"),
         ("PER", "mat"),
@@ -198,7 +199,7 @@ def test_other_schemes_are_read_by_their_own_rules(tmp_path: Path) -> None:
         ("LOC", "river"),
         ("PER", "cat"),
     ]
-    assert [(fault.label, fault.opened) for fault in result.reading.faults] == [("B-PER", True)]
+    assert [(f.label, f.why) for f in result.reading.faults] == [("B-PER", "not closed")]
 
 
 def test_plain_labels_mark_every_word(tmp_path: Path) -> None:
@@ -239,7 +240,7 @@ def test_a_text_of_six_thousand_pieces_is_read_to_its_end(long_reader: Engine) -
     assert entity.pieces == (5_400, 5_402)
     assert text[entity.start : entity.end] == "River bank"
     assert entity.start == text.index("River")
-    read = result.coverage
+    read = result.pieces.coverage
     assert (read.room, read.shared, read.windows) == (510, 128, 16)
     assert read.context >= 63
 
@@ -248,7 +249,7 @@ def test_entities_across_every_window_border_stay_whole(planted: Engine) -> None
     for shift in range(40):
         text = "the " * shift + "cat dog dog sat " * 60
         result = ner(planted, text)
-        assert result.coverage.windows > 5
+        assert result.pieces.coverage.windows > 5
         spans = [found.span() for found in re.finditer("cat dog dog", text)]
         assert [(e.start, e.end) for e in result.reading.entities] == spans
 
@@ -259,7 +260,7 @@ def test_windows_change_nothing_where_no_piece_needs_the_others(
     drawn = random.Random(3)
     text = " ".join(drawn.choices(["cat", "dog", "Riverbank", "playing", "the", "mat!"], k=120))
     cut, whole = ner(planted, text), ner(long_reader, text)
-    assert cut.coverage.windows > 1 == whole.coverage.windows
+    assert cut.pieces.coverage.windows > 1 == whole.pieces.coverage.windows
     assert cut.pieces.tokens == whole.pieces.tokens
     assert np.allclose(cut.pieces.probabilities, whole.pieces.probabilities, atol=1e-6)
     assert [e.pieces for e in cut.reading.entities] == [e.pieces for e in whole.reading.entities]
@@ -285,8 +286,8 @@ def test_every_piece_is_answered_by_the_window_with_most_around_it(
             if piece not in best or min(before, behind) > best[piece][0]:
                 best[piece] = (min(before, behind), row)
     assert len(result.pieces) == count
-    assert result.coverage.windows == len(windows)
-    assert result.coverage.context == min(context for context, _ in best.values())
+    assert result.pieces.coverage.windows == len(windows)
+    assert result.pieces.coverage.context == min(context for context, _ in best.values())
     expected = np.stack([best[piece][1] for piece in range(count)])
     assert np.allclose(result.pieces.probabilities, expected, atol=1e-5)
 
@@ -363,7 +364,7 @@ def test_progress_of_a_long_text_is_told(planted: Engine) -> None:
     told: list[tuple[int, int]] = []
     text = "the cat sat on the mat. " * 97
     result = ner(planted, text, progress=lambda done, total: told.append((done, total)))
-    count = result.coverage.windows
+    count = result.pieces.coverage.windows
     assert count > 8
     assert told[-1] == (count, count)
     assert [done for done, _ in told] == sorted({done for done, _ in told})

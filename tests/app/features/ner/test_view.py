@@ -9,10 +9,11 @@ import pytest
 
 from app.features.ner import view as view
 from app.features.ner import view_pieces as pieces_view
-from app.features.ner.result import AGGREGATIONS, NerResult
+from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.models import Engine
 from app.words.html import Html, visible
+from bert_core.reading.entities import AGGREGATIONS
 from tests.taggers import KNOWN, save_tagger
 
 
@@ -182,8 +183,8 @@ def test_coverage_is_told_with_its_numbers(planted: Engine) -> None:
     result = ner(planted, "the cat sat " * 40)
     told = words(view.coverage(result))
     assert "120 pieces" in told and "46 that" in told
-    assert f"{result.coverage.windows} windows" in told
-    assert f"at least {result.coverage.context} pieces" in told
+    assert f"{result.pieces.coverage.windows} windows" in told
+    assert f"at least {result.pieces.coverage.context} pieces" in told
 
 
 def test_the_strip_shows_each_piece_its_label_and_whether_it_counts(planted: Engine) -> None:

@@ -12,7 +12,7 @@ from app.features.next_sentence import view as view
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
 from app.models import Engine
-from app.words.cut import cut_note
+from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 
@@ -49,11 +49,11 @@ def test_label_0_means_next_as_in_the_reference(tiny_engine: Engine, tiny_folder
 
 def test_the_input_is_shown_as_the_model_gets_it(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat.")
-    assert [t.token for t in result.tokens] == ["[CLS]", "the", "cat", "[SEP]", "sat", ".", "[SEP]"]
-    assert [t.segment for t in result.tokens] == [0, 0, 0, 0, 1, 1, 1]
-    assert [t.side for t in result.tokens] == [None, 0, 0, None, 1, 1, None]
+    assert result.encoding.tokens == ["[CLS]", "the", "cat", "[SEP]", "sat", ".", "[SEP]"]
+    assert result.encoding.token_type_ids == [0, 0, 0, 0, 1, 1, 1]
+    assert result.encoding.sequence_ids == [None, 0, 0, None, 1, 1, None]
     vocabulary = tiny_engine.tokenizer.vocab
-    assert [t.input_id for t in result.tokens] == [vocabulary[t.token] for t in result.tokens]
+    assert result.encoding.input_ids == [vocabulary[each] for each in result.encoding.tokens]
 
 
 def test_the_order_of_the_sentences_matters(tiny_engine: Engine) -> None:
@@ -89,7 +89,8 @@ def test_longest_first_takes_exactly_the_pieces_it_says(
     assert result.cut.found == first + second + 3
     assert result.cut.lengths == (first, second)
     assert sum(result.cut.kept) == room
-    kept = [[t.token for t in result.tokens if t.side == side] for side in (0, 1)]
+    rows = list(zip(result.encoding.tokens, result.encoding.sequence_ids, strict=True))
+    kept = [[token for token, of in rows if of == side] for side in (0, 1)]
     assert kept == [a[: result.cut.kept[0]], b[: result.cut.kept[1]]]
     assert result.cut.lost == (tuple(a[len(kept[0]) :]), tuple(b[len(kept[1]) :]))
     shorter = min(first, second)
@@ -174,7 +175,7 @@ def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str)
     markup = str(view.model_input(result)) + str(cut_note(result.cut))
     assert "<script" not in markup and "<img" not in markup
     assert "\x00" not in markup and "\u202e" not in markup
-    assert len(view.input_table(result)) == len(result.tokens)
+    assert len(view.input_table(result)) == len(result.encoding.tokens)
 
 
 def test_only_a_very_sure_answer_is_warned_about(tiny_engine: Engine) -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from app.features.qa.result import QaResult, Rules
+from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from app.models import Engine
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
+from bert_core.reading.passage import Rules
 from tests.readers import Rule, by_token, planted, save_reader
 from training.question_evaluation import normalized
 

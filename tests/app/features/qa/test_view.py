@@ -9,10 +9,11 @@ import pytest
 from app.features.qa import view as view
 from app.features.qa import view_charts as charts
 from app.features.qa import view_reading as reading
-from app.features.qa.result import QaResult, Rules
+from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.features.qa.view_meaning import meaning
 from app.models import Engine
+from bert_core.reading.passage import Rules
 from tests.readers import by_token, planted
 
 PASSAGE = "The dog saw a dog. The  CAT sat by the river bank."

@@ -57,7 +57,7 @@ def test_no_drawing_lets_markup_through(tiny_engine: Engine, nasty: str) -> None
 
 def test_the_replay_ends_in_the_tokenizers_own_pieces(tiny_engine: Engine, nasty: str) -> None:
     steps = replay(tiny_engine, nasty)
-    told = [piece for word in steps.words for piece in word.pieces]
+    told = [piece for word in steps.trace.words for piece in word.pieces]
     assert told == tiny_engine.tokenizer.tokenize(nasty)
     assert steps.whole
 
@@ -131,7 +131,7 @@ def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) ->
 
 def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "played")
-    told = words_of(view.story(steps.words[0]))
+    told = words_of(view.story(steps.trace.words[0]))
     for tried in ("played ✗", "playe ✗", "play ✓", "##ed ✓"):
         assert tried in told
 
@@ -156,7 +156,7 @@ def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, words: int, f
 
 
 def test_a_hit_and_a_miss_look_as_they_are_called(tiny_engine: Engine) -> None:
-    drawn = view.story(replay(tiny_engine, "played").words[0]).markup
+    drawn = view.story(replay(tiny_engine, "played").trace.words[0]).markup
     looks = re.findall(r'bx-try bx-(hit|miss)"><bdi>(.*?)</bdi> ([✓✗])', drawn)
     assert {(look, sign) for look, _, sign in looks} == {("hit", "✓"), ("miss", "✗")}
     assert [piece for look, piece, _ in looks if look == "hit"] == ["play", "##ed"]
@@ -165,8 +165,8 @@ def test_a_hit_and_a_miss_look_as_they_are_called(tiny_engine: Engine) -> None:
 def test_a_long_text_is_replayed_from_its_beginning_and_that_is_said(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "the cat sat " * 200)
     assert not steps.whole
-    assert len(steps.typed) <= 1_000
-    assert not steps.typed.endswith(" ca")
+    assert len(steps.trace.text) <= 1_000
+    assert not steps.trace.text.endswith(" ca")
     assert "first 99" in words_of(view.stages([steps]))
 
 

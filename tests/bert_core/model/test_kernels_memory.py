@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from bert_core.model.memory import Blocks
+from bert_core.model.kernels import Blocks
 
 LARGE = (3, 1024, 1024)
 

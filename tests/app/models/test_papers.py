@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.models.provenance import _device, _licence
+from app.models.papers import _device, _licence
 
 
 @pytest.mark.parametrize(

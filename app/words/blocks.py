@@ -1,0 +1,98 @@
+"""The blocks that pages are built of: lines and notes, lists of facts, bars, tables.
+
+A table becomes one card per row on a phone; read aloud, it stays a table.
+"""
+
+from collections.abc import Sequence
+
+from app.words.format import percent
+from app.words.html import Html, join, tag, visible
+
+Cell = Html | str
+Facts = Sequence[tuple[str, str]]
+
+
+def lead(text: str) -> Html:
+    """Draw the sentence under a page's title: what is on the screen."""
+    return tag("p", text, class_="bx-lead")
+
+
+def line(*children: Cell) -> Html:
+    """Draw a quiet line: how to read what is above it."""
+    return tag("p", *children, class_="bx-line")
+
+
+def note(*children: Cell, caution: bool = False) -> Html:
+    """Draw a framed note; a caution is framed more heavily, and its words say why."""
+    return tag("p", *children, class_="bx-note bx-caution" if caution else "bx-note")
+
+
+def beware(text: str) -> Html:
+    """Draw what must not be concluded, marked by a word and not by a colour alone."""
+    return note(tag("strong", "Do not conclude: "), text, caution=True)
+
+
+def points(rows: Facts) -> Html:
+    """Draw short statements, each with the sentences that say more."""
+    items = [tag("li", tag("strong", head), " ", more) for head, more in rows]
+    return tag("ul", *items, class_="bx-points")
+
+
+def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
+    """Draw facts, each as a name and its value.
+
+    Args:
+        rows: names and values.
+        label: what they are about, for those who do not see them.
+        class_: "bx-facts" draws one quiet line, "bx-facts bx-inner" one inside something else,
+            "bx-plan" one fact a line.
+    """
+    items = [
+        tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
+        for name, value in rows
+    ]
+    return tag("ul", *items, class_=class_, aria_label=label)
+
+
+def share_bar(share: float) -> Html:
+    """Draw a probability as a bar with its number behind it."""
+    fill = tag("span", class_="bx-nsp-fill", style=f"width:{share:.2%}")
+    return join(
+        tag("span", fill, class_="bx-nsp-track", aria_hidden="true"),
+        tag("strong", percent(share), class_="bx-nsp-share"),
+    )
+
+
+def ticked(ok: bool | None, words: str) -> Html:
+    """Draw words with a sign that says the same: a tick, a cross, or a dash for neither."""
+    sign, kind = {True: ("✓", "bx-yes"), False: ("✗", "bx-no"), None: ("–", "bx-open")}[ok]
+    mark = tag("span", sign, class_="bx-sign", aria_hidden="true")
+    return tag("span", mark, " ", words, class_=f"bx-signed {kind}")
+
+
+def record_table(
+    label: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, compact: bool = False
+) -> Html:
+    """Draw a table; the first cell of a row names the row.
+
+    Args:
+        label: what the table is, for those who do not see it.
+        columns: the heads; on a phone each stands at its value.
+        rows: cells, as many as there are columns.
+        compact: the values are short: on a phone, three of them stand side by side.
+    """
+    # Drawn as blocks on a phone, a table is none any more for a browser; the roles keep it one.
+    heads = (tag("th", each, scope="col", role="columnheader") for each in columns)
+    head = tag("thead", tag("tr", *heads, role="row"), role="rowgroup")
+    body = tag("tbody", *(_row(columns, row) for row in rows), role="rowgroup")
+    kind = "bx-records bx-compact" if compact else "bx-records"
+    return tag("table", head, body, class_=kind, role="table", aria_label=label)
+
+
+def _row(columns: Sequence[str], row: Sequence[Cell]) -> Html:
+    first = tag("th", row[0], scope="row", role="rowheader")
+    rest = (
+        tag("td", tag("span", cell), role="cell", data_label=column)
+        for column, cell in zip(columns[1:], row[1:], strict=True)
+    )
+    return tag("tr", first, *rest, role="row")

@@ -1,0 +1,112 @@
+"""What the plotly figures of several pages share: colours, bars, dots on intervals, tables.
+
+Colours are Okabe and Ito's, which stay apart without red-green vision; wherever two of them tell
+things apart, a shape, a pattern or a dash does so too. Nothing can be zoomed: a slip of the finger
+must not lose the figure.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.words.html import chart_text
+
+BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#888888"
+
+_ROW = 34  # pixels of one bar, enough for 16-pixel letters
+
+LEGEND_ABOVE: dict[str, Any] = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0}
+"""Where a legend stands that must not take width from the figure."""
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    printed: Sequence[str],
+    *,
+    marked: Sequence[bool] = (),
+) -> go.Figure:
+    """Draw numbers as horizontal bars, the first on top, each with its number behind it.
+
+    Args:
+        names: of the bars; escaped here.
+        values: their lengths.
+        printed: the same as words.
+        marked: bars of another colour, hatched too; none where it is empty.
+    """
+    marks = marked or [False] * len(values)
+    fig = go.Figure(
+        go.Bar(
+            x=list(values),
+            y=list(range(len(values))),
+            orientation="h",
+            marker={
+                "color": [ORANGE if mark else BLUE for mark in marks],
+                "pattern": {"shape": ["/" if mark else "" for mark in marks],
+                            "fillmode": "overlay"},
+            },
+            text=list(printed),
+            textposition="outside",
+            cliponaxis=False,
+            textfont={"size": 16},
+            hoverinfo="skip",  # everything it could say is printed
+        )
+    )  # fmt: skip
+    fig.update_yaxes(
+        tickvals=list(range(len(values))),
+        ticktext=[chart_text(name) for name in names],
+        autorange="reversed",
+        tickfont={"size": 17},
+        fixedrange=True,
+    )
+    fig.update_xaxes(tickfont={"size": 15}, fixedrange=True)
+    fig.update_layout(
+        height=_ROW * len(values) + 50,
+        margin={"l": 8, "r": 8, "t": 4, "b": 32},
+        bargap=0.28,
+        showlegend=False,
+    )
+    return fig
+
+
+def add_dots(
+    fig: go.Figure,
+    at: Sequence[float],
+    values: Sequence[tuple[float, float, float]],
+    hover: Sequence[str],
+    *,
+    name: str,
+    marker: dict[str, Any],
+) -> None:
+    """Add dots on their intervals.
+
+    Args:
+        fig: the figure.
+        at: heights of the dots.
+        values: lower end, value and upper end of each.
+        hover: what each says under the pointer; escaped here.
+        name: what they are called in the legend; escaped already.
+        marker: their look; the interval has its colour.
+    """
+    fig.add_scatter(
+        x=[value for _, value, _ in values],
+        y=list(at),
+        mode="markers",
+        name=name,
+        marker=marker,
+        error_x={
+            "array": [high - value for _, value, high in values],
+            "arrayminus": [value - low for low, value, _ in values],
+            "color": marker["color"],
+            "thickness": 2,
+        },
+        hovertext=[chart_text(each) for each in hover],
+        hoverinfo="text",
+    )
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV; a mark at the start tells spreadsheets that it is UTF-8."""
+    return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")

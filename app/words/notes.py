@@ -1,0 +1,213 @@
+"""Notes that several pages show: the model behind a page, what was cut, what a number is worth.
+
+First what speaks against a model and what its files hold, then what was cut from an input that was
+too long, then calibration, then the verdict on an example.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.results import Calibration, Cut
+from app.settings import settings
+from app.words.html import Html, join, tag, visible
+
+_NAMES = 6  # of parameters, before the rest is counted
+_LABELS = 40
+_NOISE = " What is missing holds random values: every number made with it is noise."
+_TEXTS = ("first text", "second text")
+_FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
+
+RIGHT = "✓ right"
+WRONG = "✗ wrong"
+OPEN = "? to look at"
+TRY = "Try"
+"""Heads of the examples that one model answers well, of those it does not, and of those that
+nothing is said about: beside these, and alone. Each is told by its sign and its words."""
+
+_WANTED = {
+    "tokenizer": "A person would cut",
+    "attention": "A person would link",
+}
+_NOTHING = {"ner": "nothing marked"}
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a model brings for one kind of answer.
+
+    Attributes:
+        title: the kind of answer.
+        there: whether the model was trained for it.
+        says: more about it, in one or two sentences.
+        names: parameters that are missing.
+        labels: what its outputs are called.
+    """
+
+    title: str
+    there: bool
+    says: str
+    names: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) -> Html:
+    """Warn, before any number, that a model does not suit a page.
+
+    Args:
+        says: why.
+        names: parameters that it is about.
+        grave: whether what the page would show means nothing.
+        noise: whether that is so because weights are missing.
+    """
+    head = "Before you read on: "
+    if grave:
+        lacks = "has no trained weights for" if noise else "does not suit"
+        head = f"This model {lacks} this page. "
+    return tag(
+        "div",
+        tag("strong", head),
+        visible(says),
+        _NOISE if noise else "",
+        _parameters(names, "Missing: " if noise else ""),
+        class_="bx-note bx-untrained" if grave else "bx-note",
+        role="alert" if grave else "note",
+    )
+
+
+def holdings(rows: Sequence[Holding], left_over: Sequence[str]) -> Html:
+    """List what a model was trained for, what it lacks, and what nobody uses."""
+    items = [_holding(row) for row in rows]
+    if left_over:
+        items.append(
+            tag(
+                "li",
+                tag("strong", f"Not used by any page: {len(left_over):,} tensors. "),
+                _parameters(left_over),
+            )
+        )
+    return tag("ul", *items, class_="bx-holdings")
+
+
+def _holding(row: Holding) -> Html:
+    """Draw one line; the sign says the same as the words."""
+    labels = join()
+    if row.labels:
+        shown = [tag("code", visible(label)) for label in row.labels[:_LABELS]]
+        more = len(row.labels) - len(shown)
+        rest = f" and {more:,} more" if more else ""
+        labels = join(tag("br"), tag("small", "Labels: ", join(*shown, by=" "), rest))
+    return tag(
+        "li",
+        tag("span", "✓" if row.there else "✗", class_="bx-sign", aria_hidden="true"),
+        " ",
+        tag("strong", f"{row.title}: "),
+        row.says,
+        labels,
+        _parameters(row.names, "Missing: "),
+        class_="bx-there" if row.there else "bx-absent",
+    )
+
+
+def _parameters(names: Sequence[str], before: str = "") -> Html:
+    """Name the first few parameters and count the rest."""
+    if not names:
+        return join()
+    more = len(names) - _NAMES
+    rest = f" and {more:,} more" if more > 0 else ""
+    return join(
+        tag("br"), tag("small", before, tag("code", visible(", ".join(names[:_NAMES]))), rest)
+    )
+
+
+def cut_note(cut: Cut) -> Html:
+    """Say what the model did not read; nothing where it read everything."""
+    if not cut.anything:
+        return join()
+    sides = [
+        _side(name, length, kept, lost)
+        for name, length, kept, lost in zip(_TEXTS, cut.lengths, cut.kept, cut.lost, strict=True)
+        if lost
+    ]
+    rule = (
+        "The rule is longest first: while the input is too long, a piece leaves the end of "
+        "whichever text is longer at that moment."
+        if cut.lengths[1]
+        else "Pieces leave from the end."
+    )
+    return tag(
+        "div",
+        tag("strong", f"{cut.found:,} tokens are too many: "),
+        f"this model reads at most {cut.limit:,}, so {cut.found - cut.limit:,} were cut. {rule}",
+        *sides,
+        class_="bx-note bx-caution",
+    )
+
+
+def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
+    """Name the pieces that one text lost, the first few in sight and the others folded away."""
+    limit = settings().shown_pieces
+    pieces = [tag("bdi", visible(piece), class_="bx-cut") for piece in lost[:limit]]
+    beyond = f" … and {len(lost) - limit:,} more" if len(lost) > limit else ""
+    head = tag(
+        "p",
+        f"The {name} lost its last {len(lost):,} of {length:,} pieces and kept {kept:,}: ",
+        join(*pieces[:_FEW], by=" "),
+        " …" if len(lost) > _FEW else "",
+        class_="bx-cut-side",
+    )
+    if len(lost) <= _FEW:
+        return head
+    return join(
+        head,
+        tag(
+            "details",
+            tag("summary", f"Every piece that the {name} lost"),
+            tag("p", join(*pieces, by=" "), beyond),
+        ),
+    )
+
+
+def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
+    """Say whether 70 % means right seven times in ten, and by which temperature.
+
+    Args:
+        calibration: what the probabilities were made with.
+        cases: what is right or wrong, in the plural.
+    """
+    if not calibration.named:
+        return join(
+            "Not calibrated: the configuration of this model names no temperature (it is 1), so "
+            f"{cases} given 70 % need not be right seven times in ten."
+        )
+    data = f" on {visible(calibration.fitted_on)}" if calibration.fitted_on else ""
+    return join(
+        f"Calibrated with temperature {calibration.temperature:.2f}, fitted{data}: logits are "
+        f"divided by it before the softmax, so that of {cases} like those, given 70 %, about "
+        "seven in ten are right."
+    )
+
+
+def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Html:
+    """Draw the verdict on one answer, what a person would answer, and what was seen.
+
+    Args:
+        slug: the page.
+        right: whether both agree.
+        wanted: the parts of what a person would answer; " | " stands between alternatives.
+        seen: what the model answers, and what can be learned from that.
+    """
+    answer = "; ".join(_listed(visible(part)) for part in wanted) or _NOTHING.get(slug, "nothing")
+    return tag(
+        "p",
+        tag("strong", RIGHT if right else WRONG),
+        f" · {_WANTED.get(slug, 'A person would say')}: ",
+        tag("span", answer, class_="bx-wanted"),
+        f". {seen}" if seen else ".",
+        class_="bx-mark",
+    )
+
+
+def _listed(part: str) -> str:
+    """Read alternatives out: "a, b or c"."""
+    *others, last = part.split(" | ")
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,105 @@
+"""The rule of windows: every place is read once, as far from a cut as any window has it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bert_core.reading.windows import Windows, cut_windows, first_of_text, readers
+from bert_core.text.encoding import window_bounds
+from bert_core.text.tokenizer import BertTokenizer
+
+CASES = [
+    (tokens, size, stride)
+    for tokens in (1, 2, 7, 12, 13, 40, 41)
+    for size, stride in ((1, 0), (7, 0), (7, 3), (7, 6), (12, 4), (12, 5))
+]
+
+
+def distance(bounds: list[tuple[int, int]], window: int, first: int, last: int) -> float:
+    """How far a stretch is from the nearest cut of a window; -1 where it is not held whole."""
+    start, end = bounds[window]
+    if not (start <= first and last < end):
+        return -1
+    before = first - start if start > 0 else np.inf
+    after = end - 1 - last if end < bounds[-1][1] else np.inf
+    return min(before, after)
+
+
+@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
+def test_every_stretch_is_read_by_the_first_window_with_most_room(
+    tokens: int, size: int, stride: int
+) -> None:
+    bounds = window_bounds(tokens, size=size, stride=stride)
+    longest = min(tokens, 5)
+    number, room = readers(bounds, longest)
+    assert number.shape == room.shape == (tokens, longest)
+    for first in range(tokens):
+        for more in range(longest):
+            rooms = [distance(bounds, w, first, first + more) for w in range(len(bounds))]
+            most = max(rooms)
+            expected = rooms.index(most) if most >= 0 else -1
+            assert number[first, more] == expected
+            assert room[first, more] == min(most, tokens)
+
+
+@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
+def test_every_place_is_read_by_exactly_one_window_and_they_take_turns(
+    tokens: int, size: int, stride: int
+) -> None:
+    bounds = window_bounds(tokens, size=size, stride=stride)
+    number = readers(bounds)[0][:, 0]
+    assert (number >= 0).all()
+    assert (np.diff(number) >= 0).all()
+    assert number[0] == 0
+    held = [range(*bounds[window]) for window in number.tolist()]
+    assert all(place in places for place, places in enumerate(held))
+
+
+@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
+def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_share(
+    tokens: int, size: int, stride: int
+) -> None:
+    bounds = window_bounds(tokens, size=size, stride=stride)
+    number, _ = readers(bounds, stride + 2)
+    inside = np.add.outer(np.arange(tokens), np.arange(stride + 2)) < tokens
+    assert (number[:, : stride + 1][inside[:, : stride + 1]] >= 0).all()
+    assert (number[~inside] == -1).all()
+    if len(bounds) > 1:
+        assert (number[:, stride + 1][inside[:, stride + 1]] == -1).any()
+
+
+def test_the_ends_of_the_text_are_no_cuts_and_the_earlier_of_equals_reads() -> None:
+    number, room = readers([(0, 5), (3, 8), (6, 11)])
+    assert number[:, 0].tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert room[:, 0].tolist() == [4, 3, 2, 1, 1, 2, 1, 1, 2, 3, 4]
+    # The middle token of what two windows share is as far from both cuts.
+    assert readers([(0, 5), (2, 7)])[0][3, 0] == 0
+    number, room = readers([(0, 4)], 2)
+    assert number.tolist() == [[0, 0]] * 3 + [[0, -1]]
+    assert room.tolist() == [[4, 4]] * 3 + [[4, -1]]
+
+
+@pytest.fixture
+def tiny_tokenizer(tiny_folder: Path) -> BertTokenizer:
+    return BertTokenizer.from_pretrained(tiny_folder)
+
+
+@pytest.mark.parametrize("question", [None, "the cat?"])
+@pytest.mark.parametrize(("fits", "size", "stride"), [(500, 20, 4), (20, 20, 4), (17, 16, 0)])
+def test_inputs_hold_the_tokens_that_the_bounds_name(
+    tiny_tokenizer: BertTokenizer, question: str | None, fits: int, size: int, stride: int
+) -> None:
+    text = "the cat sat on the river bank, playing. " * 9
+    texts = (text,) if question is None else (question, text)
+    whole = tiny_tokenizer.encode(*texts)
+    windows = cut_windows(tiny_tokenizer, whole, fits=fits, size=size, stride=stride)
+    opening = first_of_text(whole)
+    tokens = whole.input_ids[opening:-1]
+    assert windows.bounds[0][0] == 0 and windows.bounds[-1][1] == len(tokens)
+    for window, (first, end) in zip(windows.inputs, windows.bounds, strict=True):
+        assert window.input_ids[:opening] == whole.input_ids[:opening]
+        assert window.input_ids[opening:-1] == tokens[first:end]
+    assert windows.shared == (stride if fits < len(whole) else 0)
+    if fits >= len(whole):
+        assert windows == Windows((whole,), ((0, len(tokens)),))
