@@ -1,7 +1,7 @@
 """Writing TensorFlow checkpoints without TensorFlow, to have large ones to read.
 
-The sources are those of `bert_core.checkpoints.formats.tensorflow_table` and `tensorflow_index`.
-TensorFlow can open the files written here.
+The sources are those of `bert_core.checkpoints.formats.tensorflow_index`. TensorFlow can open the
+files written here.
 """
 
 from collections.abc import Iterable, Mapping

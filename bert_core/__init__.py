@@ -5,8 +5,8 @@ contains no user interface and never imports the application.
 """
 
 from bert_core.checkpoints.formats.weights import PICKLE as WEIGHTS_NAME
+from bert_core.checkpoints.loading import load_tf_weights_in_bert
 from bert_core.checkpoints.settings import CONFIG_NAME
-from bert_core.checkpoints.tensorflow_loading import load_tf_weights_in_bert
 from bert_core.config import BertConfig
 from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
 from bert_core.model.bert import BertModel

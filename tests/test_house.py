@@ -181,6 +181,46 @@ def test_what_the_site_imports_is_pinned() -> None:
     assert {"torch", "streamlit"} <= third_party(("app", "pages/", "bert_core/")) <= pins
 
 
+def modules(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Module -> the modules it imports, wherever in the file, type checking included."""
+    names = {name.removesuffix(".py").removesuffix("/__init__"): name for name in sources}
+    return {
+        place: {
+            next(meaning for meaning in meanings if meaning in names)
+            for meanings in imports(sources[name])
+            if any(meaning in names for meaning in meanings)
+        }
+        - {place}
+        for place, name in names.items()
+    }
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """A path that leads back to where it began; [] where there is none."""
+    done: set[str] = set()
+
+    def walk(place: str, path: list[str]) -> list[str]:
+        if place in path:
+            return [*path[path.index(place) :], place]
+        if place in done:
+            return []
+        found = next((c for each in sorted(graph[place]) if (c := walk(each, [*path, place]))), [])
+        done.add(place)
+        return found
+
+    return next((found for place in sorted(graph) if (found := walk(place, []))), [])
+
+
+def test_no_import_leads_back_to_where_it_began() -> None:
+    assert circle(modules(PRODUCT)) == []
+
+
+def test_the_circle_check_sees_what_it_should() -> None:
+    straight = {"a/__init__.py": "from a.b import c", "a/b.py": "import os"}
+    assert circle(modules(straight)) == []
+    assert circle(modules({**straight, "a/b.py": "def f():\n    from a import d"})) != []
+
+
 @pytest.mark.parametrize("name", PRODUCT)
 def test_what_belongs_to_one_room_stays_there(name: str) -> None:
     assert strays(name, PRODUCT[name]) == []

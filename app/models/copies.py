@@ -17,8 +17,7 @@ from secrets import token_hex
 from app.settings import settings
 from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.hub import remove_leftovers
-from bert_core.checkpoints.sources.hub_files import is_complete
-from bert_core.checkpoints.sources.hub_names import MAIN, Part, checked_revision
+from bert_core.checkpoints.sources.hub_names import MAIN, Part, checked_revision, is_complete
 from bert_core.errors import InputError
 
 _STORAGE = re.compile(r"models--(?:(?P<owner>[\w.-]+?)--)?(?P<name>[\w.-]+)")

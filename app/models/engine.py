@@ -28,7 +28,7 @@ from app.models.verifying import Verification, Verifier
 from app.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.analysis.attentions import attention_maps
-from bert_core.checkpoints.sharing import load_sharing
+from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel

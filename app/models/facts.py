@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from app.models.shelf import Offer, called_by_name, local_folder
 from bert_core import BertModel, BertTokenizer
-from bert_core.checkpoints.survey import ClassSurvey, survey
+from bert_core.checkpoints.plan import Plan, survey
 from bert_core.model.heads import KINDS
 
 _NAMELESS = re.compile(r"LABEL_\d+")
@@ -119,14 +120,14 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
     )
 
 
-def _head(name: str, found: ClassSurvey) -> HeadFacts:
+def _head(name: str, found: Plan[Any]) -> HeadFacts:
     labelled = KINDS[name].has_axis("C")
-    labels = tuple(found.config.id2label.values()) if labelled else ()
+    labels = tuple(found.model.config.id2label.values()) if labelled else ()
     named = not all(_NAMELESS.fullmatch(label) for label in labels)
     return HeadFacts(
         missing=found.report.missing,
         mismatched=found.report.mismatched,
         labels=labels if named else (),
-        outputs=found.config.num_labels if labelled else 0,
+        outputs=found.model.config.num_labels if labelled else 0,
         own_encoder=bool(found.own_encoder),
     )

@@ -1,22 +1,17 @@
 """Giving the parameters of a model without memory their memory and their values."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from bert_core.checkpoints.formats.file_tensors import map_run
-from bert_core.checkpoints.formats.weights import StoredTensor
-from bert_core.checkpoints.keys import Found
-from bert_core.checkpoints.matching import Match
+from bert_core.checkpoints.keys import Found, bare_name
+from bert_core.checkpoints.plan import Fillable, M, Plan
 from bert_core.errors import CheckpointError
-
-if TYPE_CHECKING:
-    from bert_core.model.bert import BertPreTrainedModel
 
 _QUERY = ".attention.self.query."
 _LINE = 64  # bytes; tensors begin where a line of the processor's cache does
@@ -25,40 +20,57 @@ _PROJECTIONS = (_QUERY, ".attention.self.key.", ".attention.self.value.")
 
 
 def fill(
-    model: "BertPreTrainedModel", plan: Match, dtype: torch.dtype, *, allow_nonfinite: bool = False
-) -> None:
-    """Give every parameter its values: mapped ones, converted ones, or fresh ones.
+    plan: Plan[M],
+    dtype: torch.dtype,
+    *,
+    shared: Mapping[str, nn.Parameter] | None = None,
+    allow_nonfinite: bool = False,
+) -> M:
+    """Give every parameter of a planned model its values: mapped, converted, shared or fresh ones.
 
     Args:
-        model: a model built without memory.
-        plan: which stored tensor fills which parameter.
+        plan: which stored tensor fills which parameter; its files are still open.
         dtype: the number type to fill with.
+        shared: parameters of another model to use instead of what is stored.
         allow_nonfinite: whether weights may be NaN or infinite.
 
-    Raises:
-        CheckpointError: a parameter would hold NaN or infinite values.
-    """
-    from bert_core.model.bert import init_weights  # that module imports this package
+    Returns:
+        The model, in evaluation mode, with its `load_report`.
 
-    modules = dict(model.named_modules())
-    # In one order in every process, so that a seed gives the same fresh values everywhere.
-    for owner in dict.fromkeys(name.rpartition(".")[0] for name in plan.missing):
-        module = modules[owner]
-        for leaf, parameter in list(module.named_parameters(recurse=False)):
-            _set(module, leaf, torch.zeros(parameter.shape, dtype=dtype, device="cpu"))
-        init_weights(module, model.config.initializer_range)
-    mapped = _map_stored(plan, dtype)
-    reserved = _reserve(plan, mapped, dtype)
-    for name, found in plan.stored.items():
-        if name in reserved:
-            found.tensor.copy_to(reserved[name])
+    Raises:
+        CheckpointError: a parameter would hold NaN or infinite values, or tied copies differ.
+    """
+    model, shared = plan.model, shared or {}
+    _fill_fresh(model, plan.report.missing, dtype)
+    stored = {name: found for name, found in plan.stored.items() if name not in shared}
+    mapped = _map_stored(stored, dtype)
+    reserved = _reserve(stored, mapped, dtype)
+    for name, memory in reserved.items():
+        stored[name].tensor.copy_to(memory)
     values = mapped | reserved
     if not allow_nonfinite:
-        check_finite([(found, values[name]) for name, found in plan.stored.items()])
+        check_finite([(found, values[name]) for name, found in stored.items()])
+    modules = dict(model.named_modules())
     for name in plan.stored:
         owner, _, leaf = name.rpartition(".")
-        _set(modules[owner], leaf, values[name])
+        parameter = shared[name] if name in shared else nn.Parameter(values[name])
+        setattr(modules[owner], leaf, parameter)
     model.tie_weights()
+    _check_repeats(plan, set(stored))
+    model.load_report = plan.report
+    return model.eval()
+
+
+def _fill_fresh(model: Fillable, missing: Sequence[str], dtype: torch.dtype) -> None:
+    """Give the modules that lack a parameter fresh values, all of their own."""
+    modules = dict(model.named_modules())
+    # In one order in every process, so that a seed gives the same fresh values everywhere.
+    for owner in dict.fromkeys(name.rpartition(".")[0] for name in missing):
+        module = modules[owner]
+        for leaf, parameter in list(module.named_parameters(recurse=False)):
+            fresh = torch.zeros(parameter.shape, dtype=dtype, device="cpu")
+            setattr(module, leaf, nn.Parameter(fresh))
+        model.init_bert_weights(module)
 
 
 def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
@@ -94,16 +106,40 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
         )
 
 
-def _set(module: nn.Module, leaf: str, values: Tensor) -> None:
-    setattr(module, leaf, nn.Parameter(values))
+def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
+    """Refuse a checkpoint whose tied copies differ from the originals that were read.
+
+    A model of this package holds both once, so it would score with the wrong numbers.
+    """
+    if not plan.model.tied_keys():
+        return
+    places = {bare_name(name): name for name in filled}
+    for repeat in plan.repeats:
+        if repeat.original not in places:
+            continue
+        original = plan.model.get_parameter(places[repeat.original]).detach()
+        same = repeat.copy.tensor.shape == tuple(original.shape)
+        if same:
+            copy = torch.empty_like(original)
+            repeat.copy.tensor.copy_to(copy)
+            same = torch.equal(copy, original) or torch.allclose(
+                copy, original, rtol=0, atol=0, equal_nan=True
+            )
+        if not same:
+            raise CheckpointError(
+                f"{repeat.copy.file_name} differs from {repeat.original}. BERT's decoder is tied "
+                "to the word embeddings; a checkpoint where it is not cannot be loaded."
+            )
 
 
-def _reserve(plan: Match, mapped: dict[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+def _reserve(
+    stored: Mapping[str, Found], mapped: Mapping[str, Tensor], dtype: torch.dtype
+) -> dict[str, Tensor]:
     """Reserve memory for what is not mapped; query, key and value side by side.
 
     The model would lay these three together itself, which costs another copy of them.
     """
-    shapes = {name: found.tensor.shape for name, found in plan.stored.items() if name not in mapped}
+    shapes = {name: found.tensor.shape for name, found in stored.items() if name not in mapped}
     memory = _Memory(sum(math.prod(shape) for shape in shapes.values()), dtype)
     reserved: dict[str, Tensor] = {}
     for name, shape in shapes.items():
@@ -148,18 +184,16 @@ class _Memory:
         return part.view(shape)
 
 
-def _map_stored(plan: Match, dtype: torch.dtype) -> dict[str, Tensor]:
+def _map_stored(stored: Mapping[str, Found], dtype: torch.dtype) -> dict[str, Tensor]:
     """Map what needs no conversion; query, key and value as one storage where they adjoin."""
-    stored: dict[str, StoredTensor] = {
-        name: found.tensor for name, found in plan.stored.items() if found.tensor.dtype == dtype
-    }
+    exact = {name: found.tensor for name, found in stored.items() if found.tensor.dtype == dtype}
     mapped: dict[str, Tensor] = {}
-    for name in stored:
+    for name in exact:
         if _QUERY in name:
             names = [name.replace(_QUERY, projection) for projection in _PROJECTIONS]
-            run = map_run([stored[part] for part in names]) if set(names) <= set(stored) else None
+            run = map_run([exact[part] for part in names]) if set(names) <= set(exact) else None
             mapped.update(zip(names, run or (), strict=False))
-    for name, tensor in stored.items():
+    for name, tensor in exact.items():
         if name not in mapped and (alone := map_run([tensor])) is not None:
             mapped[name] = alone[0]
     return mapped

@@ -1,36 +1,19 @@
-"""From a name to a model in evaluation mode, and an honest report of what was filled.
-
-The model is built without memory first, so that every name and shape of the checkpoint can be
-compared before anything is reserved; then the parameters get their values, see `filling`.
-"""
+"""Filling models: a new one from a name, one on the parameters of another, one that exists."""
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-from bert_core.checkpoints.filling import fill
-from bert_core.checkpoints.formats.pickle_file import from_state_dict
-from bert_core.checkpoints.formats.weights import has_weights, open_weights
-from bert_core.checkpoints.keys import Found, by_bare_name
-from bert_core.checkpoints.matching import check_layers, check_memory, check_repeats, match
-from bert_core.checkpoints.ownership import without_foreign_head
+from bert_core.checkpoints.filling import check_finite, fill
+from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
+from bert_core.checkpoints.keys import bare_name, by_bare_name
+from bert_core.checkpoints.plan import Fillable, M, check_layers, match, open_folder
 from bert_core.checkpoints.report import LoadReport
-from bert_core.checkpoints.settings import (
-    check_positional,
-    read_config,
-    split_options,
-    wanted_dtype,
-)
-from bert_core.checkpoints.skeleton import without_memory
+from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
-
-if TYPE_CHECKING:
-    from bert_core.model.bert import BertPreTrainedModel
-
-M = TypeVar("M", bound="BertPreTrainedModel")
+from bert_core.errors import InputError
 
 
 def load_pretrained(
@@ -72,46 +55,103 @@ def load_pretrained(
         CheckpointError: weights that are damaged, hostile, not finite or do not fit.
             MissingFileError where something is not there at all.
     """
-    check_positional(cls, inputs)
+    wanted = chosen_options(cls, inputs, options)
     part = Part.TENSORFLOW if from_tf else Part.MODEL
     part = part if state_dict is None else Part.CONFIG
     folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)
-    arguments, overrides, load = split_options(cls, options)
-    head = head_folder(folder, cls)
-    config = load.config or read_config(head or folder, overrides)
-    with ExitStack() as stack:
-        if state_dict is None:
-            found, repeats = by_bare_name(
-                stack.enter_context(open_weights(folder, from_tf=from_tf))
-            )
-            told = load.config or read_config(folder, {})
-            found = without_foreign_head(cls, told, found, keep_untold=True)
-            found |= _open_head(head, stack)
-            check_layers(config.num_hidden_layers, found, os.fspath(name_or_path))
-        else:
-            found, repeats = by_bare_name(from_state_dict(dict(state_dict), "state_dict"))
-        with without_memory():
-            model = cls(config, *inputs, **arguments)
-        plan = match(model, found, ignore_mismatched_sizes=load.ignore_mismatched_sizes)
-        if state_dict is None:
-            check_memory(model, plan)
-        dtype = wanted_dtype(load.dtype, (entry.tensor for entry in plan.stored.values()))
-        fill(model, plan, dtype, allow_nonfinite=load.allow_nonfinite)
-        check_repeats(model, plan, repeats)
-    model.load_report = LoadReport(
-        plan.missing, plan.unexpected, plan.mismatched, os.fspath(name_or_path)
-    )
-    return model.eval()
+    source = os.fspath(name_or_path)
+    with open_folder(
+        folder, source, config=wanted.config, from_tf=from_tf, state_dict=state_dict
+    ) as files:
+        plan = files.plan(cls, wanted)
+        dtype = wanted_dtype(wanted.dtype, (found.tensor for found in plan.stored.values()))
+        return fill(plan, dtype, allow_nonfinite=wanted.allow_nonfinite)
 
 
-def head_folder(folder: Path, cls: type[Any]) -> Path | None:
-    """Return `heads/<ClassName>`, which holds what this class changes of the root."""
-    head = folder / "heads" / cls.__name__
-    return head if os.path.isfile(head / "config.json") else None
+def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
+    """Build `cls` from a folder on the parameters of a model loaded from the same folder.
+
+    Loaded one by one, each class would bring a copy of the encoder. Parameters that the folder
+    gives to every class alike are those of `base`, not copies; what `heads/<ClassName>` holds, or
+    what `base` has no place for, is read and belongs to the new model alone. A head that was
+    trained for another class is not taken over, even where names and shapes agree (see
+    `ownership`).
+
+    Args:
+        cls: the class to build.
+        base: a model of any class, loaded from the root of the folder.
+        folder: the folder.
+
+    Returns:
+        The model, in evaluation mode, with its `load_report`.
+
+    Raises:
+        BertError: as `load_pretrained`.
+    """
+    report = base.load_report or LoadReport(source=str(folder))
+    unfilled = {bare_name(name) for name in report.missing}
+    theirs = {bare_name(name): parameter for name, parameter in base.named_parameters()}
+    first = next(base.parameters())
+    with open_folder(folder, report.source) as files:
+        plan = files.plan(cls)
+        bare_names = {name: bare_name(name) for name in plan.shared}
+        shared = {
+            name: theirs[bare]
+            for name, bare in bare_names.items()
+            if bare in theirs and bare not in unfilled
+        }
+        model = fill(plan, first.dtype, shared=shared)
+    # What was read goes to the base's device; what is shared is there and stays shared.
+    return model if first.device.type == "cpu" else model.to(first.device)
 
 
-def _open_head(head: Path | None, stack: ExitStack) -> dict[str, Found]:
-    """Open the weights of a head, if it has any."""
-    if head is None or not has_weights(head):
-        return {}
-    return by_bare_name(stack.enter_context(open_weights(head)))[0]
+def load_tf_weights_in_bert(
+    model: M, tf_checkpoint_path: str | os.PathLike[str], *, allow_nonfinite: bool = False
+) -> M:
+    """Fill a model with the weights of a TensorFlow checkpoint; TensorFlow is not needed.
+
+    Parameters that the checkpoint does not hold keep their values and are listed in
+    `model.load_report.missing`; variables of an optimizer are passed over.
+
+    Args:
+        model: a model of any of the eight classes, on any device.
+        tf_checkpoint_path: what its files have in common (`.../bert_model.ckpt`), the file that
+            ends in `.index`, or their folder.
+        allow_nonfinite: whether weights may be NaN or infinite.
+
+    Returns:
+        The same model.
+
+    Raises:
+        InputError: the path is not a text or a path, or the model none of this package.
+        CheckpointError: the files are damaged, hostile, not finite, or do not fit;
+            MissingFileError where one is not there. Names and shapes are compared before anything
+            is changed, checksums while reading: after a wrong one the model is filled in part.
+            Weights that are not finite are found at the end, when the model is filled with them.
+    """
+    if not isinstance(model, Fillable):
+        raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
+    prefix = _prefix(tf_checkpoint_path)
+    with open_checkpoint(prefix) as tensors:
+        found, _ = by_bare_name(tensors)
+        check_layers(model.config.num_hidden_layers, found, prefix.name)
+        stored, report = match(model, found, os.fspath(tf_checkpoint_path))
+        filled = [(each, model.get_parameter(name)) for name, each in stored.items()]
+        for entry, parameter in filled:
+            entry.tensor.copy_to(parameter)
+    if not allow_nonfinite:
+        check_finite([(entry, parameter.detach()) for entry, parameter in filled])
+    model.load_report = report
+    return model
+
+
+def _prefix(path: str | os.PathLike[str]) -> Path:
+    """Return what the names of a checkpoint's files have in common."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = None
+    if not isinstance(text, str) or not text.strip() or "\0" in text:
+        raise InputError(f"Expected the path of a TensorFlow checkpoint; got {path!r}.")
+    place = Path(text.removesuffix(".index")).expanduser()
+    return need_checkpoint(place) if place.is_dir() else place

@@ -5,18 +5,15 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.checkpoints.formats.weights import SAFETENSORS
+from bert_core.checkpoints.plan import Fillable
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
 
-if TYPE_CHECKING:
-    from bert_core.model.bert import BertPreTrainedModel
 
-
-def save_model(model: "BertPreTrainedModel", folder: Path) -> None:
+def save_model(model: Fillable, folder: Path) -> None:
     """Write `config.json` and `model.safetensors` into `folder`, which is made if needed.
 
     Each file is written under another name and then renamed, so a reader never sees half of
@@ -56,12 +53,12 @@ def _in_order(names: Sequence[str]) -> list[str]:
     return [name for group in groups.values() for name in group]
 
 
-def _config_to_save(model: "BertPreTrainedModel") -> BertConfig:
+def _config_to_save(model: Fillable) -> BertConfig:
     """Return the config with what `transformers` wants to know to pick class and type."""
     config = copy.deepcopy(model.config)
     config.extra["model_type"] = "bert"
     config.extra["architectures"] = [type(model).__name__]
-    config.extra["dtype"] = str(model.dtype).removeprefix("torch.")
+    config.extra["dtype"] = str(next(model.parameters()).dtype).removeprefix("torch.")
     config.extra.pop("torch_dtype", None)  # its old name
     if config.num_labels != 2 and hasattr(model, "qa_outputs"):
         config.num_labels = 2  # transformers reads the width of this head from here

@@ -3,7 +3,7 @@
 import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,45 +30,44 @@ _SWITCHES = ("output_attentions", "keep_multihead_output")
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """Options of loading itself, told apart from those of the class and the config."""
+    """What a caller wants of loading.
+
+    Attributes:
+        config: instead of the files'.
+        overrides: fields of the files' configuration to replace.
+        inputs: positional arguments of the class, after the config.
+        arguments: keyword arguments of the class.
+        dtype: number type to load as; see `wanted_dtype`.
+        ignore_mismatched_sizes: tensors of another shape count as missing.
+        allow_nonfinite: weights may be NaN or infinite.
+        is_chosen: the caller chose the class for this very checkpoint, as `from_pretrained` takes
+            it; False where every class is tried in turn.
+    """
 
     config: BertConfig | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Sequence[Any] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     dtype: Any = None
     ignore_mismatched_sizes: bool = False
     allow_nonfinite: bool = False
+    is_chosen: bool = False
 
 
-def check_positional(cls: type[Any], inputs: Sequence[Any]) -> None:
-    """Refuse options of loading among the positional arguments, which are those of the class.
+def chosen_options(
+    cls: type[Any], inputs: Sequence[Any], options: Mapping[str, Any]
+) -> LoadOptions:
+    """Sort the arguments of `from_pretrained` into those of class, config and loading.
 
-    In earlier releases of the classic package `cache_dir` or `state_dict` came second, in the last
-    one the arguments of the class, as here. A folder would become `output_attentions`, unseen.
-
-    Raises:
-        InputError: an argument that is no number or switch where the class has one.
-    """
-    names = list(inspect.signature(cls.__init__).parameters)[2:]  # behind self and config
-    for name, value in zip(names, inputs, strict=False):
-        unset = value is None and name == "num_labels"
-        if name in (*_COUNTS, *_SWITCHES) and not isinstance(value, int) and not unset:
-            is_place = isinstance(value, str | os.PathLike)
-            found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
-            wanted = "a whole number" if name in _COUNTS else "True or False"
-            raise InputError(
-                f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
-                f"expected {wanted}. Options of loading are given by name: cache_dir=, "
-                "state_dict=, from_tf=."
-            )
-
-
-def split_options(
-    cls: type[Any], options: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any], LoadOptions]:
-    """Sort keyword arguments into those of the class, of the config, and of loading.
+    Args:
+        cls: the class to load.
+        inputs: what was given by position, after the name of the model.
+        options: what was given by keyword.
 
     Raises:
-        InputError: an option nobody knows, or two that contradict each other.
+        InputError: an unknown option, two that contradict each other, or one in the wrong place.
     """
+    _check_positional(cls, inputs)
     of_class = set(inspect.signature(cls.__init__).parameters) - {"self", "config"}
     of_config = {name for name in vars(BertConfig(1)) if not name.startswith("_")} - {"extra"}
     of_config.update(_LABELS)
@@ -98,7 +97,29 @@ def split_options(
             f"config= was given together with {', '.join(sorted(overrides))}. Set these on the "
             "config itself."
         )
-    return arguments, overrides, LoadOptions(**load)
+    return LoadOptions(
+        overrides=overrides, inputs=inputs, arguments=arguments, is_chosen=True, **load
+    )
+
+
+def _check_positional(cls: type[Any], inputs: Sequence[Any]) -> None:
+    """Refuse options of loading among the positional arguments, which are those of the class.
+
+    In earlier releases of the classic package `cache_dir` or `state_dict` came second, in the last
+    one the arguments of the class, as here. A folder would become `output_attentions`, unseen.
+    """
+    names = list(inspect.signature(cls.__init__).parameters)[2:]  # behind self and config
+    for name, value in zip(names, inputs, strict=False):
+        unset = value is None and name == "num_labels"
+        if name in (*_COUNTS, *_SWITCHES) and not isinstance(value, int) and not unset:
+            is_place = isinstance(value, str | os.PathLike)
+            found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
+            wanted = "a whole number" if name in _COUNTS else "True or False"
+            raise InputError(
+                f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
+                f"expected {wanted}. Options of loading are given by name: cache_dir=, "
+                "state_dict=, from_tf=."
+            )
 
 
 def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:

@@ -15,13 +15,13 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints.loading import head_folder
-from bert_core.checkpoints.survey import ClassSurvey, survey
+from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.model.heads import KINDS
 from bert_core.text.tokenizer import BertTokenizer
@@ -199,7 +199,7 @@ def _read_texts(
     )
 
 
-def _is_stored(name: str, found: ClassSurvey, folder: Path) -> bool:
+def _is_stored(name: str, found: Plan[Any], folder: Path) -> bool:
     if name == "BertForPreTraining" and head_folder(folder, KINDS[name].cls) is None:
         return False
     missing = [each for each in found.report.missing if not _is_pooler(name, each)]
@@ -211,7 +211,7 @@ def _is_pooler(name: str, parameter: str) -> bool:
     return name == "BertModel" and parameter.startswith("pooler.")
 
 
-def _items(name: str, found: ClassSurvey, rows: tuple[Row, ...], mask: int | None) -> list[Item]:
+def _items(name: str, found: Plan[Any], rows: tuple[Row, ...], mask: int | None) -> list[Item]:
     items = []
     for number, stored in enumerate(KINDS[name].stored):
         if stored.output == "pooler_output" and found.report.missing:

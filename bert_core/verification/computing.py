@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.sharing import load_sharing
+from bert_core.checkpoints.loading import load_sharing
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS, BertForMaskedLM, BertForPreTraining
 from bert_core.verification.texts import Item, Row

@@ -6,9 +6,8 @@ import numpy as np
 import torch
 
 from benchmarks.tensorflow_files import write_bundle, write_checkpoint
-from bert_core.checkpoints.formats.tensorflow_bundle import TensorBundle
-from bert_core.checkpoints.formats.tensorflow_index import read_index
-from bert_core.checkpoints.formats.tensorflow_table import read_table
+from bert_core.checkpoints.formats.tensorflow_checkpoint import TensorBundle
+from bert_core.checkpoints.formats.tensorflow_index import read_index, read_table
 
 WRITTEN = Path(__file__).parents[1] / "bert_core" / "checkpoints" / "tensorflow" / "pretraining"
 

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from bert_core.checkpoints.formats.pickle_file import PickleFile
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
-from bert_core.checkpoints.formats.tensorflow_bundle import bundle_files
-from bert_core.checkpoints.formats.tensorflow_folder import (
+from bert_core.checkpoints.formats.tensorflow_checkpoint import (
+    bundle_files,
     find_checkpoint,
     need_checkpoint,
     open_checkpoint,

@@ -2,38 +2,300 @@
 
 A later load asks the server whether the archive is still the same (one short request) and takes
 the unpacked copy if it is, or if the server cannot be reached. The proxies and certificates that
-the environment names are used as `requests` does.
+the environment names are used as `requests` does. A download is resumed where the line broke.
+
+Source for resuming: RFC 9110, sections 13.1.5 (If-Range) and 14.4 (Content-Range).
 """
 
 import logging
 import re
 import threading
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
 
 from bert_core.checkpoints.sources.archive import unpack, unpacked
+from bert_core.checkpoints.sources.archive_members import MAX_BYTES
 from bert_core.checkpoints.sources.cache import (
+    check_space,
     disk_error,
     key_of,
     locked,
     read_record,
+    size_text,
+    write_all,
     write_record,
 )
-from bert_core.checkpoints.sources.http_fetch import Fetch, Unreachable, Version, shown, version_of
-from bert_core.checkpoints.sources.transfer import Progress, watched
-from bert_core.errors import BertError, DownloadError
+from bert_core.checkpoints.sources.transfer import Meter, Progress, watched
+from bert_core.errors import BertError, DownloadError, InputError
+
+if TYPE_CHECKING:
+    import requests
+
+# -- one file -------------------------------------------------------------------------------------
+
+_TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two packets
+_PAUSE = 0.5  # before the second try; doubles
+_TRIES = 5  # in a row that bring nothing new
+_CHUNK = 64 * 1024
+_MAX_REDIRECTS = 10
+_REASONS = {
+    401: "it wants a password (401)",
+    403: "it does not allow this download (403)",
+    404: "there is nothing at this address (404)",
+    410: "what was at this address is gone (410)",
+    429: "it has had too many requests from here; try again later (429)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """How a server tells one version of a file from another; "" where it does not say."""
+
+    etag: str = ""
+    modified: str = ""
+    total: int = -1
+
+    @property
+    def mark(self) -> str:
+        """What may stand in If-Range: a strong ETag, else a date."""
+        return self.etag if self.etag.startswith('"') else self.modified
+
+
+class _LineBroke(Exception):
+    """The transfer ended early; what arrived is kept, and the rest is asked for."""
+
+
+class Unreachable(DownloadError):
+    """No answer at all; a copy from before may serve."""
+
+
+class Fetch:
+    """One file from one address into a part beside its record.
+
+    Args:
+        address: http or https.
+        part: where the bytes go; a part of the same version that lies there is carried on.
+        held: the version that is here already; an answer "not modified" is then possible.
+    """
+
+    def __init__(self, address: str, part: Path, held: Version) -> None:
+        self._address = address
+        self._what = shown(address)
+        self._part = part
+        self._note = part.with_suffix(".json")
+        self._held = held
+        self._reply: requests.Response | None = None
+
+    def run(self, meter: Meter) -> Version | None:
+        """Fetch all of it; return its version, or None where the held one is still it."""
+        import requests
+
+        tries, pause = 0, _PAUSE
+        with requests.Session() as session:
+            session.max_redirects = _MAX_REDIRECTS
+            while True:
+                before = self._size()
+                try:
+                    return self._once(session, meter)
+                except (_LineBroke, Unreachable) as error:
+                    if isinstance(error, Unreachable) and not tries:
+                        raise
+                    if self._size() > before:
+                        tries, pause = 0, _PAUSE
+                    tries += 1
+                    if tries >= _TRIES:
+                        raise DownloadError(
+                            f"{self._what}: the line broke {tries} times in a row. Try again later."
+                        ) from None
+                    meter.pause(pause)
+                    pause *= 2
+
+    def unblock(self) -> None:
+        """Free a read that blocks: it finds the connection at its end."""
+        shutdown = getattr(self._reply and self._reply.raw, "shutdown", None)
+        if shutdown is not None:  # urllib3 2.3 has it; with older ones the time-out ends the read
+            with suppress(OSError, ValueError, RuntimeError):
+                shutdown()
+
+    def discard(self) -> None:
+        """Remove the part."""
+        self._part.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    def _once(self, session: "requests.Session", meter: Meter) -> Version | None:
+        """Ask once, for the rest of what is here; write what arrives."""
+        noted = version_of(read_record(self._note))
+        here = self._size() if noted.mark else 0
+        with self._ask(session, noted, here) as reply:
+            self._reply = reply
+            if reply.status_code == 304 and not here:
+                return None
+            version = _continued(reply, here, noted) if here else None
+            if version is None:
+                here = 0
+            if reply.status_code in (206, 416) and not here:
+                self.discard()
+                raise _LineBroke  # the part and the file do not fit together: from the beginning
+            if reply.status_code not in (200, 206):
+                raise DownloadError(f"{self._what}: {_reason(reply.status_code)}.")
+            version = version or _version_in(reply)
+            meter.add(here - meter.done)  # stops here where nobody waits any more
+            self._check_room(version.total, here)
+            write_record(self._note, asdict(version))
+            meter.total = version.total if version.total >= 0 else None
+            self._receive(reply, meter, here)
+        if version.total not in (-1, self._size()):
+            raise _LineBroke
+        return version
+
+    def _ask(self, session: "requests.Session", noted: Version, here: int) -> "requests.Response":
+        """Send the request, and refuse answers from places nobody asked for."""
+        import requests
+
+        headers = {"Accept-Encoding": "identity"}
+        if here:
+            headers |= {"Range": f"bytes={here}-", "If-Range": noted.mark}
+        elif self._held.etag:
+            headers["If-None-Match"] = self._held.etag
+        elif self._held.modified:
+            headers["If-Modified-Since"] = self._held.modified
+        try:
+            reply = session.get(self._address, headers=headers, stream=True, timeout=_TIMEOUTS)
+        except requests.TooManyRedirects:
+            raise DownloadError(
+                f"{self._what}: more than {_MAX_REDIRECTS} redirects; they go in circles."
+            ) from None
+        except requests.exceptions.InvalidSchema:
+            raise DownloadError(
+                f"{self._what} redirects to something that is neither http nor https."
+            ) from None
+        except requests.exceptions.InvalidURL:
+            raise InputError(f"{self._what} is no address that can be asked.") from None
+        except requests.RequestException as error:
+            raise Unreachable(f"{self._what} cannot be reached: {_cause(error)}.") from None
+        hops = [each.url for each in (*reply.history, reply)]
+        if hops[0].startswith("https:") and any(hop.startswith("http:") for hop in hops):
+            reply.close()
+            raise DownloadError(
+                f"{self._what} redirects from https to http, which anybody can alter."
+            )
+        if reply.status_code in (500, 502, 503, 504):
+            reply.close()
+            raise Unreachable(f"{self._what}: {_reason(reply.status_code)}.")
+        return reply
+
+    def _receive(self, reply: "requests.Response", meter: Meter, here: int) -> None:
+        """Write the body behind what is here."""
+        import requests
+
+        # The bytes as they were stored: an archive is not text that a server may pack to taste.
+        reply.raw.headers.pop("Content-Encoding", None)
+        received = here
+        with self._part.open("r+b" if here else "wb", buffering=0) as file:
+            file.seek(here)
+            try:
+                for chunk in reply.iter_content(_CHUNK):
+                    received += len(chunk)
+                    if received > MAX_BYTES:
+                        raise DownloadError(self._too_large(received))
+                    meter.add(len(chunk))
+                    write_all(file, chunk)
+            except requests.RequestException:
+                raise _LineBroke from None
+
+    def _check_room(self, total: int, here: int) -> None:
+        if total > MAX_BYTES:
+            raise DownloadError(self._too_large(total))
+        if total >= 0:  # the archive, and once more for what is in it
+            check_space(self._part.parent, 2 * total - here, self._what)
+
+    def _too_large(self, size: int) -> str:
+        return (
+            f"{self._what} has {size_text(size)} or more; at most {size_text(MAX_BYTES)} are "
+            "fetched. Is it a model?"
+        )
+
+    def _size(self) -> int:
+        return self._part.stat().st_size if self._part.exists() else 0
+
+
+def _continued(reply: "requests.Response", here: int, noted: Version) -> Version | None:
+    """Return the version of which an answer is the rest; None where it does not fit what is here.
+
+    A first answer need not have said how long the file is; this one does.
+    """
+    match = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", reply.headers.get("Content-Range", ""))
+    if reply.status_code != 206 or match is None:
+        return None
+    total = int(match[2])
+    same = int(match[1]) == here and noted.total in (-1, total)
+    now = reply.headers.get("ETag", noted.etag)
+    return replace(noted, total=total) if same and now == noted.etag else None
+
+
+def _version_in(reply: "requests.Response") -> Version:
+    length = reply.headers.get("Content-Length", "")
+    return Version(
+        reply.headers.get("ETag", ""),
+        reply.headers.get("Last-Modified", ""),
+        int(length) if length.isascii() and length.isdigit() else -1,
+    )
+
+
+def version_of(record: dict[str, object]) -> Version:
+    """Read a version back from a record; an empty one where it is none."""
+    etag, modified, total = (record.get(name) for name in ("etag", "modified", "total"))
+    if not isinstance(etag, str) or not isinstance(modified, str) or not isinstance(total, int):
+        return Version()
+    return Version(etag, modified, total)
+
+
+def shown(address: str) -> str:
+    """Return an address for messages, without passwords and keys in it.
+
+    Raises:
+        InputError: it is no http(s) address.
+    """
+    try:
+        found = urlsplit(address)
+        host, port = found.hostname, found.port
+    except ValueError:
+        host = port = None
+        found = urlsplit("")
+    if found.scheme.lower() not in ("http", "https") or not host:
+        raise InputError(
+            f"{address[:200]!r} is no address of an archive; expected "
+            "http://host/model.tar.gz or https://host/model.zip."
+        )
+    place = host if port is None else f"{host}:{port}"
+    return urlunsplit((found.scheme, place, found.path, "", ""))
+
+
+def _reason(status: int) -> str:
+    default = f"the server answers with an error ({status}); try again later"
+    return _REASONS.get(status, default)
+
+
+def _cause(error: Exception) -> str:
+    """Say in a word or two why there was no answer."""
+    name = type(error).__name__
+    known = {
+        "SSLError": "its certificate is not accepted",
+        "ProxyError": "the proxy does not pass the request on",
+        "ConnectTimeout": "it does not answer",
+        "ReadTimeout": "it does not answer in time",
+        "ConnectionError": "there is no connection",
+    }
+    return known.get(name, f"the request failed ({name})")
+
+
+# -- one archive ----------------------------------------------------------------------------------
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE = 60.0  # seconds for one chunk: slower than 1 kB/s is a standstill
-
-
-def is_address(text: str) -> bool:
-    """Tell whether a text is an address rather than a path or a name.
-
-    >>> [is_address(text) for text in ("https://a.example/b.zip", "FTP://a", "C:/models", "a/b")]
-    [True, True, False, False]
-    """
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text) is not None
 
 
 def fetch_archive(

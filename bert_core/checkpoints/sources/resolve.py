@@ -55,7 +55,7 @@ def resolve(
     Args:
         name_or_path: a folder, an archive (`.tar.gz`, `.tgz`, `.zip`), an http(s) address of one,
             a bundled model, or an id on the Hub. A folder wins over a name.
-        cache_dir: where archives are unpacked and downloads kept, see `cache` and `hub_plan`;
+        cache_dir: where archives are unpacked and downloads kept, see `cache` and `hub`;
             folders and bundled models need none.
         revision: branch, tag or commit on the Hub; other sources have one version only.
         part: what is wanted; only the Hub can give less than all.

@@ -18,9 +18,9 @@ import requests
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import address as address_module
 from bert_core.checkpoints.sources import cache as space
-from bert_core.checkpoints.sources import http_fetch, transfer
+from bert_core.checkpoints.sources import transfer
+from bert_core.checkpoints.sources.address import Version
 from bert_core.checkpoints.sources.cache import key_of, read_record, write_record
-from bert_core.checkpoints.sources.http_fetch import Version
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError, InputError
 from tests.loopback import Fault
@@ -49,7 +49,7 @@ def cache(tmp_path):
 def address(loopback, monkeypatch):
     """The address of an archive; tries follow each other quickly."""
     loopback.files[NAME] = zipped()
-    monkeypatch.setattr(http_fetch, "_PAUSE", 0.01)
+    monkeypatch.setattr(address_module, "_PAUSE", 0.01)
     return loopback.url + PATH
 
 
@@ -183,7 +183,7 @@ def test_a_line_that_breaks_is_carried_on(loopback, address, cache):
 def test_a_line_that_breaks_again_and_again_is_carried_on_while_something_arrives(
     loopback, address, cache, monkeypatch
 ):
-    monkeypatch.setattr(http_fetch, "_CHUNK", 1_000)
+    monkeypatch.setattr(address_module, "_CHUNK", 1_000)
     loopback.faults[PATH] = Fault(cut=7)
     assert (fetch(address, cache) / "weights.txt").stat().st_size == 300_000
     assert len(ranges(loopback)) == 8
@@ -235,7 +235,7 @@ def run_fetch(loopback, address, tmp_path):
         leave_part(tmp_path, address, here or data[:1_000], etag_of(data), total)
         part = tmp_path / "parts" / f"{key_of(address)}.part"
         loopback.faults = Once({PATH: fault})
-        http_fetch.Fetch(address, part, Version()).run(transfer.Meter())
+        address_module.Fetch(address, part, Version()).run(transfer.Meter())
         return part.read_bytes()
 
     return run
@@ -273,7 +273,7 @@ def test_less_than_the_rest_is_not_taken_for_all_of_it(loopback, run_fetch, know
 
 
 def test_what_is_here_counts_towards_the_largest_size(loopback, run_fetch, monkeypatch):
-    monkeypatch.setattr(http_fetch, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(address_module, "MAX_BYTES", 3_000)
     fault = Fault(headers={"Content-Range": "bytes 1000-1999/2000"}, instead=bytes(3_500))
     with pytest.raises(DownloadError, match=r"at most 3\.0 kB"):
         run_fetch(fault)
@@ -387,7 +387,7 @@ def test_a_refusal_is_said(loopback, address, cache, status):
 
 
 def test_a_slow_server_is_not_waited_for_for_ever(loopback, address, cache, monkeypatch):
-    monkeypatch.setattr(http_fetch, "_TIMEOUTS", (0.3, 0.3))
+    monkeypatch.setattr(address_module, "_TIMEOUTS", (0.3, 0.3))
     loopback.faults[PATH] = Fault(wait=1.0)
     with pytest.raises(DownloadError, match="does not answer in time"):
         fetch(address, cache)
@@ -468,7 +468,7 @@ def test_a_hostile_archive_is_not_kept(loopback, address, cache, tmp_path):
 
 
 def test_an_absurd_size_is_refused_before_it_is_fetched(loopback, address, cache, monkeypatch):
-    monkeypatch.setattr(http_fetch, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(address_module, "MAX_BYTES", 1_000)
     with pytest.raises(DownloadError, match=r"at most 1\.0 kB"):
         fetch(address, cache)
     loopback.faults[PATH] = Fault(nameless=True)  # without a length, it is counted
@@ -516,7 +516,7 @@ def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache)
 
 
 def test_whoever_waits_for_another_can_be_called_off(loopback, address, cache, monkeypatch):
-    monkeypatch.setattr(http_fetch, "_CHUNK", 1_000)
+    monkeypatch.setattr(address_module, "_CHUNK", 1_000)
     loopback.faults[PATH] = Fault(drip=0.0005)
     first = threading.Thread(target=fetch, args=(address, cache))
     first.start()
@@ -542,7 +542,7 @@ def test_an_exception_in_progress_ends_the_download(loopback, address, cache):
 
 
 def test_an_interrupted_download_is_carried_on_next_time(loopback, address, cache, monkeypatch):
-    monkeypatch.setattr(http_fetch, "_CHUNK", 1_000)
+    monkeypatch.setattr(address_module, "_CHUNK", 1_000)
     monkeypatch.setattr(transfer, "_TICK", 0.02)
     loopback.faults[PATH] = Fault(drip=0.005)
 

@@ -13,7 +13,7 @@ from huggingface_hub.utils import WeakFileLock
 
 from bert_core import BertForPreTraining, BertModel, BertTokenizer
 from bert_core.checkpoints.sources import cache as space
-from bert_core.checkpoints.sources import hub_plan, transfer
+from bert_core.checkpoints.sources import hub, transfer
 from bert_core.checkpoints.sources.cache import check_space
 from bert_core.checkpoints.sources.hub import download, plan_download, remove_leftovers
 from bert_core.checkpoints.sources.hub_client import quiet_client
@@ -312,7 +312,7 @@ def test_a_dead_server_without_a_copy_says_so_at_once(loopback, cache):
 
 def test_a_slow_server_is_not_waited_for_for_ever(model, loopback, cache, monkeypatch):
     folder = resolve(NAME, cache_dir=cache)
-    monkeypatch.setattr(hub_plan, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(hub, "_TIMEOUT", 0.2)
     loopback.faults[f"/api/models/{NAME}/revision/main"] = Fault(wait=1.0)
     assert resolve(NAME, cache_dir=cache) == folder
     with pytest.raises(DownloadError, match="does not answer in time"):

@@ -4,10 +4,11 @@ import json
 
 import pytest
 import torch
+from torch import nn
 
+from bert_core.checkpoints.loading import load_pretrained, load_sharing
 from bert_core.checkpoints.ownership import classifier_class
-from bert_core.checkpoints.sharing import load_sharing
-from bert_core.checkpoints.survey import survey
+from bert_core.checkpoints.plan import survey
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
@@ -281,7 +282,7 @@ def test_the_survey_says_what_loading_would_report(bundle):
         assert ours.report.mismatched == ()
         loaded = load_sharing(cls, base, bundle)
         assert ours.parameters == sum(each.numel() for each in loaded.parameters())
-    assert found.classes["BertForTokenClassification"].config.id2label == TAGS
+    assert found.classes["BertForTokenClassification"].model.config.id2label == TAGS
     assert found.classes["BertForTokenClassification"].own_encoder == ()
     assert len(found.classes["BertForQuestionAnswering"].own_encoder) == 2
     assert not found.has_classifier
@@ -310,3 +311,39 @@ def test_the_survey_refuses_what_is_no_model(tiny, write_folder):
     taller = {**tiny.config.to_dict(), "num_hidden_layers": 5}
     with pytest.raises(CheckpointError, match="5 layers"):
         survey(write_folder(taller, tiny.state_dict(), name="taller"), [BertModel])
+
+
+# -- any module -----------------------------------------------------------------------------------
+
+
+class LastStep(nn.Module):
+    """A module that knows nothing of this package's models: a pooler, and a head of its own."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config, self.load_report = config, None
+        self.pooler = nn.ModuleDict({"dense": nn.Linear(config.hidden_size, config.hidden_size)})
+        self.scorer = nn.Linear(config.hidden_size, 1)
+
+    def tied_keys(self):
+        return ()
+
+    def tie_weights(self):
+        pass
+
+    def init_bert_weights(self, module):
+        nn.init.constant_(module.weight, 0.5)
+
+
+def test_any_module_with_a_config_and_tied_parameters_is_filled(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    found = load_pretrained(LastStep, folder)
+    assert torch.equal(found.pooler["dense"].weight, tiny.pooler.dense.weight)
+    assert found.load_report.missing == ("scorer.weight", "scorer.bias")
+    assert found.scorer.weight.eq(0.5).all() and not found.training
+    base = BertModel.from_pretrained(folder)
+    shared = load_sharing(LastStep, base, folder)
+    assert shared.pooler["dense"].weight is base.pooler.dense.weight
+    assert (
+        survey(folder, [LastStep]).classes["LastStep"].report.missing == found.load_report.missing
+    )

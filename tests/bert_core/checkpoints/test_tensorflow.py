@@ -14,10 +14,9 @@ from safetensors.torch import save_file
 import bert_core
 from benchmarks.tensorflow_files import original_name, write_bundle, write_checkpoint
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.formats.tensorflow_bundle import TensorBundle
-from bert_core.checkpoints.formats.tensorflow_names import published_name
+from bert_core.checkpoints.formats.tensorflow_checkpoint import TensorBundle, published_name
 from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
-from bert_core.checkpoints.survey import survey
+from bert_core.checkpoints.plan import survey
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.model.bert import BertModel

@@ -20,11 +20,14 @@ from benchmarks.tensorflow_files import (
     write_bundle,
 )
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.formats import tensorflow_table
-from bert_core.checkpoints.formats.byte_reader import ByteReader, fields
-from bert_core.checkpoints.formats.tensorflow_bundle import TensorBundle
-from bert_core.checkpoints.formats.tensorflow_index import read_index
-from bert_core.checkpoints.formats.tensorflow_table import read_table
+from bert_core.checkpoints.formats import tensorflow_index
+from bert_core.checkpoints.formats.tensorflow_checkpoint import TensorBundle
+from bert_core.checkpoints.formats.tensorflow_index import (
+    ByteReader,
+    fields,
+    read_index,
+    read_table,
+)
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForPreTraining
@@ -376,7 +379,7 @@ def test_names_that_grow_from_almost_nothing_end_at_a_limit(prefix):
 
 
 def test_too_many_entries_and_too_long_files_are_refused(prefix, monkeypatch):
-    monkeypatch.setattr(tensorflow_table, "_MAX_ENTRIES", 100)
+    monkeypatch.setattr(tensorflow_index, "_MAX_ENTRIES", 100)
     names = [(b"%06d" % index, ENTRY) for index in range(101)]
     index_of(prefix).write_bytes(table([(b"", HEADER), *names]))
     with pytest.raises(CheckpointError, match="more than 100 tensors"):

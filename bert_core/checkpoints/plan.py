@@ -1,0 +1,401 @@
+"""What the files of a folder give to which class of model, found out before anything is filled.
+
+`open_folder` opens the weights, `Checkpoint.plan` builds a class without memory and compares its
+names and shapes with theirs. Loading fills the model of such a plan; `survey` makes one for every
+class and fills none. What is filled is any module that has what `Fillable` lists.
+"""
+
+import copy
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
+
+import torch
+from torch import nn
+
+from bert_core.checkpoints.formats.pickle_file import from_state_dict
+from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
+from bert_core.checkpoints.keys import (
+    Found,
+    Repeat,
+    bare_name,
+    by_bare_name,
+    has_encoder,
+    layers_held,
+)
+from bert_core.checkpoints.ownership import classifier_class, without_foreign_head
+from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.settings import LoadOptions, read_config
+from bert_core.checkpoints.skeleton import without_memory
+from bert_core.config import BertConfig
+from bert_core.errors import CheckpointError, ConfigError
+
+# Fresh values for a head are a few MB. A config that asks for more fresh values than this, and
+# for more than the file fills, lies about its sizes.
+_MAX_FRESH = 64 * 1024 * 1024
+_PROJECTION = ".attention.self."
+_HEADS = ("classifier.", "cls.", "qa_outputs.")
+
+
+@runtime_checkable
+class Fillable(Protocol):
+    """A module that can be filled: a config, tied parameters, and BERT's fresh values.
+
+    Below the line are methods that every `torch.nn.Module` has.
+    """
+
+    config: BertConfig
+    load_report: LoadReport | None
+
+    def __init__(self, config: BertConfig, *inputs: Any, **arguments: Any) -> None:
+        """Build from a configuration."""
+
+    def tied_keys(self) -> tuple[str, ...]:
+        """Names of state-dict entries that repeat another parameter."""
+
+    def tie_weights(self) -> None:
+        """Point tied parameters at their originals again."""
+
+    def init_bert_weights(self, module: nn.Module) -> None:
+        """Give one module fresh values in place."""
+
+    # ---------------------------------------------------------------------------------------------
+
+    def named_parameters(
+        self, *, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, nn.Parameter]]:
+        """Parameters by name."""
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Parameters, tied ones once."""
+
+    def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
+        """Modules by name."""
+
+    def get_parameter(self, target: str) -> nn.Parameter:
+        """One parameter."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Values of all parameters, tied ones under every name."""
+
+    def to(self, device: torch.device) -> Self:
+        """Move to a device."""
+
+    def eval(self) -> Self:
+        """Switch to evaluation mode."""
+
+
+M = TypeVar("M", bound=Fillable)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Generic[M]):
+    """What the files give to one class.
+
+    Attributes:
+        model: the class without memory; its `config` is the one that it will have.
+        stored: parameter -> the tensor that fills it.
+        shared: those of `stored` that the folder gives to every class alike.
+        report: what the files lack, and what is left over.
+        repeats: tied copies in the files, to be compared with their originals.
+        own_encoder: encoder tensors that the folder has for this class alone.
+    """
+
+    model: M
+    stored: Mapping[str, Found]
+    shared: frozenset[str]
+    report: LoadReport
+    repeats: tuple[Repeat, ...]
+    own_encoder: tuple[str, ...]
+
+    @property
+    def parameters(self) -> int:
+        """Numbers in the whole model, tied ones counted once."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The opened weights of a folder.
+
+    Attributes:
+        folder: the root; `heads/<ClassName>` in it holds what a class changes.
+        source: what reports and errors call it.
+        config: the root's configuration.
+        root: the root's tensors by bare names.
+        repeats: the root's tied copies.
+        is_given: a caller gave the weights; the folder has the configuration only.
+        stack: closes the files of heads.
+    """
+
+    folder: Path
+    source: str
+    config: BertConfig
+    root: Mapping[str, Found]
+    repeats: tuple[Repeat, ...]
+    is_given: bool
+    stack: ExitStack
+
+    def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
+        """Compare the files with what a class needs; no weight is read.
+
+        Raises:
+            ConfigError: a configuration no model can be built from.
+            CheckpointError: files that are damaged, or belong to another configuration.
+        """
+        options = options or LoadOptions()
+        head = head_folder(self.folder, cls)
+        config = options.config or read_config(head or self.folder, options.overrides)
+        found, own, repeats = dict(self.root), dict[str, Found](), self.repeats
+        if not self.is_given:
+            found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
+            own, repeats = self._with_head(head)
+            found |= own
+            check_layers(config.num_hidden_layers, found, self.source)
+        if not options.is_chosen:
+            config = _with_counted_labels(config, found)
+        with without_memory():
+            model = cls(config, *options.inputs, **options.arguments)
+        stored, report = match(
+            model, found, self.source, ignore_mismatched_sizes=options.ignore_mismatched_sizes
+        )
+        if not self.is_given:
+            _check_memory(model, stored, report.missing)
+        own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
+        return Plan(model, stored, _shared(stored, own), report, repeats, own_encoder)
+
+    def _with_head(self, head: Path | None) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
+        """Open the weights of a head, if it has any; return them, and all tied copies."""
+        if head is None or not has_weights(head):
+            return {}, self.repeats
+        own, repeats = by_bare_name(self.stack.enter_context(open_weights(head)))
+        return own, (*(each for each in self.repeats if each.original not in own), *repeats)
+
+
+@contextmanager
+def open_folder(
+    folder: Path,
+    source: str = "",
+    *,
+    config: BertConfig | None = None,
+    from_tf: bool = False,
+    state_dict: Mapping[str, Any] | None = None,
+) -> Iterator[Checkpoint]:
+    """Open the weights of a folder for as long as the context lasts.
+
+    Args:
+        folder: a local folder.
+        source: what to call it in reports and errors; "" is the name of the folder.
+        config: what to read the weights by, instead of the folder's own configuration.
+        from_tf: read its TensorFlow checkpoint even where it has other weights.
+        state_dict: weights to use instead. They are taken as weights of the class that a plan is
+            made for.
+
+    Raises:
+        ConfigError: it is no configuration, or one of another architecture.
+        CheckpointError: damaged or hostile weights. MissingFileError where there are none, or no
+            configuration.
+    """
+    config = config or read_config(folder, {})
+    with ExitStack() as stack:
+        if state_dict is None:
+            tensors = stack.enter_context(open_weights(folder, from_tf=from_tf))
+        else:
+            tensors = from_state_dict(dict(state_dict), "state_dict")
+        root, repeats = by_bare_name(tensors)
+        yield Checkpoint(
+            folder=folder,
+            source=source or folder.name,
+            config=config,
+            root=root,
+            repeats=repeats,
+            is_given=state_dict is not None,
+            stack=stack,
+        )
+
+
+def head_folder(folder: Path, cls: type[Any]) -> Path | None:
+    """Return `heads/<ClassName>`, which holds what this class changes of the root."""
+    head = folder / "heads" / cls.__name__
+    return head if os.path.isfile(head / "config.json") else None
+
+
+# -- the survey -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a folder holds.
+
+    Attributes:
+        config: the root's configuration.
+        classes: class name -> what there is for it; `report.mismatched` is filled in where loading
+            would refuse.
+        has_classifier: whether the root holds a `classifier`.
+        classifier_of: the class that it belongs to; None where nothing tells.
+        file_bytes: size of all weight files, those of heads included.
+    """
+
+    config: BertConfig
+    classes: Mapping[str, Plan[Any]]
+    has_classifier: bool
+    classifier_of: str | None
+    file_bytes: int
+
+
+def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
+    """Compare the names and shapes in a folder with what each class needs; nothing is loaded.
+
+    Args:
+        folder: a local folder.
+        classes: the classes to ask for.
+
+    Raises:
+        BertError: the folder is no model at all, or its files are damaged. Shapes that contradict
+            the configuration of a head are reported in its plan instead.
+    """
+    options = LoadOptions(ignore_mismatched_sizes=True)
+    with open_folder(folder) as files:
+        plans = {cls.__name__: files.plan(cls, options) for cls in classes}
+    heads = folder / "heads"
+    folders = [folder, *sorted(heads.iterdir())] if heads.is_dir() else [folder]
+    paths = [path for each in folders if each.is_dir() for path in weight_files(each)]
+    return Survey(
+        config=files.config,
+        classes=plans,
+        has_classifier="classifier.weight" in files.root,
+        classifier_of=classifier_class(files.config, files.root),
+        file_bytes=sum(path.stat().st_size for path in paths),
+    )
+
+
+# -- comparing ------------------------------------------------------------------------------------
+
+
+def match(
+    model: Fillable,
+    found: Mapping[str, Found],
+    source: str,
+    *,
+    ignore_mismatched_sizes: bool = False,
+) -> tuple[dict[str, Found], LoadReport]:
+    """Compare the parameters of a model with a checkpoint, by bare names.
+
+    Returns:
+        parameter -> the tensor that fills it, tied copies left out; and the rest.
+
+    Raises:
+        CheckpointError: a tensor of another shape (unless ignored) or of whole numbers.
+    """
+    tied = set(model.tied_keys())
+    stored: dict[str, Found] = {}
+    missing, mismatched, complaints = [], [], []
+    left = dict(found)
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if name in tied:
+            continue
+        entry = left.pop(bare_name(name), None)
+        if entry is None:
+            missing.append(name)
+        elif entry.tensor.shape != tuple(parameter.shape):
+            missing.append(name)
+            mismatched.append(name)
+            complaints.append(
+                f"{name} has the shape {entry.tensor.shape} in the checkpoint and "
+                f"{tuple(parameter.shape)} in {type(model).__name__}"
+            )
+        elif not entry.tensor.dtype.is_floating_point:
+            raise CheckpointError(
+                f"{entry.file_name} holds {entry.tensor.dtype}; expected floating-point weights. "
+                "Quantised checkpoints cannot be loaded."
+            )
+        else:
+            stored[name] = entry
+    if complaints and not ignore_mismatched_sizes:
+        raise CheckpointError(_shapes_differ(complaints, mismatched))
+    unexpected = tuple(entry.file_name for entry in left.values())
+    return stored, LoadReport(tuple(missing), unexpected, tuple(mismatched), source)
+
+
+def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
+    """Refuse a file without an encoder, or with fewer layers than the config promises.
+
+    Args:
+        layers: L of the config.
+        found: the checkpoint by bare names.
+        source: what to call the checkpoint in an error.
+
+    Raises:
+        CheckpointError: the weights are not BERT's, or belong to another config.
+    """
+    if not has_encoder(found):
+        some = ", ".join(entry.file_name for entry in list(found.values())[:4]) or "nothing"
+        raise CheckpointError(
+            f"The weights of {source} hold no part of BERT's encoder. Found: {some}. Expected "
+            "names such as bert.encoder.layer.0.output.dense.weight."
+        )
+    held = len(layers_held(found) & set(range(layers)))
+    if held < layers:
+        raise CheckpointError(
+            f"The config of {source} promises {layers} layers; the weights hold {held} of them. "
+            "They do not belong together."
+        )
+
+
+def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Sequence[str]) -> None:
+    """Refuse a config whose unfilled part is absurdly large."""
+    sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
+    fresh = sum(sizes[name] for name in missing)
+    filled = sum(math.prod(found.tensor.shape) for found in stored.values())
+    if fresh > max(filled, _MAX_FRESH):
+        raise ConfigError(
+            f"The config describes {fresh:,} numbers that the weights do not hold, beside "
+            f"{filled:,} that they do. Its sizes cannot be right."
+        )
+
+
+def _shapes_differ(complaints: Sequence[str], names: Sequence[str]) -> str:
+    shown = "; ".join(complaints[:3])
+    more = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
+    if all(name.startswith(_HEADS) for name in names):
+        advice = (
+            "Give the number of labels that the checkpoint was trained with, or "
+            "ignore_mismatched_sizes=True to start this head afresh."
+        )
+    else:
+        advice = "The config and the weights do not belong together."
+    return f"{shown}{more}. {advice}"
+
+
+def _with_counted_labels(config: BertConfig, found: Mapping[str, Found]) -> BertConfig:
+    """Take the number of labels from the classifier itself where the config names none."""
+    head = found.get("classifier.weight")
+    if head is None or config.has_declared_labels or len(head.tensor.shape) != 2:
+        return config
+    config = copy.deepcopy(config)
+    config.num_labels = head.tensor.shape[0]
+    return config
+
+
+def _shared(stored: Iterable[str], own: Iterable[str]) -> frozenset[str]:
+    """Return the parameters that come from the root alone.
+
+    The projections of one layer share one storage, so they are all shared or none is: to lay out
+    anew what is half another model's would move that model's own.
+    """
+    apart = {_block(name) for name in own}
+    bare_names = {name: bare_name(name) for name in stored}
+    return frozenset(name for name, bare in bare_names.items() if _block(bare) not in apart)
+
+
+def _block(bare: str) -> str:
+    """Return what is shared with a parameter or not at all: a layer's projections, or itself.
+
+    >>> _block("encoder.layer.3.attention.self.query.bias"), _block("pooler.dense.bias")
+    ('encoder.layer.3', 'pooler.dense.bias')
+    """
+    return bare.partition(_PROJECTION)[0]
