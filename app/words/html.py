@@ -7,11 +7,12 @@ other languages a text could be read as: Markdown, and the markup of plotly labe
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
+
+import regex
 
 _TAGS = frozenset(
     {"a", "b", "bdi", "br", "caption", "code", "details", "div", "em", "figcaption", "figure"}
@@ -24,8 +25,8 @@ _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.
 _OWN_PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]*")
 _SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-]*)")
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories without a shape
-_JOINERS = "\u200c\u200d"  # they hold emoji and Persian words together
+# Characters without a shape, except the joiners that hold emoji and Persian words together.
+_INVISIBLE = regex.compile(r"(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -107,7 +108,7 @@ def _sign(character: str) -> str:
         return "→"
     if code < 0x20:
         return chr(0x2400 + code)  # the block of control pictures
-    if character not in _JOINERS and unicodedata.category(character) in _INVISIBLE:
+    if _INVISIBLE.match(character):
         return f"[U+{code:04X}]"
     return character
 

@@ -7,6 +7,8 @@ text, with every look into the vocabulary.
 import unicodedata
 from itertools import islice
 
+import regex
+
 from app.features.tokenizer.result import Columns, Replay, TokenizerResult
 from app.models import Engine
 from app.results import Cut
@@ -99,7 +101,7 @@ def _losses(text: str, decoded: str) -> tuple[str, ...]:
         found.append("capital letters")
     if _marks(text) > _marks(decoded):
         found.append("accents and other marks")
-    if any(unicodedata.category(c) in {"Cc", "Cf"} and c not in "\t\n\r" for c in text):
+    if regex.search(r"(?![\t\n\r])[\p{Cc}\p{Cf}]", text):
         found.append("invisible characters")
     squeezed = " ".join(text.split())
     if text != squeezed or (not found and squeezed != decoded):
@@ -114,4 +116,4 @@ def _capitals(text: str) -> int:
 
 def _marks(text: str) -> int:
     """Count the marks that stand on or under letters."""
-    return sum(unicodedata.category(c) == "Mn" for c in unicodedata.normalize("NFD", text))
+    return len(regex.findall(r"\p{Mn}", unicodedata.normalize("NFD", text)))
