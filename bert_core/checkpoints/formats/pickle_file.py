@@ -242,7 +242,7 @@ class _Bounded:
         return found
 
     def seekable(self) -> bool:
-        """Return that `seek` works."""
+        """Return True: `seek` is supported."""
         return True
 
 
