@@ -1,20 +1,20 @@
 """Checkpoints: from a name to a folder, from a folder to a model, and back to a folder.
 
-`sources/`: `resolve` decides what a name or path stands for and finds its folder, with `archive`
-(what may be in one: `archive_members`), `address` and `hub` (which files of a model are needed:
-`hub_names`); all keep what they get in `cache`, and `transfer` watches their downloads.
+`sources/`: `resolve` finds the folder for a name or path, using `archive` (with `archive_members`
+for the contents), `address` and `hub` (with `hub_names` for the files that a model needs).
+Archives are kept in `cache`; `transfer` supervises downloads.
 
-`formats/`: `weights` finds the files with tensors in a folder and opens them: `safetensors_file`,
+`formats/`: `weights` finds and opens the weight files of a folder: `safetensors_file`,
 `pickle_file` (with `pickle_program`) and `tensorflow_checkpoint` (with `tensorflow_index` and
 `crc32c`). `file_tensors` maps or reads the tensors of the first two.
 
 Then, in this order: `keys` (old and new names), `ownership` (which class a classifier belongs to),
-`settings` (what the caller asks for), `plan` (what the files give to which class), `filling`,
-`loading` (all of it together), `saving`.
+`settings` (the caller's options), `plan` (which weights go to which class), `filling`, `loading`
+(all steps together), `saving`.
 
-This package may not import a model: it fills any module that has what `plan.Fillable` lists. It may
-not run code from a file, write outside the folder it was given, or reserve memory because a file
-asks for it: sizes are checked against the length of the file first.
+This package must not import a model: it fills any module that implements `plan.Fillable`. It must
+not run code from a file, write outside the folder it was given, or reserve memory on the word of a
+file: sizes are checked against the length of the file first.
 """
 
 from bert_core.checkpoints.report import LoadReport

@@ -1,7 +1,7 @@
-"""Parameter names: what years of published checkpoints call the same thing.
+"""Parameter names: map the different names used by published checkpoints to one.
 
-Everything is compared by its *bare* name, without the `bert.` in front that tells the encoder
-inside a task model from an encoder alone.
+Tensors are compared by *bare* name, without the prefix `bert.`, which the encoder has inside a task
+model but not on its own.
 """
 
 import re
@@ -13,8 +13,8 @@ from bert_core.errors import CheckpointError
 
 # Buffers that older versions of transformers saved; their contents are known (0, 1, 2, ...).
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
-# TensorFlow's names, kept by the first conversions. Only inside LayerNorm: a parameter of
-# another module may rightly be called gamma.
+# TensorFlow's names, kept by the first conversions. Only inside LayerNorm: another module may have
+# a parameter called gamma.
 _OLD_ENDINGS = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 _TIED = {
     "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
@@ -26,7 +26,7 @@ _ENCODER = ("embeddings.", "encoder.", "pooler.")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tensor of a checkpoint, and what the file calls it."""
+    """A tensor of a checkpoint and its name in the file."""
 
     file_name: str
     tensor: StoredTensor
@@ -34,14 +34,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A tensor that a tied model holds once and the file holds twice."""
+    """A tensor stored once in a tied model but twice in the file."""
 
     original: str  # bare name
     copy: Found
 
 
 def bare_name(name: str) -> str:
-    """Return today's name of a parameter, without the prefix of its encoder.
+    """Return the current name of a parameter, without the encoder's prefix.
 
     >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma")
     'encoder.layer.0.output.LayerNorm.weight'
@@ -58,13 +58,13 @@ def bare_name(name: str) -> str:
 def by_bare_name(
     tensors: Mapping[str, StoredTensor],
 ) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
-    """Bring a checkpoint's names to bare names; leave out buffers and tied copies.
+    """Map bare names to a checkpoint's tensors; leave out buffers and tied copies.
 
     Returns:
-        bare name -> tensor, and the tied copies whose originals are there as well.
+        Bare name -> tensor, and the tied copies whose originals are present as well.
 
     Raises:
-        CheckpointError: two tensors of the file stand for the same parameter.
+        CheckpointError: two tensors of the file map to the same parameter.
     """
     found: dict[str, Found] = {}
     for name, tensor in tensors.items():
@@ -87,7 +87,7 @@ def by_bare_name(
 
 
 def layers_held(bare_names: Iterable[str]) -> set[int]:
-    """Return the numbers of the layers of which there is any tensor.
+    """Return the numbers of the layers that have at least one tensor.
 
     >>> layers_held(["encoder.layer.0.output.dense.bias", "encoder.layer.11.output.dense.bias"])
     {0, 11}
@@ -97,5 +97,5 @@ def layers_held(bare_names: Iterable[str]) -> set[int]:
 
 
 def has_encoder(bare_names: Iterable[str]) -> bool:
-    """Tell whether any name belongs to BERT's encoder."""
+    """Return whether any name belongs to BERT's encoder."""
     return any(name.startswith(_ENCODER) for name in bare_names)

@@ -4,13 +4,13 @@ A checksum of this kind is the remainder of the message, read as a polynomial ov
 by the Castagnoli polynomial P. A table per byte is far too slow in Python, so this module uses
 algebra instead. T(x) = x^6777 + x^484 + x^100 + 1 is a multiple of P. Over GF(2) the square of a
 sum is the sum of the squares, so T(x^8) and T(x^128) are multiples of P as well. Therefore a byte
-of the message may be taken out if it is added (exclusive or) to the bytes 6293, 6677 and 6777
-places later; and with T(x^128) the same holds at 16 times these distances. That is three
-exclusive ors of long stretches of memory. They reduce a message of any length to 7 kB, whose
-bits then select from the known remainders of the powers of x.
+of the message can be removed if it is XORed into the bytes 6293, 6677 and 6777 places later; with
+T(x^128) the same holds at 16 times these distances. That is three XORs of long stretches of
+memory. They reduce a message of any length to 7 kB, whose bits then select from the known
+remainders of the powers of x.
 
-Sources: RFC 3720, appendix B.4, for the checksum and its test values. T was found by a search of
-all four-term multiples of P up to degree 12,000, as the one that leaves the longest stretches.
+Sources: RFC 3720, appendix B.4, for the checksum and its test values. T was found by
+searching all four-term multiples of P up to degree 12,000 for the one with the longest stretches.
 """
 
 from functools import cache
@@ -50,7 +50,7 @@ def crc32c(data: Bytes) -> int:
 
 
 def masked(checksum: int) -> int:
-    """Return a checksum as files hold it that are checksummed themselves.
+    """Return a checksum masked for storage in files that are checksummed themselves.
 
     Source: TensorFlow, `tsl/lib/hash/crc32c.h` (rotation by 15 bits and a constant).
     """
@@ -58,7 +58,7 @@ def masked(checksum: int) -> int:
 
 
 def _shorten(before: Bytes, data: Bytes, size: int) -> Bytes:
-    """Return a shorter message of the same remainder.
+    """Return a shorter message with the same remainder.
 
     Args:
         before: at most a few bytes that precede the message.
@@ -66,11 +66,11 @@ def _shorten(before: Bytes, data: Bytes, size: int) -> Bytes:
         size: bytes in a piece.
 
     Returns:
-        (longest distance,) bytes; what `before` contributed is in them.
+        (longest distance,) bytes, including the contribution of `before`.
     """
     near, middle, far = (distance * size for distance in _DISTANCES)
     taken_out = data.size - far
-    # Bytes already taken out, as they were by then: the last `far` of them are still needed.
+    # Bytes removed so far, with their values at that time; the last `far` are still needed.
     window = np.zeros(far + 2 * near, dtype=np.uint8)
     window[far - before.size : far] = before
     at = far
@@ -94,9 +94,9 @@ def _shorten(before: Bytes, data: Bytes, size: int) -> Bytes:
 
 @cache
 def _remainders() -> NDArray[np.uint32]:
-    """Return x^i mod P for every bit that `crc32c` may have to look up, highest power first.
+    """Return x^i mod P for every bit that `crc32c` may look up, highest power first.
 
-    The last bit of a message stands for x^32: a checksum is the remainder of message times x^32.
+    The last bit of a message has weight x^32: a checksum is the remainder of message times x^32.
     """
     bits = 8 * (_DISTANCES[-1] + _START.size)
     found = np.empty(bits, dtype=np.uint32)

@@ -1,10 +1,10 @@
-"""Tensors that lie in an open file, whatever the format that says where.
+"""Tensors in an open file, independent of the file format.
 
-What needs no conversion is mapped privately where the format is one that nobody overwrites in
-place: the parameter is the file's page, read when first used and copied when first written to.
-What needs one is read piece by piece into the memory it will live in. Either way the weights are
-never resident twice. (A mapped file may be replaced; to cut it short while it is in use would end
-the process.)
+A tensor that needs no conversion is mapped privately if files of its format are not overwritten in
+place: the parameter is the file's page, read when first used and copied when first written to. A
+tensor that needs conversion is read piece by piece into its final memory. Either way the weights
+are never resident twice. (A mapped file may be replaced, but truncating it while it is in use
+would end the process.)
 """
 
 import math
@@ -23,23 +23,23 @@ from torch import Tensor
 from bert_core.errors import CheckpointError
 from bert_core.small_files import open_regular
 
-# Numbers converted at a time. They stay in the processor's cache on the way, and PyTorch does not
-# share out so few among threads, which would wait for each other on a busy machine.
+# Elements converted at a time: few enough to stay in the processor's cache, and for PyTorch not to
+# split them among threads, which would wait for each other on a busy machine.
 _CHUNK = 2**15
-_PIECE_BYTES = 1024 * 1024  # read at a time where the bytes are only looked at
+_PIECE_BYTES = 1024 * 1024  # read at a time when bytes are only inspected
 
 
 @dataclass(frozen=True, slots=True)
 class FileTensor:
-    """One tensor of an open file: where its bytes are and what they mean.
+    """One tensor of an open file: the location and meaning of its bytes.
 
     Attributes:
         file: the open file.
-        name: what the file calls the tensor.
+        name: name of the tensor in the file.
         dtype: number type in the file.
         shape: shape in the file.
-        start: place of the first number, in bytes.
-        strides: steps of each axis in numbers; None for the usual row by row.
+        start: byte offset of the first element.
+        strides: stride of each axis in elements; None for row-major order.
     """
 
     file: "TensorFile"
@@ -55,7 +55,7 @@ class FileTensor:
         return math.prod(self.shape)
 
     def copy_to(self, target: Tensor) -> None:
-        """Fill `target`, of the same shape, converting to its dtype and device."""
+        """Copy the tensor into `target` (same shape), converting to its dtype and device."""
         flat = target.detach().view(-1) if target.is_contiguous() else None
         if flat is None or target.device.type != "cpu" or self.strides is not None:
             target.detach().copy_(self._whole())
@@ -69,7 +69,7 @@ class FileTensor:
                 flat[begin : begin + part.numel()].copy_(part)
 
     def _whole(self) -> Tensor:
-        """Read the tensor as it is."""
+        """Read the whole tensor without conversion."""
         if self.strides is None or self.size == 0:
             whole = torch.empty(self.shape, dtype=self.dtype, device="cpu")
             self._read(whole.view(-1), 0)
@@ -79,7 +79,7 @@ class FileTensor:
         return flat.as_strided(self.shape, self.strides)
 
     def _read(self, flat: Tensor, first: int) -> None:
-        """Read `flat.numel()` elements, from element number `first` on."""
+        """Read `flat.numel()` elements, starting at element `first`."""
         if flat.numel() == 0:
             return
         view = flat.view(torch.uint8).numpy().data
@@ -87,7 +87,7 @@ class FileTensor:
 
 
 def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Return how many numbers of a storage a strided tensor reaches over.
+    """Return how many elements of its storage a strided tensor spans.
 
     >>> extent((2, 3), (3, 1)), extent((3, 2), (1, 3)), extent((5, 5), (0, 0))
     (6, 6, 1)
@@ -98,16 +98,16 @@ def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
 
 
 class TensorFile:
-    """An open file with tensors; a context manager.
+    """An open file of tensors; a context manager.
 
     Attributes:
         path: the file.
         size: its length in bytes when it was opened.
-        tensors: name -> tensor; filled by the class that knows the format.
-        may_be_mapped: whether a model may go on using the file's pages after it was closed.
+        tensors: name -> tensor; filled by the subclass for the format.
+        may_be_mapped: whether a model may keep using the file's pages after it is closed.
 
     Raises:
-        CheckpointError: it is not a regular file, or cannot be read.
+        CheckpointError: `path` is not a regular file, or cannot be read.
     """
 
     may_be_mapped = True
@@ -131,16 +131,16 @@ class TensorFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file; tensors that were mapped stay."""
+        """Close the file; mapped tensors stay valid."""
         self._handle.close()
 
     def read(self, start: int, count: int) -> bytes:
-        """Return up to `count` bytes from `start` on."""
+        """Return up to `count` bytes, starting at `start`."""
         self._handle.seek(start)
         return self._handle.read(count)
 
     def read_into(self, view: memoryview, start: int, name: str) -> None:
-        """Fill `view` with the bytes of the file from `start` on."""
+        """Fill `view` with the bytes of the file, starting at `start`."""
         self._handle.seek(start)
         done = 0
         while done < len(view):
@@ -153,7 +153,7 @@ class TensorFile:
             done += count
 
     def pieces(self, start: int, count: int) -> Iterator[memoryview]:
-        """Return `count` bytes from `start` on, a megabyte at a time, in one buffer."""
+        """Yield `count` bytes from `start`, one megabyte at a time, in a reused buffer."""
         buffer = memoryview(bytearray(min(count, _PIECE_BYTES)))
         for begin in range(0, count, _PIECE_BYTES):
             piece = buffer[: min(_PIECE_BYTES, count - begin)]
@@ -161,7 +161,7 @@ class TensorFile:
             yield piece
 
     def view(self, start: int, count: int, dtype: torch.dtype) -> Tensor:
-        """Return `count` elements from byte `start` on as memory that outlives this object."""
+        """Return `count` elements from byte `start`, in memory that outlives this object."""
         if self._map is None:
             self._map = mmap.mmap(self._handle.fileno(), 0, access=mmap.ACCESS_COPY)
         if start + count * dtype.itemsize > len(self._map):
@@ -170,11 +170,11 @@ class TensorFile:
 
 
 def map_run(tensors: Sequence[object]) -> list[Tensor] | None:
-    """Map tensors that lie one after another in one file, as views of one storage.
+    """Map tensors that are contiguous in one file, as views of one storage.
 
     Returns:
-        A tensor for each, or None where they are no such run or cannot be mapped: Windows does
-        not let a mapped file be replaced, and numbers must lie at multiples of their size.
+        One tensor for each, or None if they are not contiguous or cannot be mapped: Windows does
+        not let a mapped file be replaced, and elements must be aligned to their size.
     """
     first = tensors[0]
     if not isinstance(first, FileTensor) or sys.platform == "win32":

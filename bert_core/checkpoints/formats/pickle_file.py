@@ -1,10 +1,10 @@
-"""`pytorch_model.bin`: a table of tensors in one of PyTorch's containers.
+"""Read `pytorch_model.bin`: a table of tensors in one of PyTorch's containers.
 
-Since PyTorch 1.6 the container is a zip file: a pickle that describes the tensors, and an unpacked
-entry for the numbers of each. Before, it was a bare stream: a magic number, a version, facts about
-the machine, the description, the keys of the storages, all as pickles, then each storage with its
-length before it. Both are read without running anything (see `pickle_program`). The container
-before these, of 2016, was a tar file; it is refused.
+Since PyTorch 1.6 the container is a zip file: a pickle that describes the tensors, and one
+uncompressed entry for the numbers of each. Before, it was a bare stream: a magic number, a version,
+facts about the machine, the description and the keys of the storages, all as pickles, then each
+storage preceded by its length. Both are read without running any code (see `pickle_program`). The
+older container of 2016, a tar file, is rejected.
 """
 
 import zipfile
@@ -31,14 +31,14 @@ _ZIP_MAGIC = b"PK\x03\x04"
 _TAR_MAGIC, _TAR_PLACE = b"ustar", 257
 _STREAM_MAGIC = 0x1950A86A20F9469CFC6C
 _STREAM_VERSION = 1001
-# The description of BERT large takes 80 kB.
+# The description of BERT large has 80 kB.
 _MAX_PROGRAM_BYTES = 8 * 1024 * 1024
-_LOCAL_HEADER = 30  # bytes of a zip entry before its name
+_LOCAL_HEADER = 30  # bytes before the name in a zip entry
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedTensor:
-    """A tensor that is in memory already."""
+    """A tensor that is already in memory."""
 
     tensor: Tensor
 
@@ -53,7 +53,7 @@ class LoadedTensor:
         return tuple(self.tensor.shape)
 
     def copy_to(self, target: Tensor) -> None:
-        """Fill `target`, of the same shape, converting to its dtype and device."""
+        """Copy the tensor into `target` (same shape), converting to its dtype and device."""
         target.detach().copy_(self.tensor)
 
 
@@ -61,11 +61,11 @@ class PickleFile(TensorFile):
     """An open `pytorch_model.bin` whose description has been checked; a context manager.
 
     Raises:
-        CheckpointError: the file is cut, wants to run code, is not a table of tensors, or is in
+        CheckpointError: the file is truncated, would run code, is not a table of tensors, or uses
             the container of 2016.
     """
 
-    may_be_mapped = False  # `torch.save` overwrites in place what somebody may just have loaded
+    may_be_mapped = False  # `torch.save` overwrites in place, even a file in use
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -120,11 +120,11 @@ class PickleFile(TensorFile):
         self._take(found, starts)
 
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
-        """Read the directory of the container; all entries must be stored unpacked."""
+        """Read the directory of the container; all entries must be uncompressed."""
         try:
             with zipfile.ZipFile(_Bounded(self)) as container:
                 found = container.infolist()
-        except Exception as error:  # noqa: BLE001  a damaged directory can fail in any way at all
+        except Exception as error:  # noqa: BLE001  a damaged directory can fail in any way
             raise ProgramError(f"Its directory is damaged ({str(error)[:80]}).") from None
         total = sum(entry.file_size for entry in found)
         if total > self.size or any(
@@ -140,7 +140,7 @@ class PickleFile(TensorFile):
         return entries
 
     def _start(self, entry: zipfile.ZipInfo) -> int:
-        """Return where the content of an entry begins."""
+        """Return the offset of an entry's content."""
         header = self.read(max(0, entry.header_offset), _LOCAL_HEADER)
         if entry.header_offset < 0 or len(header) < _LOCAL_HEADER or header[:4] != _ZIP_MAGIC:
             raise ProgramError(f"Its directory is wrong about the entry {entry.filename[:80]}.")
@@ -151,7 +151,7 @@ class PickleFile(TensorFile):
         return start
 
     def _content(self, entry: zipfile.ZipInfo, limit: int) -> bytes:
-        """Return a small entry."""
+        """Return the content of a small entry."""
         if entry.file_size > limit:
             raise ProgramError(f"Its entry {entry.filename[:80]} has {entry.file_size:,} bytes.")
         start = self._start(entry)
@@ -159,7 +159,7 @@ class PickleFile(TensorFile):
         return self.read(start, entry.file_size)
 
     def _check_sum(self, entry: zipfile.ZipInfo, start: int) -> None:
-        """Compare an entry with its checksum; 0 says that whoever wrote it left that out."""
+        """Verify the checksum of an entry; 0 means that the writer did not store one."""
         if entry.CRC == 0:
             return
         found = 0
@@ -201,7 +201,7 @@ class PickleFile(TensorFile):
     # -- both -----------------------------------------------------------------------------------
 
     def _take(self, found: object, starts: dict[str, int]) -> None:
-        """Turn the notes into tensors of this file."""
+        """Turn tensor notes into tensors of this file."""
         name = self.path.name
         for key, note in _checked_table(found, name).items():
             if not isinstance(note, TensorNote):
@@ -214,14 +214,14 @@ class PickleFile(TensorFile):
 
 
 class _Bounded:
-    """What `zipfile` reads the directory through: no field of a file makes it reserve much."""
+    """File wrapper for `zipfile` that bounds the memory reserved for a directory."""
 
     def __init__(self, file: TensorFile) -> None:
         self._file = file
         self._place = 0
 
     def seek(self, place: int, whence: int = 0) -> int:
-        """Move, as files do."""
+        """Set the position, like a file."""
         base = (0, self._place, self._file.size)[whence]
         if base + place < 0:
             raise ValueError("a place before the beginning")
@@ -229,11 +229,11 @@ class _Bounded:
         return self._place
 
     def tell(self) -> int:
-        """Say where the next bytes come from."""
+        """Return the position."""
         return self._place
 
     def read(self, count: int = -1) -> bytes:
-        """Return the next bytes; more than a directory has is refused."""
+        """Return the next bytes; reject more than a directory can have."""
         wanted = self._file.size - self._place if count < 0 else count
         if wanted > _MAX_PROGRAM_BYTES:
             raise ValueError(f"{wanted:,} bytes are asked for")
@@ -242,25 +242,25 @@ class _Bounded:
         return found
 
     def seekable(self) -> bool:
-        """Say that `seek` works."""
+        """Return True: `seek` is supported."""
         return True
 
 
 def _storages(found: object) -> Iterable[StorageNote]:
-    """Return the storages of a table's tensors."""
+    """Yield the storages of the tensors in a table."""
     if isinstance(found, dict):
         yield from (note.storage for note in found.values() if isinstance(note, TensorNote))
 
 
 def from_state_dict(values: object, name: str) -> dict[str, LoadedTensor]:
-    """Check that `values` is a table name -> ordinary tensor.
+    """Check that `values` maps names to ordinary tensors.
 
     Args:
-        values: what a caller gave.
-        name: what to call it in an error.
+        values: the caller's weights.
+        name: name for them in an error.
 
     Raises:
-        CheckpointError: it is something else.
+        CheckpointError: `values` is anything else.
     """
     table = _checked_table(values, name)
     return {key: LoadedTensor(_check(key, table[key], name)) for key in table}
@@ -285,7 +285,7 @@ def _no_tensor(name: str, key: str, value: object) -> str:
 
 
 def _check(key: str, value: object, name: str) -> Tensor:
-    """Refuse what is no tensor, and tensors that claim more elements than they have bytes."""
+    """Reject values that are not tensors, and tensors that claim more elements than bytes."""
     if not isinstance(value, Tensor):
         raise CheckpointError(_no_tensor(name, key, value))
     if value.layout is not torch.strided or value.is_quantized or value.is_meta:

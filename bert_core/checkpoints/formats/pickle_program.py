@@ -1,13 +1,13 @@
-"""The pickles in `pytorch_model.bin`, read by hand: nothing that they name is ever called.
+"""Read the pickles in `pytorch_model.bin` without calling anything that they name.
 
 A pickle is a small program. Python's unpickler imports and calls whatever the program names, so
-opening a file from a stranger means running the stranger's code. The reader below knows only the
-instructions and the few names that a table of tensors is made of, and it builds nothing: where the
-program says "make a tensor", it notes where the tensor's numbers lie in the file. `pickletools`
-splits the bytes into instructions; it builds nothing either.
+opening an untrusted file means running its code. This reader supports only the instructions and
+the few names that a table of tensors needs, and constructs no objects: for a tensor it only records
+where its numbers are in the file. `pickletools` splits the bytes into instructions; it constructs
+no objects either.
 
-Source: the standard library's documentation of `pickle` and `pickletools`; what PyTorch writes is
-described in the notes on serialization of its documentation.
+Sources: the standard library's documentation of `pickle` and `pickletools`; the serialization
+notes in PyTorch's documentation for what it writes.
 """
 
 import math
@@ -40,23 +40,23 @@ _STORAGES = {
     "torch.ByteStorage": torch.uint8,
     "torch.BoolStorage": torch.bool,
 }
-_KEYS = str | int | float | None  # what a table may be indexed with: cheap to hash, cheap to show
+_KEYS = str | int | float | None  # allowed table keys: cheap to hash and to print
 
 
 class ProgramError(Exception):
-    """The bytes are not a table of tensors; the message is the reason, one sentence."""
+    """The bytes are not a table of tensors; the message gives the reason in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class StorageNote:
-    """A stretch of numbers somewhere in the file.
+    """A range of numbers in the file.
 
     Attributes:
-        key: what the container calls it.
+        key: name of the storage in the container.
         dtype: number type.
-        numel: numbers in the whole of it.
-        first: where the part that is meant begins, in numbers.
-        count: numbers in that part.
+        numel: number of elements in the whole storage.
+        first: first element of the part in use.
+        count: number of elements in that part.
     """
 
     key: str
@@ -68,7 +68,7 @@ class StorageNote:
 
 @dataclass(frozen=True, slots=True)
 class TensorNote:
-    """A tensor, as the program describes it; its bounds have been checked against its storage."""
+    """A tensor described by the program; its bounds have been checked against its storage."""
 
     storage: StorageNote
     offset: int
@@ -84,16 +84,17 @@ class _Name:
 
 
 def run_program(stream: BytesIO) -> object:
-    """Follow one pickle and leave the stream behind it.
+    """Interpret one pickle and leave the stream at its end.
 
     Args:
-        stream: bytes in memory, at the beginning of a pickle.
+        stream: bytes in memory, positioned at the start of a pickle.
 
     Returns:
         Plain values; a table is a dict, a tensor a `TensorNote`.
 
     Raises:
-        ProgramError: an instruction or a name that no table of tensors needs, or damage.
+        ProgramError: the pickle is damaged, or has an instruction or name that no table of tensors
+            needs.
     """
     machine = _Machine()
     try:
@@ -103,12 +104,12 @@ def run_program(stream: BytesIO) -> object:
             machine.do(code.name, argument)
         return machine.stack.pop()
     except (LookupError, ValueError, TypeError, struct.error, OverflowError, MemoryError, Warning):
-        # A warning: `pickletools` gives one about bad texts, which may be told to be an error.
+        # Warning: `pickletools` warns about bad strings, and warnings may be set to raise.
         raise ProgramError("Its instructions do not fit together.") from None
 
 
 class _Machine:
-    """The stack on which a pickle works."""
+    """The stack machine of a pickle."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
@@ -116,7 +117,7 @@ class _Machine:
         self.memo: dict[int, Any] = {}
 
     def do(self, name: str, argument: Any) -> None:
-        """Follow one instruction."""
+        """Execute one instruction."""
         if name in _VALUES:
             self.stack.append(argument)
         elif name in _CONSTANTS:
@@ -201,7 +202,7 @@ class _Machine:
         self.stack.append(_MAKERS[function.path](*arguments))
 
     def build(self, _: object) -> None:
-        """Leave out what is attached to a table: versions of modules."""
+        """Ignore the state attached to a table: versions of modules."""
         self.stack.pop()
         if type(self.stack[-1]) is not dict:
             raise ProgramError("It sets attributes of something that is not a table.")
@@ -245,7 +246,7 @@ _ACTIONS: dict[str, Callable[[_Machine, Any], None]] = {
 
 
 def _put(table: object, key: object, value: object) -> None:
-    """Set an entry; keys are plain, for a tuple of tuples can take forever to hash."""
+    """Set an entry; keys must be plain, as nested tuples can take forever to hash."""
     if type(table) is not dict:
         raise TypeError
     if not isinstance(key, _KEYS):
@@ -268,7 +269,7 @@ def _known(path: str) -> _Name:
 
 
 def _table(pairs: Any = ()) -> dict[Any, Any]:
-    """Make an ordered table; Python 2 gives the entries as a list of pairs."""
+    """Build an ordered table; Python 2 passes the entries as a list of pairs."""
     table: dict[Any, Any] = {}
     for key, value in pairs:
         _put(table, key, value)
@@ -280,7 +281,7 @@ def _size(sizes: Any = ()) -> tuple[Any, ...]:
 
 
 def _tensor(storage: Any, offset: Any, shape: Any, strides: Any, *_: object) -> TensorNote:
-    """Note a tensor; what follows (gradients wanted, hooks) does not matter."""
+    """Record a tensor; the remaining arguments (requires_grad, hooks) are ignored."""
     if not isinstance(storage, StorageNote) or not _are_counts(offset):
         raise TypeError
     if not isinstance(shape, tuple) or not isinstance(strides, tuple):
@@ -312,7 +313,7 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 
 
 def _storage(note: Any) -> StorageNote:
-    """Read how PyTorch names a storage: type, key, device and length, and the part of it."""
+    """Parse PyTorch's description of a storage: type, key, device, length and part."""
     if isinstance(note, tuple) and note[:1] == ("module",):
         raise ProgramError("It holds a whole model with its program, not weights alone.")
     kind, of, key, _, numel, *rest = note

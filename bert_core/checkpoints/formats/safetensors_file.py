@@ -1,12 +1,12 @@
-"""The safetensors format, read straight into a model's memory.
+"""Read the safetensors format directly into a model's memory, and write it.
 
-A file is: 8 bytes little-endian length of the header; the header, a JSON object
+A file consists of: the length of the header, 8 bytes little-endian; the header, a JSON object
 `{name: {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {...}}`; the data.
 Source: the format section of the safetensors project's README.
 
-The safetensors package reads and checks the header. The data are read as `file_tensors` says, and
-written here: the package sorts tensors by name, which would put other parameters between query,
-key and value, and a model could no longer use the three as one matrix without copying them.
+The safetensors package reads and checks the header; `file_tensors` reads the data. Files are
+written here, because the package sorts tensors by name: that would put other parameters between
+query, key and value, and a model could not use the three as one matrix without copying them.
 """
 
 import json
@@ -22,8 +22,8 @@ from torch import Tensor
 from bert_core.checkpoints.formats.file_tensors import FileTensor, TensorFile
 from bert_core.errors import CheckpointError
 
-# The header of BERT large takes 50 kB; the format itself allows 100 MB, which is no header of
-# a model that this package can run.
+# The header of BERT large has 50 kB. The format allows 100 MB, more than any model that this
+# package can run needs.
 _MAX_HEADER_BYTES = 4 * 1024 * 1024
 _MAX_RANK = 8  # BERT needs 2
 _MAX_NAME = 500  # characters; BERT's longest have 60
@@ -46,8 +46,8 @@ class SafetensorsFile(TensorFile):
     """An open safetensors file whose header has been checked; a context manager.
 
     Raises:
-        CheckpointError: the file is cut, or its header is no header, names a type or shape
-            that cannot be, or does not describe exactly the bytes that follow.
+        CheckpointError: the file is truncated, or its header is malformed, has an invalid type or
+            shape, or does not describe exactly the bytes that follow.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,7 +59,7 @@ class SafetensorsFile(TensorFile):
             raise
 
     def _read_header(self) -> None:
-        """List the tensors; the package makes sure that they fill the data without a gap."""
+        """List the tensors; the package checks that they fill the data without gaps."""
         length = int.from_bytes(self.read(0, 8), "little")
         if length > _MAX_HEADER_BYTES:
             raise CheckpointError(
@@ -82,7 +82,7 @@ class SafetensorsFile(TensorFile):
             ) from None
 
     def _tensor(self, name: str, dtype: str, shape: tuple[int, ...], start: int) -> FileTensor:
-        """Refuse what the format allows and no BERT has."""
+        """Return one tensor; reject what the format allows but no BERT has."""
         if dtype not in _DTYPES or len(shape) > _MAX_RANK or len(name) > _MAX_NAME:
             raise CheckpointError(
                 f"{self.path.name}: the tensor {name[:_MAX_NAME]} is of type {dtype} and has "
@@ -93,13 +93,13 @@ class SafetensorsFile(TensorFile):
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors to a new file, one at a time, straight from where they live.
+    """Write tensors to a new file, one at a time, directly from their memory.
 
     Args:
-        path: a file that does not exist yet; what is left after an error is the caller's.
-        tensors: name -> tensor of any layout and device.
+        path: a file that does not exist yet; after an error the caller must remove it.
+        tensors: name -> tensor, of any layout and on any device.
     """
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}  # transformers asks for it
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}  # required by transformers
     position = 0
     for name, tensor in tensors.items():
         size = tensor.numel() * tensor.element_size()
@@ -110,7 +110,7 @@ def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         }
         position += size
     raw = json.dumps(header, separators=(",", ":")).encode("utf-8")
-    raw += b" " * (-(len(raw) + 8) % 64)  # the data begins where a cache line does
+    raw += b" " * (-(len(raw) + 8) % 64)  # aligns the data to a cache line
     with path.open("xb") as file:
         file.write(len(raw).to_bytes(8, "little") + raw)
         for tensor in tensors.values():

@@ -1,18 +1,18 @@
-"""TensorFlow's checkpoints, read without TensorFlow, under the names of PyTorch's.
+"""Read TensorFlow checkpoints without TensorFlow, under PyTorch's parameter names.
 
 `<prefix>.index` names the tensors (see `tensorflow_index`); the numbers are in
-`<prefix>.data-00000-of-00001` and so on, lowest byte first, row by row. Training leaves several
-checkpoints in one folder (`model.ckpt-1000.index`, `model.ckpt-2000.index`, ...) and a small text
-file called `checkpoint` that names the last one.
+`<prefix>.data-00000-of-00001` and so on, little-endian, in row-major order. Training writes several
+checkpoints to one folder (`model.ckpt-1000.index`, `model.ckpt-2000.index`, ...), and a small text
+file `checkpoint` that names the last one.
 
-No tensor is handed out before the checksum of its bytes was verified. Tensors are read one at a
-time, straight into the memory they will live in or into one buffer that all share, so weights are
-never resident twice. `TensorBundle` reads the files, `by_published_name` renames what is in them,
-`find_checkpoint` and `open_checkpoint` are what the rest of the room calls.
+The checksum of every tensor is verified before the tensor is returned. Tensors are read one at a
+time, directly into their final memory or into one shared buffer, so weights are never resident
+twice. `TensorBundle` reads the files, `by_published_name` renames the variables, and the other
+modules call `find_checkpoint` and `open_checkpoint`.
 
 Sources: TensorFlow, `core/util/tensor_bundle/tensor_bundle.h`; google-research/bert,
 `modeling.py`, `run_pretraining.py`, `run_classifier.py` and `run_squad.py` for the variables;
-transformers (up to version 4), `load_tf_weights_in_bert`, for what they were called since.
+transformers (up to version 4), `load_tf_weights_in_bert`, for their later names.
 """
 
 import glob
@@ -55,7 +55,7 @@ class BundleTensor:
         """Fill `target`, of the same shape, converting to its dtype and device.
 
         Raises:
-            CheckpointError: the bytes are not those that were once written.
+            CheckpointError: the bytes are not those originally written.
         """
         target = target.detach()
         if (target.dtype, target.device.type) == (self.dtype, "cpu") and target.is_contiguous():
@@ -64,7 +64,7 @@ class BundleTensor:
             target.copy_(self.borrow())
 
     def borrow(self) -> Tensor:
-        """Return the tensor, in memory that the next one of this checkpoint will overwrite."""
+        """Return the tensor in a buffer that the next read of this checkpoint overwrites."""
         raw = self.bundle.buffer(self.entry.size)
         self.bundle.read_into(raw, self.entry)
         return raw.view(self.dtype).view(self.shape)
@@ -80,8 +80,8 @@ class TensorBundle:
         tensors: name -> tensor.
 
     Raises:
-        MissingFileError: the index or one of the data files is not there.
-        CheckpointError: they are damaged, hostile, or of a kind that is not read.
+        MissingFileError: the index or one of the data files is missing.
+        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
     """
 
     def __init__(self, prefix: Path) -> None:
@@ -109,7 +109,7 @@ class TensorBundle:
         self._close()
 
     def buffer(self, size: int) -> Tensor:
-        """Return (size,) uint8 of the buffer that all tensors share."""
+        """Return (size,) uint8, a part of the buffer that all tensors share."""
         if self._buffer.numel() < size:
             self._buffer = torch.empty(size, dtype=torch.uint8, device="cpu")
         return self._buffer[:size]
@@ -118,7 +118,7 @@ class TensorBundle:
         """Fill `raw`, (bytes,) uint8, from the file and verify the checksum.
 
         Raises:
-            CheckpointError: the file has become shorter, or the checksum is wrong.
+            CheckpointError: the file was truncated, or the checksum is wrong.
         """
         file, array = self._files[entry.shard], raw.numpy()
         file.read_into(array.data, entry.start, entry.name)
@@ -130,7 +130,7 @@ class TensorBundle:
 
 
 def bundle_files(prefix: Path) -> tuple[Path, ...]:
-    """Return the files of a checkpoint that are there, the index first; nothing is read."""
+    """Return the existing files of a checkpoint, the index first; nothing is read."""
     pattern = f"{glob.escape(prefix.name)}.data-[0-9]*-of-[0-9]*"
     return (prefix.with_name(f"{prefix.name}.index"), *sorted(prefix.parent.glob(pattern)))
 
@@ -145,7 +145,7 @@ def _existing(path: Path) -> Path:
 
 
 def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
-    """Refuse tensors that lie outside their file or upon each other."""
+    """Reject tensors that are outside their file or overlap each other."""
     behind, before = 0, ""
     for entry in sorted(entries, key=lambda entry: (entry.start, entry.size)):
         end = entry.start + entry.size
@@ -165,7 +165,7 @@ def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
 
 # -- names ----------------------------------------------------------------------------------------
 
-# What optimizers keep beside the weights: a part of the name of each of their variables.
+# Optimizer variables, recognized by a part of their name.
 _OPTIMIZER = {
     "adam_m",
     "adam_v",
@@ -190,7 +190,7 @@ _OBJECTS = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 @dataclass(frozen=True, slots=True)
 class TransposedTensor:
-    """A dense layer's matrix: TensorFlow keeps it as (inputs, outputs), PyTorch the other way."""
+    """A dense layer's matrix: (inputs, outputs) in TensorFlow, transposed in PyTorch."""
 
     stored: BundleTensor
 
@@ -210,7 +210,7 @@ class TransposedTensor:
 
 
 def published_name(variable: str) -> str | None:
-    """Return what PyTorch checkpoints call a variable; None for those of an optimizer.
+    """Return the name of a variable in PyTorch checkpoints; None for optimizer variables.
 
     >>> published_name("bert/encoder/layer_7/attention/self/query/kernel")
     'bert.encoder.layer.7.attention.self.query.weight'
@@ -237,14 +237,15 @@ def published_name(variable: str) -> str | None:
 def by_published_name(
     tensors: Mapping[str, BundleTensor], source: str
 ) -> dict[str, BundleTensor | TransposedTensor]:
-    """Bring a checkpoint to the names and the layout of published PyTorch checkpoints.
+    """Convert a checkpoint to the names and layout of published PyTorch checkpoints.
 
     Args:
         tensors: the checkpoint's variables.
-        source: what to call it in an error.
+        source: name of the checkpoint in an error.
 
     Raises:
-        CheckpointError: two variables stand for one parameter, or TensorFlow 2 saved objects.
+        CheckpointError: two variables map to one parameter, or the checkpoint holds TensorFlow 2
+            objects.
     """
     found: dict[str, BundleTensor | TransposedTensor] = {}
     origin: dict[str, str] = {}
@@ -277,10 +278,10 @@ _LATEST = re.compile(rb'(?m)^model_checkpoint_path: "([^"\n]+)"')
 
 
 def find_checkpoint(folder: Path) -> Path | None:
-    """Return the prefix of a folder's TensorFlow checkpoint; None where there is none.
+    """Return the prefix of a folder's TensorFlow checkpoint; None if there is none.
 
     Raises:
-        CheckpointError: there are several, and no file `checkpoint` names one of them.
+        CheckpointError: there are several, and no `checkpoint` file names one of them.
     """
     names = sorted(path.name.removesuffix(".index") for path in folder.glob("*.index"))
     prefixes = [name for name in names if "ckpt" in name]
@@ -298,7 +299,7 @@ def find_checkpoint(folder: Path) -> Path | None:
 
 
 def need_checkpoint(folder: Path) -> Path:
-    """Return what `find_checkpoint` finds.
+    """Return the result of `find_checkpoint`, which must exist.
 
     Raises:
         MissingFileError: the folder has no TensorFlow checkpoint.
@@ -314,21 +315,21 @@ def need_checkpoint(folder: Path) -> Path:
 
 @contextmanager
 def open_checkpoint(prefix: Path) -> Iterator[Mapping[str, BundleTensor | TransposedTensor]]:
-    """Open a checkpoint: published name -> tensor, readable until the context ends.
+    """Open a checkpoint as published name -> tensor, readable until the context ends.
 
     Args:
         prefix: the path of its files without `.index`.
 
     Raises:
-        MissingFileError: one of its files is not there.
-        CheckpointError: they are damaged, hostile, or of a kind that is not read.
+        MissingFileError: one of its files is missing.
+        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
     """
     with TensorBundle(prefix) as bundle:
         yield by_published_name(bundle.tensors, prefix.name)
 
 
 def _latest(folder: Path) -> str:
-    """Return the name that the file `checkpoint` gives, without any folders before it."""
+    """Return the name given in the file `checkpoint`, without leading folders."""
     path = folder / _STATE
     if not path.is_file():
         return ""

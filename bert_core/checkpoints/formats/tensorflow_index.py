@@ -1,15 +1,14 @@
-"""The index of a TensorFlow checkpoint: which tensors there are, and where.
+"""Read the index of a TensorFlow checkpoint: its tensors and their locations.
 
 The file is a sorted table: data blocks; a metaindex block (empty here); an index block, whose
-values say where the data blocks are; and a footer of 48 bytes: the places of metaindex and index
-as varints, padding, and a magic number. A block is a run of entries (how much of the previous key
-to keep, rest of the key, value), a list of restart points that only searching needs, and behind it
-one byte for the compression and four for the checksum.
+values are the locations of the data blocks; and a footer of 48 bytes: the locations of metaindex
+and index as varints, padding, and a magic number. A block is a sequence of entries (length of the
+prefix shared with the previous key, rest of the key, value), a list of restart points that only
+searching needs, then one byte for the compression and four for the checksum.
 
-The values are protocol buffers. Under the empty key is a header with the number of data files;
-under the name of each variable its type, shape, place and checksum. Fields that hold zero are left
-out by those who write them. From the bytes up: `ByteReader` and `fields`, `read_table`,
-`read_index`.
+The values are protocol buffers. The empty key holds a header with the number of data files; the
+name of each variable holds its type, shape, location and checksum. Writers omit fields that are
+zero. From the bytes up, the layers are `ByteReader` and `fields`, `read_table`, `read_index`.
 
 Sources: TensorFlow, `tsl/lib/io/table_format.txt`, `format.cc` and `block.cc`,
 `core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`, `tensor_shape.proto` and
@@ -33,17 +32,17 @@ from bert_core.errors import CheckpointError
 # -- bytes ----------------------------------------------------------------------------------------
 
 _MAX_VARINT_BYTES = 10  # 64 bits in groups of seven
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types; 3 and 4 are long given up
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types; 3 and 4 are deprecated
 
 
 class ByteReader:
-    """Reads a stretch of bytes from front to back and never past its end.
+    """Reads a range of bytes sequentially and never past its end.
 
     Args:
         raw: the bytes.
-        name: what to call them in an error.
-        start: where to begin.
-        end: where to stop; None is the end of `raw`.
+        name: name for them in an error.
+        start: offset to begin at.
+        end: offset to stop at; None for the end of `raw`.
     """
 
     __slots__ = ("_at", "_end", "_name", "_raw")
@@ -63,7 +62,7 @@ class ByteReader:
         """Read `count` bytes.
 
         Raises:
-            CheckpointError: there are fewer.
+            CheckpointError: fewer bytes are left.
         """
         if count > self.left:
             raise CheckpointError(
@@ -74,14 +73,14 @@ class ByteReader:
         return self._raw[self._at - count : self._at]
 
     def fixed32(self) -> int:
-        """Read four bytes as a number, lowest first."""
+        """Read a four-byte little-endian number."""
         return int.from_bytes(self.take(4), "little")
 
     def varint(self) -> int:
-        """Read a number of up to 64 bits in groups of seven, lowest first.
+        """Read a number of up to 64 bits in groups of seven, lowest group first.
 
         Raises:
-            CheckpointError: it does not end, or has more bits.
+            CheckpointError: the number does not end, or has more bits.
         """
         number = 0
         for index in range(min(_MAX_VARINT_BYTES, self.left)):
@@ -99,14 +98,14 @@ class ByteReader:
 
 
 def fields(raw: bytes, name: str) -> Iterator[tuple[int, int | bytes]]:
-    """Walk over the fields of one message: (field number, value), in the order they stand.
+    """Yield the fields of one message in file order, as (field number, value).
 
     Args:
         raw: the message.
-        name: what to call it in an error.
+        name: name for it in an error.
 
     Raises:
-        CheckpointError: it is no such message.
+        CheckpointError: `raw` is not a valid message.
 
     >>> list(fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69]), "message"))
     [(1, 150), (2, b'hi')]
@@ -135,24 +134,24 @@ _FOOTER_BYTES = 48
 _MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 _TRAILER_BYTES = 5
 _SNAPPY = 1
-# The index of BERT large with its optimizer takes 100 kB and has 1,200 entries.
+# The index of BERT large with its optimizer has 100 kB and 1,200 entries.
 _MAX_FILE_BYTES = 16 * 1024 * 1024
 _MAX_ENTRIES = 20_000
 _MAX_KEY_BYTES = 1024
 
 
 class _Place(NamedTuple):
-    """Where a block is in the file, without the trailer."""
+    """Location of a block in the file, without the trailer."""
 
     start: int
     size: int
 
 
 def read_table(path: Path) -> dict[bytes, bytes]:
-    """Return all entries of a table, in the order of their keys.
+    """Return all entries of a table, sorted by key.
 
     Raises:
-        CheckpointError: the file is no table, is damaged, or is compressed.
+        CheckpointError: the file is not a table, is damaged, or is compressed.
     """
     raw = _read_whole(path)
     if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
@@ -203,9 +202,9 @@ def _place(reader: ByteReader) -> _Place:
 
 
 def _check_block(raw: bytes, place: _Place, name: str) -> None:
-    """Refuse a block that is not in the file, is damaged, or is compressed.
+    """Reject a block that is outside the file, damaged, or compressed.
 
-    The checksum covers the contents and the byte behind them, which names the compression.
+    The checksum covers the contents and the byte after them, which states the compression.
     """
     end = place.start + place.size
     if end + _TRAILER_BYTES > len(raw) - _FOOTER_BYTES:
@@ -229,7 +228,7 @@ def _check_block(raw: bytes, place: _Place, name: str) -> None:
 
 
 def _entries(raw: bytes, place: _Place, name: str) -> Iterator[tuple[bytes, bytes]]:
-    """Walk over the entries of a block, from the first on."""
+    """Yield the entries of a block in order."""
     _check_block(raw, place, name)
     end = place.start + place.size
     restarts = int.from_bytes(raw[end - 4 : end], "little") if place.size >= 4 else 0
@@ -283,11 +282,11 @@ class IndexEntry:
     """One tensor of a checkpoint.
 
     Attributes:
-        name: as the checkpoint calls it.
+        name: name in the checkpoint.
         dtype: number type in the file.
         shape: shape in the file.
-        shard: number of the data file it lies in.
-        start: first byte in that file.
+        shard: number of its data file.
+        start: offset of its first byte in that file.
         checksum: masked CRC-32C of its bytes.
     """
 
@@ -311,11 +310,11 @@ def read_index(path: Path) -> tuple[int, tuple[IndexEntry, ...]]:
         path: the file that ends in `.index`.
 
     Returns:
-        the number of data files, and the tensors in the order of their names. Texts, which some
-        checkpoints hold beside the numbers, are left out.
+        The number of data files, and the tensors sorted by name. String tensors, which some
+        checkpoints contain, are left out.
 
     Raises:
-        CheckpointError: the file is no index, is damaged, or holds what is not read here.
+        CheckpointError: the file is not an index, is damaged, or has unsupported contents.
     """
     table = read_table(path)
     header = table.pop(b"", None)
@@ -327,7 +326,7 @@ def read_index(path: Path) -> tuple[int, tuple[IndexEntry, ...]]:
 
 
 def _shards(header: bytes, name: str) -> int:
-    """Return the number of data files; refuse what this reader would misread."""
+    """Return the number of data files; reject formats that this reader would misread."""
     found = _last_fields(header, name)
     version = _last_fields(_message(found.get(3, b""), name), name)
     if found.get(2):
@@ -350,9 +349,9 @@ def _shards(header: bytes, name: str) -> int:
 
 
 def _named(table: Mapping[bytes, bytes], name: str) -> list[tuple[str, bytes]]:
-    """Return the entries by name; refuse variables that were saved in pieces.
+    """Return the entries by name; reject variables that were saved in slices.
 
-    Such a variable has an entry that lists its pieces, and each piece one under a binary key.
+    Such a variable has one entry that lists its slices, and one for each slice under a binary key.
     """
     found, binary = [], False
     for key, value in table.items():
@@ -376,7 +375,7 @@ def _named(table: Mapping[bytes, bytes], name: str) -> list[tuple[str, bytes]]:
 
 
 def _entry(text: str, value: bytes, shards: int, name: str) -> IndexEntry | None:
-    """Check one entry; None where it is a text."""
+    """Parse and check one entry; None for a string tensor."""
     where = f"{name}, {text}"
     found = _last_fields(value, where)
     kind = _count(found.get(_DTYPE, 0), where)
@@ -420,19 +419,19 @@ def _shape(raw: bytes, where: str) -> tuple[int, ...]:
 
 
 def _last_fields(raw: bytes, where: str) -> dict[int, int | bytes]:
-    """Return field number -> value; of a field that stands there twice the last counts."""
+    """Return field number -> value; the last value of a repeated field counts."""
     return dict(fields(raw, where))
 
 
 def _count(value: int | bytes, where: str) -> int:
-    """Check that a field is a number, and not an absurd one."""
+    """Check that a field is a number of plausible size."""
     if isinstance(value, int) and value < 2**62:
         return value
     raise CheckpointError(f"{where}: {value!r:.40} stands where a number should. {_DAMAGED}")
 
 
 def _message(value: int | bytes, where: str) -> bytes:
-    """Check that a field is a message of its own."""
+    """Check that a field is a nested message."""
     if isinstance(value, bytes):
         return value
     raise CheckpointError(f"{where}: the number {value} stands where a field should. {_DAMAGED}")

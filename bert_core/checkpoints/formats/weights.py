@@ -1,6 +1,6 @@
-"""Which files of a folder hold the weights, and a common view of them.
+"""Find the weight files of a folder and open them through a common interface.
 
-Looked for in this order: `model.safetensors`, `model.safetensors.index.json` with its shards,
+They are searched in this order: `model.safetensors`, `model.safetensors.index.json` with its shards,
 `pytorch_model.bin`, a TensorFlow checkpoint (`*.ckpt*.index` with its data files).
 """
 
@@ -32,7 +32,7 @@ _MAX_SHARDS = 1_000
 
 
 class StoredTensor(Protocol):
-    """A tensor of a checkpoint, before it is read."""
+    """A tensor of a checkpoint that has not been read yet."""
 
     @property
     def dtype(self) -> torch.dtype:
@@ -43,20 +43,20 @@ class StoredTensor(Protocol):
         """Shape in the file."""
 
     def copy_to(self, target: Tensor) -> None:
-        """Fill `target`, of the same shape, converting to its dtype and device."""
+        """Copy the tensor into `target` (same shape), converting to its dtype and device."""
 
 
 @contextmanager
 def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str, StoredTensor]]:
-    """Open the weights of a folder: name -> tensor, readable until the context ends.
+    """Open the weights of a folder as name -> tensor, readable until the context ends.
 
     Args:
-        folder: where to look.
-        from_tf: look for a TensorFlow checkpoint only.
+        folder: folder to search.
+        from_tf: search only for a TensorFlow checkpoint.
 
     Raises:
         MissingFileError: the folder has no weights.
-        CheckpointError: the weights are damaged or hostile.
+        CheckpointError: the weights are damaged or malicious.
     """
     with ExitStack() as stack:
         if from_tf:
@@ -74,13 +74,13 @@ def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str
 
 
 def has_weights(folder: Path) -> bool:
-    """Tell whether `open_weights` would find a file."""
+    """Return whether `open_weights` would find a file."""
     names = (SAFETENSORS, INDEX, PICKLE)
     return any(_is_file(folder / name) for name in names) or find_checkpoint(folder) is not None
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
-    """Return the files that `open_weights` would read; () where there are none."""
+    """Return the files that `open_weights` would read; () if there are none."""
     if _is_file(folder / SAFETENSORS):
         return (folder / SAFETENSORS,)
     if _is_file(folder / INDEX):
@@ -110,7 +110,7 @@ def _open(path: Path) -> SafetensorsFile:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a regular file is there; anything else of that name is refused."""
+    """Return whether a regular file exists; reject anything else of that name."""
     if os.path.isfile(path):
         return True
     if os.path.exists(path):
@@ -119,7 +119,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
-    """Open every shard an index names; each tensor must be where the index says."""
+    """Open every shard in an index; each tensor must be in the shard listed for it."""
     places = _read_index(folder / INDEX)
     shards: dict[str, SafetensorsFile] = {}
     found: dict[str, StoredTensor] = {}
@@ -142,7 +142,7 @@ def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
 
 
 def _read_index(path: Path) -> dict[str, str]:
-    """Return tensor name -> shard's file name, all of them plain names."""
+    """Return tensor name -> file name of its shard; reject names with folders."""
     index = parse_json(read_small(path, _MAX_INDEX_BYTES), path.name, unique=True)
     try:
         places = index["weight_map"]
@@ -163,7 +163,7 @@ def _read_index(path: Path) -> dict[str, str]:
 
 
 def _is_plain_name(name: str) -> bool:
-    """Tell whether a name stays in its folder on every system.
+    """Return whether a name stays inside its folder on every system.
 
     >>> [_is_plain_name(name) for name in ("a-1.safetensors", "../a.safetensors", "C:a", "a.bin")]
     [True, False, False, False]

@@ -1,8 +1,8 @@
-"""Archives behind an http(s) address: fetched, unpacked, and asked about when loaded again.
+"""Archives at an http(s) address: download, unpack, and revalidate on later loads.
 
-A later load asks the server whether the archive is still the same (one short request) and takes
-the unpacked copy if it is, or if the server cannot be reached. The proxies and certificates that
-the environment names are used as `requests` does. A download is resumed where the line broke.
+A later load asks the server whether the archive has changed (one short request). If it has not, or
+if the server cannot be reached, the unpacked copy is used. Proxies and certificates come from the
+environment, as in `requests`. An interrupted download is resumed.
 
 Source for resuming: RFC 9110, sections 13.1.5 (If-Range) and 14.4 (Content-Range).
 """
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 # -- one file -------------------------------------------------------------------------------------
 
 _TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two packets
-_PAUSE = 0.5  # before the second try; doubles
-_TRIES = 5  # in a row that bring nothing new
+_PAUSE = 0.5  # before the second attempt; doubles each time
+_TRIES = 5  # consecutive attempts without new data
 _CHUNK = 64 * 1024
 _MAX_REDIRECTS = 10
 _REASONS = {
@@ -52,7 +52,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """How a server tells one version of a file from another; "" where it does not say."""
+    """What a server sends to identify a version of a file; "" for what it does not send."""
 
     etag: str = ""
     modified: str = ""
@@ -60,25 +60,25 @@ class Version:
 
     @property
     def mark(self) -> str:
-        """What may stand in If-Range: a strong ETag, else a date."""
+        """The value for If-Range: a strong ETag, otherwise a date."""
         return self.etag if self.etag.startswith('"') else self.modified
 
 
 class _LineBroke(Exception):
-    """The transfer ended early; what arrived is kept, and the rest is asked for."""
+    """The transfer ended early; the data received is kept, and the rest is requested."""
 
 
 class Unreachable(DownloadError):
-    """No answer at all; a copy from before may serve."""
+    """The server did not answer; an earlier copy may be used instead."""
 
 
 class Fetch:
-    """One file from one address into a part beside its record.
+    """Download of one file from one address, with a record of its version next to the part.
 
     Args:
         address: http or https.
-        part: where the bytes go; a part of the same version that lies there is carried on.
-        held: the version that is here already; an answer "not modified" is then possible.
+        part: file to write to; an existing part of the same version is resumed.
+        held: the version already in the cache, which allows the answer "not modified".
     """
 
     def __init__(self, address: str, part: Path, held: Version) -> None:
@@ -90,7 +90,7 @@ class Fetch:
         self._reply: requests.Response | None = None
 
     def run(self, meter: Meter) -> Version | None:
-        """Fetch all of it; return its version, or None where the held one is still it."""
+        """Fetch the whole file; return its version, or None if the held one is still current."""
         import requests
 
         tries, pause = 0, _PAUSE
@@ -114,19 +114,19 @@ class Fetch:
                     pause *= 2
 
     def unblock(self) -> None:
-        """Free a read that blocks: it finds the connection at its end."""
+        """Unblock a pending read by shutting the connection down."""
         shutdown = getattr(self._reply and self._reply.raw, "shutdown", None)
-        if shutdown is not None:  # urllib3 2.3 has it; with older ones the time-out ends the read
+        if shutdown is not None:  # urllib3 >= 2.3; in older versions the timeout ends the read
             with suppress(OSError, ValueError, RuntimeError):
                 shutdown()
 
     def discard(self) -> None:
-        """Remove the part."""
+        """Remove the partial download."""
         self._part.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
     def _once(self, session: "requests.Session", meter: Meter) -> Version | None:
-        """Ask once, for the rest of what is here; write what arrives."""
+        """Send one request for the missing bytes and write what arrives."""
         noted = version_of(read_record(self._note))
         here = self._size() if noted.mark else 0
         with self._ask(session, noted, here) as reply:
@@ -138,11 +138,11 @@ class Fetch:
                 here = 0
             if reply.status_code in (206, 416) and not here:
                 self.discard()
-                raise _LineBroke  # the part and the file do not fit together: from the beginning
+                raise _LineBroke  # the part does not match the file: start over
             if reply.status_code not in (200, 206):
                 raise DownloadError(f"{self._what}: {_reason(reply.status_code)}.")
             version = version or _version_in(reply)
-            meter.add(here - meter.done)  # stops here where nobody waits any more
+            meter.add(here - meter.done)  # raises Stopped if the caller has gone
             self._check_room(version.total, here)
             write_record(self._note, asdict(version))
             meter.total = version.total if version.total >= 0 else None
@@ -152,7 +152,7 @@ class Fetch:
         return version
 
     def _ask(self, session: "requests.Session", noted: Version, here: int) -> "requests.Response":
-        """Send the request, and refuse answers from places nobody asked for."""
+        """Send the request; reject redirects from https to http or to other schemes."""
         import requests
 
         headers = {"Accept-Encoding": "identity"}
@@ -188,10 +188,10 @@ class Fetch:
         return reply
 
     def _receive(self, reply: "requests.Response", meter: Meter, here: int) -> None:
-        """Write the body behind what is here."""
+        """Append the body to the part."""
         import requests
 
-        # The bytes as they were stored: an archive is not text that a server may pack to taste.
+        # Keep the bytes as stored: do not let the content encoding decompress an archive.
         reply.raw.headers.pop("Content-Encoding", None)
         received = here
         with self._part.open("r+b" if here else "wb", buffering=0) as file:
@@ -209,7 +209,7 @@ class Fetch:
     def _check_room(self, total: int, here: int) -> None:
         if total > MAX_BYTES:
             raise DownloadError(self._too_large(total))
-        if total >= 0:  # the archive, and once more for what is in it
+        if total >= 0:  # room for the archive and for its contents
             check_space(self._part.parent, 2 * total - here, self._what)
 
     def _too_large(self, size: int) -> str:
@@ -223,9 +223,9 @@ class Fetch:
 
 
 def _continued(reply: "requests.Response", here: int, noted: Version) -> Version | None:
-    """Return the version of which an answer is the rest; None where it does not fit what is here.
+    """Return the version that a partial answer continues; None if it does not match the part.
 
-    A first answer need not have said how long the file is; this one does.
+    The first answer may have omitted the length of the file; a partial answer states it.
     """
     match = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", reply.headers.get("Content-Range", ""))
     if reply.status_code != 206 or match is None:
@@ -246,7 +246,7 @@ def _version_in(reply: "requests.Response") -> Version:
 
 
 def version_of(record: dict[str, object]) -> Version:
-    """Read a version back from a record; an empty one where it is none."""
+    """Read a version from a record; an empty one if the record has none."""
     etag, modified, total = (record.get(name) for name in ("etag", "modified", "total"))
     if not isinstance(etag, str) or not isinstance(modified, str) or not isinstance(total, int):
         return Version()
@@ -254,10 +254,10 @@ def version_of(record: dict[str, object]) -> Version:
 
 
 def shown(address: str) -> str:
-    """Return an address for messages, without passwords and keys in it.
+    """Return an address for use in messages, without passwords and keys.
 
     Raises:
-        InputError: it is no http(s) address.
+        InputError: the text is not an http(s) address.
     """
     try:
         found = urlsplit(address)
@@ -280,7 +280,7 @@ def _reason(status: int) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """Say in a word or two why there was no answer."""
+    """Describe in a word or two why there was no answer."""
     name = type(error).__name__
     known = {
         "SSLError": "its certificate is not accepted",
@@ -295,7 +295,7 @@ def _cause(error: Exception) -> str:
 # -- one archive ----------------------------------------------------------------------------------
 
 _LOG = logging.getLogger(__name__)
-_PATIENCE = 60.0  # seconds for one chunk: slower than 1 kB/s is a standstill
+_PATIENCE = 60.0  # seconds for one chunk; slower than 1 kB/s counts as stalled
 
 
 def fetch_archive(
@@ -305,18 +305,18 @@ def fetch_archive(
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Return the folder that the archive behind an address holds.
+    """Return the folder of the archive at an address, downloading it if needed.
 
     Args:
         address: http or https.
         cache: see `cache.cache_folder`.
-        progress: called with bytes and total; None draws a bar where a terminal is.
-        cancel: calls the download off when set.
+        progress: called with bytes and total; None draws a bar on a terminal.
+        cancel: event that cancels the download.
 
     Raises:
-        InputError: it is no http(s) address.
-        DownloadError: the server did not deliver, or there is no room.
-        CheckpointError: what it delivered is no archive, or a hostile one.
+        InputError: `address` is not an http(s) address.
+        DownloadError: the download failed, or there is not enough disk space.
+        CheckpointError: the downloaded file is not an archive, or is malicious.
     """
     what = shown(address)
     try:
@@ -331,7 +331,7 @@ def fetch_archive(
 def _fetch(
     address: str, cache: Path, progress: Progress | None, cancel: threading.Event | None
 ) -> Path:
-    """Do the work of `fetch_archive`, the lock being held."""
+    """Do the work of `fetch_archive`; the caller holds the lock."""
     record = cache / "records" / f"{key_of(address)}.json"
     part = cache / "parts" / f"{key_of(address)}.part"
     known = read_record(record)
@@ -360,6 +360,6 @@ def _fetch(
     except Exception:
         fetch.discard()
         raise
-    # Not in a `finally`: what a killed or interrupted process leaves is carried on next time.
+    # Not in a `finally`: the part of an interrupted process is resumed next time.
     fetch.discard()
     return folder

@@ -1,8 +1,8 @@
-"""Archives: unpacked once into the cache, where the sha256 of the archive names the folder.
+"""Unpack archives into the cache, each into a folder named by the archive's sha256.
 
-The same archive is not unpacked twice, wherever it lies, and one that changed is seen. Nothing is
-written outside a fresh folder beside, which gets its name when everything in it is complete and
-every checksum was right; on any failure it is removed.
+An archive is unpacked only once, whatever its path, and a changed archive is detected. Files are
+written only to a temporary folder next to the final one. It is renamed once everything is complete
+and every checksum has been verified, and removed on any failure.
 """
 
 import os
@@ -27,21 +27,21 @@ from bert_core.checkpoints.sources.cache import (
 )
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
 
-_MARKS = (*CONFIG_NAMES, "vocab.txt")  # one of these tells a model's folder
+_MARKS = (*CONFIG_NAMES, "vocab.txt")  # any of these marks the folder of a model
 _HASH_CHUNK = 2**20
 
 
 def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None) -> Path:
-    """Return the folder that a local archive holds, unpacking it where that was not done yet.
+    """Return the folder of a local archive, unpacking it if that was not done yet.
 
     Args:
         path: a `.tar.gz`, `.tgz` or `.zip` file.
         cache: see `cache.cache_folder`.
-        cancel: calls the work off when set.
+        cancel: event that cancels the work.
 
     Raises:
-        CheckpointError: the archive is damaged, hostile, or holds no model.
-        DownloadError: there is no room for it, or the cache cannot be written.
+        CheckpointError: the archive is damaged, malicious, or contains no model.
+        DownloadError: there is not enough disk space, or the cache is not writable.
     """
     path = path.resolve()
     key = key_of(os.fspath(path))
@@ -70,17 +70,17 @@ def unpack(
     """Unpack an archive into the cache.
 
     Args:
-        path: the archive; its contents tell the format, not its name.
+        path: the archive; its format is detected from its contents, not its name.
         cache: see `cache.cache_folder`.
-        what: what to call it in messages.
-        cancel: calls the work off when set.
+        what: name of the archive in messages.
+        cancel: event that cancels the work.
 
     Returns:
         The model's folder, and the sha256 of the archive.
 
     Raises:
-        CheckpointError: the archive is damaged, hostile, or holds no model.
-        OSError: the cache cannot be written.
+        CheckpointError: the archive is damaged, malicious, or contains no model.
+        OSError: the cache is not writable.
     """
     place = cache / "archives"
     place.mkdir(parents=True, exist_ok=True)
@@ -101,22 +101,22 @@ def unpack(
 
 
 def unpacked(cache: Path, digest: object) -> Path | None:
-    """Return the model's folder of an archive that was unpacked before, by its sha256."""
+    """Return the model folder of an already unpacked archive, looked up by its sha256."""
     if not isinstance(digest, str) or len(digest) != 64 or not digest.isalnum():
         return None
     folder = cache / "archives" / digest
     try:
         return model_folder(folder) if folder.is_dir() else None
-    except CheckpointError:  # somebody took files away
+    except CheckpointError:  # files were removed from outside
         shutil.rmtree(folder, ignore_errors=True)
         return None
 
 
 def model_folder(folder: Path) -> Path:
-    """Return the folder that holds the model: this one, or the only one in it that does.
+    """Return the folder that holds the model: `folder` itself or its only model subfolder.
 
     Raises:
-        CheckpointError: no folder looks like a model's, or several do.
+        CheckpointError: no folder, or more than one, looks like a model.
     """
     if _is_model(folder):
         return folder
@@ -137,7 +137,7 @@ def _is_model(folder: Path) -> bool:
 def _write_all(
     members: Iterator[Member], folder: Path, archive_bytes: int, cancel: threading.Event | None
 ) -> None:
-    """Write members into a folder, within the limits."""
+    """Write members into a folder, enforcing the limits."""
     limits = Limits(archive_bytes)
     taken: set[str] = set()
     for member in members:
@@ -163,7 +163,7 @@ def _write_all(
 
 
 def _rename(fresh: Path, folder: Path) -> None:
-    """Give the finished folder its name; another process may have been quicker."""
+    """Rename the finished folder; another process may have done so first."""
     try:
         fresh.rename(folder)
     except OSError:
@@ -172,14 +172,14 @@ def _rename(fresh: Path, folder: Path) -> None:
 
 
 def _known(record: Path, seen: dict[str, int], cache: Path) -> Path | None:
-    """Return the folder of an archive whose file is the one that was unpacked last time."""
+    """Return the unpacked folder of an archive whose file has not changed since."""
     found = read_record(record)
     same = all(found.get(name) == value for name, value in seen.items())
     return unpacked(cache, found.get("sha256")) if same else None
 
 
 def _identity(path: Path) -> dict[str, int]:
-    """Return what changes when a file's contents do; the change time cannot be set back."""
+    """Return the file facts that change with its contents; ctime cannot be set back."""
     found = path.stat()
     return {
         "size": found.st_size,

@@ -1,4 +1,4 @@
-"""What an archive may hold: plain files, with harmless names, of bounded number and size."""
+"""Read archives safely: plain files only, with safe names and bounded number and size."""
 
 import gzip
 import io
@@ -16,8 +16,8 @@ from bert_core.checkpoints.sources.cache import size_text
 from bert_core.errors import CheckpointError
 
 MAX_FILES = 1_000
-MAX_BYTES = 8 * 2**30  # BERT's largest release, with its optimizer's state, has 4 GB
-MAX_RATIO = 100  # of unpacked to packed; trained weights shrink by a tenth
+MAX_BYTES = 8 * 2**30  # the largest BERT release, with optimizer state, has 4 GB
+MAX_RATIO = 100  # unpacked to packed; trained weights shrink by a tenth
 _SMALL = 64 * 2**20  # below this the ratio does not matter
 _MAX_DEPTH = 6
 _MAX_READ = 2 * 2**20
@@ -31,9 +31,9 @@ class Member:
     """A plain file of an archive.
 
     Attributes:
-        name: as the archive gives it; may be anything.
+        name: name in the archive; not validated.
         size: in bytes.
-        chunks: its contents, to be read to the end before the next member is asked for.
+        chunks: its contents; must be read to the end before requesting the next member.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Member:
 
 @dataclass(slots=True)
 class Limits:
-    """Counts members, and refuses what would unpack to more than any model is.
+    """Counts members and rejects archives that would unpack to more than any model.
 
     Attributes:
         archive_bytes: size of the archive itself.
@@ -55,14 +55,14 @@ class Limits:
 
     @property
     def most(self) -> int:
-        """Bytes that the archive may unpack to."""
+        """Largest number of bytes the archive may unpack to."""
         return min(MAX_BYTES, max(_SMALL, MAX_RATIO * self.archive_bytes))
 
     def count(self, member: Member) -> None:
         """Count one more member, before it is read.
 
         Raises:
-            CheckpointError: it is one too many, or too large.
+            CheckpointError: there are too many members, or this one is too large.
         """
         self.files += 1
         self.bytes += member.size
@@ -76,11 +76,11 @@ class Limits:
 
 
 def archive_members(path: Path) -> Iterator[Member]:
-    """Read an archive's plain files in their order; the first bytes tell the format.
+    """Read the plain files of an archive in order; the first bytes determine the format.
 
     Raises:
-        CheckpointError: it is no archive, is cut or damaged, or holds anything but files and
-            folders.
+        CheckpointError: the file is not an archive, is truncated or damaged, or contains
+            anything other than files and folders.
     """
     with path.open("rb", buffering=0) as file:
         start = file.read(16)
@@ -95,10 +95,10 @@ def archive_members(path: Path) -> Iterator[Member]:
 
 
 def target_of(name: str) -> Path | None:
-    """Return where below its folder a member belongs; None for a folder or a Mac's leftovers.
+    """Return the relative path of a member; None for folders and macOS metadata files.
 
     Raises:
-        CheckpointError: the name leads out of the folder, or cannot be a file's everywhere.
+        CheckpointError: the name leads out of the folder, or is not valid on every system.
 
     >>> target_of("./model/config.json").as_posix()
     'model/config.json'
@@ -126,10 +126,10 @@ def target_of(name: str) -> Path | None:
 # -- tar.gz -----------------------------------------------------------------------------------
 
 
-_MAX_HEADER = 256 * 1024  # bytes before a member; a long path and some times fit in 1 kB
+_MAX_HEADER = 256 * 1024  # bytes before a member; a long path and timestamps fit in 1 kB
 _MAX_HEADERS = 10_000
-_OVERHEAD = 32 * 2**20  # what headers and padding may add to the members
-_MAX_PADDING = 16 * 2**20  # zeros after the last member, which tape formats round up
+_OVERHEAD = 32 * 2**20  # for headers and padding
+_MAX_PADDING = 16 * 2**20  # zeros after the last member (tar rounds up)
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 _KINDS = {
     tarfile.LNKTYPE: "a hard link",
@@ -142,13 +142,13 @@ _KINDS = {
 
 
 def _read_tar_gz(file: BinaryIO, limit: int) -> Iterator[Member]:
-    """Read a tar archive in one pass; `tarfile` reads the headers, nothing else.
+    """Read a tar archive in one pass; `tarfile` parses only the headers.
 
-    Its data filter is not used: it would keep links and change absolute names, both refused here.
+    Its data filter is not used: it keeps links and changes absolute names; here both are rejected.
 
     Args:
-        file: open for reading, at its beginning.
-        limit: bytes that its members may have together.
+        file: the archive, open for reading at its beginning.
+        limit: largest total size of its members in bytes.
     """
     stream = _Inflated(file, limit + _OVERHEAD)
     headers = _headers(stream)
@@ -166,13 +166,13 @@ def _read_tar_gz(file: BinaryIO, limit: int) -> Iterator[Member]:
             raise _no_plain_file("a sparse file", info.name)
         chunks = stream.chunks(info.size)
         yield Member(info.name, info.size, chunks)
-        for _ in chunks:  # whatever the caller left
+        for _ in chunks:  # skip what the caller did not read
             pass
     stream.finish()
 
 
 def _headers(stream: "_Inflated") -> Iterator[tarfile.TarInfo]:
-    """Return the headers one after another; the contents are read in between."""
+    """Yield the headers; the caller reads the contents in between."""
     try:
         archive = tarfile.TarFile(fileobj=stream, encoding="utf-8", errors="strict")  # type: ignore[arg-type]
         while (info := archive.next()) is not None:
@@ -182,16 +182,16 @@ def _headers(stream: "_Inflated") -> Iterator[tarfile.TarInfo]:
         raise CheckpointError("a file name in it is not UTF-8.") from None
     except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
         raise CheckpointError(f"a header in it is damaged ({str(error)[:100]}).") from None
-    if any(stream.last):  # `tarfile` takes what is no header for the end
+    if any(stream.last):  # `tarfile` treats an invalid header as the end
         raise CheckpointError("a header in it is damaged.")
 
 
 class _Inflated:
-    """The uncompressed bytes of a gzip file as `tarfile` reads them: forward, and within bounds.
+    """Uncompressed bytes of a gzip file for `tarfile`, read forward only and within limits.
 
     Attributes:
         left_for_header: bytes that `tarfile` may still read before the next member.
-        last: what it read last.
+        last: the bytes of its last read.
     """
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
@@ -206,7 +206,7 @@ class _Inflated:
         return self._place
 
     def seek(self, place: int) -> None:
-        """Pass over what lies before a place."""
+        """Skip forward to a position."""
         if place < self._place:
             raise CheckpointError("a header in it is damaged (its size cannot be).")
         for _ in self.chunks(place - self._place):
@@ -221,7 +221,7 @@ class _Inflated:
         return self.last
 
     def chunks(self, count: int) -> Iterator[bytes]:
-        """Return so many bytes piece by piece."""
+        """Yield `count` bytes in chunks."""
         while count:
             part = self._some(min(count, _CHUNK))
             if not part:
@@ -230,7 +230,7 @@ class _Inflated:
             yield part
 
     def finish(self) -> None:
-        """Read to the end, so that the checksum at the very end is verified."""
+        """Read to the end, which verifies the checksum stored there."""
         passed = 0
         while part := self._some(_CHUNK):
             passed += len(part)
@@ -238,7 +238,7 @@ class _Inflated:
                 raise CheckpointError("it goes on after the end of its last member.")
 
     def _some(self, count: int) -> bytes:
-        """Return so many bytes; fewer only at the end."""
+        """Return `count` bytes; fewer only at the end."""
         try:
             found = self._gzip.read(count)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -260,10 +260,10 @@ def _no_plain_file(found: str, name: str) -> CheckpointError:
 
 
 class _Guarded(io.FileIO):
-    """A file that gives out no more at once than a table of contents can honestly need."""
+    """A file that limits each read to what a valid table of contents can need."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        if size is None or size < 0:  # all that is left
+        if size is None or size < 0:  # the rest of the file
             here = self.tell()
             size = self.seek(0, io.SEEK_END) - here
             self.seek(here)
@@ -276,10 +276,10 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, N
 
 
 def _read_zip(path: Path) -> Iterator[Member]:
-    """Read a zip archive; everything its table of contents says is looked at before any file."""
+    """Read a zip archive; its table of contents is checked before any file is read."""
     with _Guarded(path) as file:
         try:
-            # A damaged place in the table makes zipfile seek before the beginning: an OSError.
+            # A damaged offset in the table makes zipfile seek to a negative position: an OSError.
             archive = zipfile.ZipFile(file)
         except (*_DAMAGE, OSError) as error:
             raise CheckpointError(f"it is cut or damaged ({error}).") from None
@@ -295,7 +295,7 @@ def _read_zip(path: Path) -> Iterator[Member]:
 
 
 def _check_kind(info: zipfile.ZipInfo) -> None:
-    """Refuse what is no plain file or folder, or is packed in a way nobody uses for models."""
+    """Reject entries other than plain files and folders, and unusual compression methods."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         found = "a link" if kind == stat.S_IFLNK else "a device file, pipe or the like"
@@ -312,7 +312,7 @@ def _check_kind(info: zipfile.ZipInfo) -> None:
 
 
 def _contents(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Return a member piece by piece; its checksum is verified at the end."""
+    """Yield a member in chunks; its checksum is verified at the end."""
     left = info.file_size
     try:
         with archive.open(info) as member:

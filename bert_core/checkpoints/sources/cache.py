@@ -1,12 +1,12 @@
-"""Where archives and what they hold are kept: the folder, locks between processes, free space.
+"""The cache for archives and their contents: its folder, inter-process locks, free space.
 
-The folder is `cache_dir=` where a caller names one, else the environment variable
-`BERT_CORE_CACHE`, else the place that the operating system has for such things. Files of the
-Hugging Face Hub are not here: they lie in the cache that all programs share, see `hub`.
+The folder is `cache_dir=` if given, otherwise the environment variable `BERT_CORE_CACHE`,
+otherwise the operating system's cache folder. Files from the Hugging Face Hub are not kept here
+but in the Hub's shared cache, see `hub`.
 
-    archives/<sha256 of the archive>/   what an archive held
-    records/<sha256 of a name>.json     which archive a path or an address stood for, last time
-    parts/<sha256 of an address>.part   a download under way
+    archives/<sha256 of the archive>/   contents of an archive
+    records/<sha256 of a name>.json     the archive that a path or an address last resolved to
+    parts/<sha256 of an address>.part   a download in progress
     locks/<sha256 of a name>.lock       held by the process that works on it
 """
 
@@ -33,12 +33,12 @@ CACHE_VARIABLE = "BERT_CORE_CACHE"
 _NAME = "bert_core"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-_MARGIN = 16 * 2**20  # left free beside what a download needs
+_MARGIN = 16 * 2**20  # kept free in addition to what a download needs
 _TICK = 0.05
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
-    """Return the folder that archives are kept in; it need not exist yet."""
+    """Return the cache folder for archives; it may not exist yet."""
     named = os.fspath(cache_dir) if cache_dir is not None else os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named).expanduser().absolute()
@@ -50,12 +50,12 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
 
 
 def key_of(text: str) -> str:
-    """Return a file name for a path or an address: anything may stand in those."""
+    """Return a safe file name for a path or an address with arbitrary characters."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return a record; an empty one where it is absent, damaged or not ours."""
+    """Return a record; an empty one if it is missing, damaged or not ours."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -64,7 +64,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def write_record(path: Path, values: dict[str, Any]) -> None:
-    """Write a record at one stroke: a reader finds the old one or the new one."""
+    """Write a record atomically: a reader sees either the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
@@ -75,7 +75,7 @@ def write_record(path: Path, values: dict[str, Any]) -> None:
 
 
 def write_all(file: IO[bytes] | io.FileIO, chunk: bytes | memoryview) -> None:
-    """Write all of a chunk: an unbuffered file may take only a part at a time."""
+    """Write a whole chunk: an unbuffered file may accept only part of it at a time."""
     rest = memoryview(chunk)
     while rest:
         rest = rest[file.write(rest) :]
@@ -83,10 +83,10 @@ def write_all(file: IO[bytes] | io.FileIO, chunk: bytes | memoryview) -> None:
 
 @contextmanager
 def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Iterator[None]:
-    """Hold the lock of a key; other threads and processes that want it wait.
+    """Hold the lock of a key; other threads and processes wait for it.
 
     Raises:
-        DownloadCancelled: the caller called it off while waiting.
+        DownloadCancelled: the caller cancelled while waiting.
     """
     place = folder / "locks"
     place.mkdir(parents=True, exist_ok=True)
@@ -103,29 +103,29 @@ def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Ite
 
 
 def _acquired(lock: "FileLock") -> bool:
-    """Wait for a lock for a moment; tell whether to go on."""
+    """Wait briefly for a lock; return whether the caller may proceed."""
     try:
         lock.acquire(timeout=_TICK, poll_interval=_TICK)
     except TimeoutError:
         return False
     except OSError as error:
-        # A file system without locks: what is written is renamed into place, so the worst that two
-        # processes do to each other there is the same work twice.
+        # The file system has no locks. Files are renamed into place, so at worst two processes do
+        # the same work twice.
         if error.errno not in _NO_LOCKS:
             raise
     return True
 
 
 def check_space(folder: Path, needed: int, what: str) -> None:
-    """Make sure that a disk has room before anything is written to it.
+    """Check for enough free disk space before writing.
 
     Args:
-        folder: where it will be written; need not exist yet.
-        needed: bytes.
-        what: what needs them, for the message.
+        folder: destination; may not exist yet.
+        needed: bytes required.
+        what: what requires them, for the message.
 
     Raises:
-        DownloadError: there is not enough.
+        DownloadError: there is not enough space.
     """
     place = folder
     while not place.exists() and place != place.parent:
@@ -140,7 +140,7 @@ def check_space(folder: Path, needed: int, what: str) -> None:
 
 
 def disk_error(error: OSError, folder: Path, what: str) -> DownloadError:
-    """Say in a sentence why something could not be written."""
+    """Return an error that explains why something could not be written."""
     if error.errno in _FULL:
         return DownloadError(
             f"{what} does not fit: the disk of {folder}, or your share of it, is full. What was "
@@ -155,7 +155,7 @@ def disk_error(error: OSError, folder: Path, what: str) -> DownloadError:
 
 
 def size_text(count: int) -> str:
-    """Say a number of bytes as people do.
+    """Format a number of bytes for display.
 
     >>> size_text(512), size_text(440_473_133)
     ('512 bytes', '440.5 MB')

@@ -1,14 +1,14 @@
-"""Models on the Hugging Face Hub: planned first, then fetched into the cache all programs share.
+"""Download models from the Hugging Face Hub into its shared cache, in two steps: plan, then fetch.
 
-One request asks the Hub what a repository holds. Where the Hub cannot be reached, what is in the
-cache serves; a commit that is complete in the cache needs no request at all. The client of the Hub
-compares lengths only, so every file is compared here with the digest that the Hub lists for it,
-and is removed where they differ.
+One request lists the files of a repository. If the Hub cannot be reached, the cached copy is used;
+a commit that is complete in the cache needs no request at all. The Hub's client compares file
+lengths only, so this module also compares every file with the digest that the Hub lists for it,
+and removes the file if they differ.
 
-The cache is the client's own (`HF_HOME`, `HF_HUB_CACHE`) unless a folder is named; `HF_ENDPOINT`,
-`HF_TOKEN` and `HF_HUB_OFFLINE` mean what they mean to the client.
+The cache is the client's own (`HF_HOME`, `HF_HUB_CACHE`) unless a folder is given. `HF_ENDPOINT`,
+`HF_TOKEN` and `HF_HUB_OFFLINE` have the same meaning as for the client.
 
-Source: the layout of the cache as the Hub documents it for other programs.
+Source: the cache layout documented by the Hub.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ from bert_core.errors import DownloadError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT = 10.0  # seconds
-_FOLDER = "models--"  # begins the name of a model's folder in the cache
+_FOLDER = "models--"  # prefix of a model's folder in the cache
 Token = bool | str | None
 
 
@@ -53,11 +53,11 @@ class PlannedFile:
     """A file of a plan.
 
     Attributes:
-        name: within the repository.
+        name: path within the repository.
         size: in bytes.
-        sha256: digest of large files; "" where the Hub lists none.
-        git_sha1: digest of small files, as git computes it; "" where the Hub lists none.
-        cached: whether it is here already.
+        sha256: digest of large files; "" if the Hub lists none.
+        git_sha1: digest of small files, as git computes it; "" if the Hub lists none.
+        cached: whether it is in the cache already.
     """
 
     name: str
@@ -69,16 +69,16 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class DownloadPlan:
-    """What fetching a model means, before anything is fetched.
+    """What downloading a model involves, known before anything is fetched.
 
     Attributes:
         name: canonical id, `owner/name`.
-        revision: the branch, tag or commit that was asked for.
-        commit: the version that this is now, 40 hexadecimal digits.
-        files: all that is needed.
-        cache: the folder of the cache.
-        token: what proves who asks: a token, None for the one of this machine, False for nobody's.
-        kept_as: the name that the cache has it under, where that is an old one.
+        revision: the requested branch, tag or commit.
+        commit: the commit that `revision` currently refers to, 40 hexadecimal digits.
+        files: all files needed.
+        cache: the cache folder.
+        token: an access token, None to use this machine's, False to send none.
+        kept_as: the name used in the cache, if it is an old one.
     """
 
     name: str
@@ -91,27 +91,27 @@ class DownloadPlan:
 
     @property
     def bytes(self) -> int:
-        """Bytes to fetch; 0 where all is here."""
+        """Bytes to fetch; 0 if everything is cached."""
         return sum(file.size for file in self.files if not file.cached)
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of all files, those here included."""
+        """Bytes of all files, including cached ones."""
         return sum(file.size for file in self.files)
 
     @property
     def cached(self) -> bool:
-        """Whether everything is here already."""
+        """Whether everything is in the cache already."""
         return all(file.cached for file in self.files)
 
     @property
     def storage(self) -> Path:
-        """The folder of all that the cache holds of the repository."""
+        """The folder of this repository in the cache."""
         return _storage(self.cache, self.kept_as or self.name)
 
     @property
     def folder(self) -> Path:
-        """Where the files are once they are fetched."""
+        """The folder that holds the files once fetched."""
         return self.storage / "snapshots" / self.commit
 
 
@@ -123,22 +123,22 @@ def plan_download(
     part: Part = Part.MODEL,
     token: Token = None,
 ) -> DownloadPlan:
-    """Find out what has to be fetched for a model, and how much that is.
+    """Determine which files of a model must be fetched, and their size.
 
     Args:
-        name: `owner/name`, or one of the short names of old; safe for what strangers typed.
+        name: `owner/name`, or one of the old short names; untrusted input is safe.
         revision: branch, tag or commit; None for the main branch.
-        cache_dir: another folder than the cache that all programs share.
-        part: all of a model, or its tokenizer.
-        token: False sends none, which is what a server does for its visitors: with the token of
-            this machine they could read what only its owner may.
+        cache_dir: a folder to use instead of the shared cache.
+        part: the whole model, or only its tokenizer.
+        token: an access token. A server should pass False (send none) for its visitors: with this
+            machine's token they could read what only its owner may.
 
     Raises:
-        InputError: no id or no revision.
-        MissingFileError: the repository holds no BERT.
-        CheckpointError: it holds one in formats that are not read here.
-        DownloadError: there is no such repository or revision, it is not given to everybody, or
-            the Hub cannot be reached and the model is not here.
+        InputError: the id or the revision is not valid.
+        MissingFileError: the repository contains no BERT.
+        CheckpointError: it contains one, but in unsupported formats.
+        DownloadError: the repository or revision does not exist or is not public, or the Hub
+            cannot be reached and the model is not cached.
     """
     name, revision = hub_id(name), checked_revision(revision)
     cache = _cache(cache_dir)
@@ -162,7 +162,7 @@ def plan_download(
 
 
 def _ask(name: str, revision: str, token: Token) -> Any:
-    """Ask the Hub what a repository holds."""
+    """Ask the Hub for the contents of a repository."""
     from huggingface_hub import HfApi
 
     api = HfApi(endpoint=endpoint(), token=token, library_name="bert_core")
@@ -172,7 +172,7 @@ def _ask(name: str, revision: str, token: Token) -> Any:
 def _plan_from(
     found: Any, name: str, revision: str, cache: Path, part: Part, token: Token
 ) -> DownloadPlan:
-    """Make a plan of the Hub's answer."""
+    """Build a plan from the Hub's answer."""
     commit = found.sha
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
         raise DownloadError(f"{name}: what answers is not the Hub; it names no commit.")
@@ -191,7 +191,7 @@ def _plan_from(
 
 
 def _plan_of(folder: Path, name: str, revision: str, cache: Path, token: Token) -> DownloadPlan:
-    """Make a plan of what is here: nothing to fetch."""
+    """Build a plan from a cached folder, with nothing to fetch."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = tuple(
         PlannedFile(path.relative_to(folder).as_posix(), path.stat().st_size, "", "", True)
@@ -202,9 +202,9 @@ def _plan_of(folder: Path, name: str, revision: str, cache: Path, token: Token) 
 
 
 def _held(cache: Path, name: str, revision: str, part: Part) -> Path | None:
-    """Return the folder of a revision that is here and complete.
+    """Return the cached folder of a revision if it is complete.
 
-    Copies of the time when a model had no owner count too: other programs left them.
+    Copies cached by other programs under the old name, without an owner, count too.
     """
     for each in dict.fromkeys((name, name.removeprefix("google-bert/"))):
         commit = revision
@@ -243,21 +243,21 @@ def download(
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Fetch what a plan lists and is not here yet.
+    """Fetch the files of a plan that are not cached yet.
 
     Args:
         plan: from `plan_download`.
         progress: called in this thread with bytes and total; None draws a bar on a terminal.
-        cancel: calls the download off when set.
+        cancel: event that cancels the download.
 
     Returns:
-        The folder with the files; `from_pretrained` of models and tokenizers takes it.
+        The folder with the files, for `from_pretrained` of models and tokenizers.
 
     Raises:
-        DownloadCancelled: it was called off.
-        ConfigError: the model is of another kind than BERT; nothing large was fetched then.
-        DownloadError: the Hub did not deliver, delivered something else than it lists, or there
-            is no room.
+        DownloadCancelled: the download was cancelled.
+        ConfigError: the model is not a BERT; nothing large has been fetched.
+        DownloadError: the download failed, a file differs from the Hub's listing, or there is not
+            enough disk space.
     """
     if plan.cached:
         return plan.folder
@@ -274,10 +274,10 @@ def download(
 
 
 def remove_leftovers(storage: Path) -> None:
-    """Remove the parts of files that killed downloads of a model left behind.
+    """Remove the partial files of a model's interrupted downloads.
 
-    The client begins every download under a new name, so it never continues one of them. Whoever
-    downloads a file holds its lock; the parts of such files are kept.
+    The client starts every download under a new name, so it never resumes them. Partial files
+    whose lock is held are kept: another process is downloading them.
 
     Args:
         storage: the model's folder in the cache.
@@ -287,13 +287,13 @@ def remove_leftovers(storage: Path) -> None:
 
         blob = part.name.partition(".")[0]
         lock = storage.parent / ".locks" / storage.name / f"{blob}.lock"
-        # A lock that is held ends in a TimeoutError, which is an OSError.
+        # If the lock is held, this raises TimeoutError, which is an OSError.
         with suppress(OSError), FileLock(lock, timeout=_LOCK_SECONDS):
             part.unlink(missing_ok=True)
 
 
 def _fetch(plan: DownloadPlan, meter: Meter) -> None:
-    """Fetch the files of a plan one after another, and note which commit the revision is."""
+    """Fetch the files of a plan in order, then record the commit of the revision."""
     meter.total = plan.bytes
     try:
         with quiet_client():
@@ -301,7 +301,7 @@ def _fetch(plan: DownloadPlan, meter: Meter) -> None:
                 if not file.cached:
                     _fetch_file(plan, file, meter)
                 if file.name in CONFIG_NAMES:
-                    read_config(plan.folder, {})  # another kind of model stops here
+                    read_config(plan.folder, {})  # rejects other kinds of models early
             if plan.revision != plan.commit:
                 _note_commit(plan)
     except Exception as error:
@@ -310,11 +310,11 @@ def _fetch(plan: DownloadPlan, meter: Meter) -> None:
 
 
 def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
-    """Fetch one file, and compare it with what the Hub lists."""
+    """Fetch one file and verify it against the Hub's listing."""
     from huggingface_hub import hf_hub_download
 
     class Bar:
-        """What the client takes for its progress bar."""
+        """Stand-in for the client's progress bar that counts bytes on the meter."""
 
         def __init__(self, **options: Any) -> None:
             pass
@@ -329,7 +329,7 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
             meter.add(count)
 
     path = plan.folder / file.name
-    if path.is_file():  # of another length: somebody or something damaged it
+    if path.is_file():  # its length is wrong: it is damaged
         _remove(path)
     before = meter.done
     found = hf_hub_download(
@@ -342,7 +342,7 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
         library_name="bert_core",
         tqdm_class=Bar,  # type: ignore[arg-type]
     )
-    meter.add(before + file.size - meter.done)  # small or shared files come without a bar
+    meter.add(before + file.size - meter.done)  # the client shows no bar for small or shared files
     if Path(found) != path:
         raise DownloadError(f"{plan.name}: the Hub gave {file.name} of another commit. Try again.")
     if not _is_listed(path, file):
@@ -354,7 +354,7 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
 
 
 def _is_listed(path: Path, file: PlannedFile) -> bool:
-    """Compare length and digest of a file with the Hub's list."""
+    """Return whether a file has the length and digest that the Hub lists."""
     if path.stat().st_size != file.size:
         return False
     if file.sha256:
@@ -371,14 +371,14 @@ def _is_listed(path: Path, file: PlannedFile) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file of the cache, and the blob that it points to."""
+    """Remove a cached file and the blob that it links to."""
     blob = path.resolve()
     path.unlink(missing_ok=True)
     blob.unlink(missing_ok=True)
 
 
 def _note_commit(plan: DownloadPlan) -> None:
-    """Write down which commit a branch is, now that all of it is here."""
+    """Record the commit of a branch, once all its files are cached."""
     place = plan.storage / "refs" / plan.revision
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f".{place.name}.{token_hex(4)}")

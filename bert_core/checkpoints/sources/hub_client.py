@@ -1,4 +1,4 @@
-"""The Hub's client, imported when it is needed, and its errors said in sentences."""
+"""Lazy access to the Hub's client, and readable messages for its errors."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ _users = 0
 
 
 def offline() -> bool:
-    """Tell whether the environment forbids asking the Hub."""
+    """Return whether the environment forbids requests to the Hub."""
     from huggingface_hub import constants
 
     asked = os.environ.get("HF_HUB_OFFLINE", "").lower() in _ON
@@ -26,16 +26,16 @@ def offline() -> bool:
 
 
 def endpoint() -> str | None:
-    """Return the Hub to ask; None for the usual one."""
+    """Return the address of the Hub; None for the default one."""
     return os.environ.get("HF_ENDPOINT") or None
 
 
 @contextmanager
 def quiet_client() -> Iterator[None]:
-    """Let the client send nothing about this machine, and fetch files over plain HTTP.
+    """Stop the client from sending telemetry, and make it fetch files over plain HTTP.
 
-    Its other way to fetch them (Xet) runs on after it was called off. What was set before holds
-    again when the last of several threads is done.
+    Its other transport (Xet) keeps running after a download is cancelled. The previous settings
+    are restored when the last of several threads leaves the context.
     """
     from huggingface_hub import constants
 
@@ -59,14 +59,14 @@ def quiet_client() -> Iterator[None]:
 def explained(
     error: Exception, name: str, revision: str, folder: Any, *, anonymous: bool = False
 ) -> Exception:
-    """Turn what the client raised into one of our errors.
+    """Translate an exception of the client into one of our errors.
 
     Args:
-        error: anything.
+        error: any exception.
         name: the repository.
-        revision: of it.
-        folder: the cache.
-        anonymous: it was asked without a token on purpose, so none would help.
+        revision: its revision.
+        folder: the cache folder.
+        anonymous: no token was sent on purpose, so the message should not suggest one.
     """
     from huggingface_hub import errors
 
@@ -102,7 +102,7 @@ def explained(
 
 
 def unreachable(error: Exception) -> bool:
-    """Tell whether there was no answer, or none that says anything about the repository."""
+    """Return whether there was no answer, or only one that does not concern the repository."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status is None or status == 429 or status >= 500
 
@@ -119,7 +119,7 @@ def _answer(status: int) -> str:
 
 
 def _silence(error: BaseException) -> str:
-    """Say why there was no answer; the client's network library has many words for it."""
+    """Return why there was no answer; the network library has many errors for this."""
     names: set[str] = set()
     link: BaseException | None = error
     while link is not None and len(names) < 20:

@@ -1,7 +1,7 @@
-"""Names on the Hugging Face Hub: of models, and which of a model's files are needed.
+"""Names on the Hugging Face Hub: model ids, and the files of a model that are needed.
 
-A repository often holds the same weights five times, in formats for five libraries; what is not
-needed is never fetched.
+A repository often holds the same weights five times, in formats for five libraries; only the
+files that are needed are fetched.
 """
 
 import re
@@ -15,11 +15,11 @@ from bert_core.errors import CheckpointError, InputError, MissingFileError
 
 # -- models ---------------------------------------------------------------------------------------
 
-# The Hub's own rules; `owner/name`, each at most 96 characters.
+# The Hub's rules for `owner/name`: each part has at most 96 characters.
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
 _FIRST_OWNER = "google-bert"
-# The models that could once be named without an owner.
+# Models that could originally be named without an owner.
 SHORT_NAMES = (
     "bert-base-uncased",
     "bert-large-uncased",
@@ -41,7 +41,7 @@ MAIN = "main"
 
 
 class Part(Enum):
-    """What of a checkpoint somebody wants."""
+    """Which part of a checkpoint is requested."""
 
     MODEL = "model"
     TENSORFLOW = "TensorFlow checkpoint"
@@ -50,13 +50,13 @@ class Part(Enum):
 
 
 def hub_id(text: str) -> str:
-    """Return the canonical id that a text names; safe for what strangers typed.
+    """Return the canonical id for a name; untrusted input is safe.
 
     Args:
-        text: `owner/name`, or one of `SHORT_NAMES`. Nothing else: no path, no address.
+        text: `owner/name`, or one of `SHORT_NAMES`; paths and addresses are rejected.
 
     Raises:
-        InputError: it is neither.
+        InputError: `text` is neither.
 
     >>> hub_id("bert-base-uncased")
     'google-bert/bert-base-uncased'
@@ -75,7 +75,7 @@ def hub_id(text: str) -> str:
 
 
 def is_hub_id(text: str) -> bool:
-    """Tell whether a text has the form `owner/name`.
+    """Return whether a text has the form `owner/name`.
 
     >>> [is_hub_id(text) for text in ("a/b", "a", "a/b/c", "../b", "a--b/c", "a/b.git", "./a")]
     [True, False, False, False, False, False, False]
@@ -91,10 +91,10 @@ def is_hub_id(text: str) -> bool:
 
 
 def checked_revision(revision: str | None) -> str:
-    """Return a branch, tag or commit; `main` for None.
+    """Return a validated branch, tag or commit; `main` for None.
 
     Raises:
-        InputError: it cannot be one.
+        InputError: `revision` is not a valid name of one.
     """
     if revision is None:
         return MAIN
@@ -131,13 +131,13 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     """Choose the files to fetch, small ones first.
 
     Args:
-        names: the files that the repository has.
-        part: what is wanted.
-        repository: what to call it in messages.
+        names: the files in the repository.
+        part: the part requested.
+        repository: its name in messages.
 
     Raises:
-        MissingFileError: what is wanted is not there.
-        CheckpointError: it is there in a form that this package does not read.
+        MissingFileError: the requested part is missing.
+        CheckpointError: it exists only in a form that this package does not read.
     """
     tokenizer = [name for name in _TOKENIZER if name in names]
     if part is Part.TOKENIZER:
@@ -169,7 +169,7 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
 
 
 def weights_among(names: Collection[str], *, tensorflow: bool = False) -> list[str]:
-    """Return the files of one set of weights, in the order in which `weights` looks for them."""
+    """Return the files of one set of weights, chosen in the search order of `weights`."""
     checkpoint = sorted(name for name in names if _TENSORFLOW.fullmatch(name))
     if tensorflow:
         return checkpoint
@@ -181,7 +181,7 @@ def weights_among(names: Collection[str], *, tensorflow: bool = False) -> list[s
 
 
 def is_complete(folder: Path, part: Part) -> bool:
-    """Tell whether a folder has what is wanted, so that nothing needs to be asked of the Hub."""
+    """Return whether a folder has everything requested, so that the Hub is not needed."""
     try:
         names = {path.name for path in folder.iterdir()}
     except OSError:
@@ -196,7 +196,7 @@ def is_complete(folder: Path, part: Part) -> bool:
 
 
 def _is_whole(weights: list[str]) -> bool:
-    """Tell whether a set of weights lacks none of its files, as far as their names say."""
+    """Return whether a set of weights is complete, judging by the file names."""
     shards = [match for name in weights if (match := _SHARD.fullmatch(name))]
     if shards:
         return len(shards) == int(shards[0][1])

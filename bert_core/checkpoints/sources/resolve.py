@@ -1,8 +1,8 @@
-"""From what a caller types to a local folder.
+"""Resolve the name or path of a model to a local folder.
 
-Sources are asked in this order: a folder; an archive; an http(s) address of an archive; the name
-of a bundled model; an id on the Hugging Face Hub. Only the last and the address use a network,
-and only where the text cannot be anything else.
+Sources are tried in this order: a folder; an archive; an http(s) address of an archive; the name
+of a bundled model; an id on the Hugging Face Hub. Only an address and a Hub id use the network,
+and only if the text cannot be anything else.
 """
 
 import os
@@ -22,14 +22,14 @@ ARCHIVE_ENDINGS = (".tar.gz", ".tgz", ".zip")
 
 
 def given_name(name_or_path: Any, options: dict[str, Any]) -> Any:
-    """Return what a caller named the model, by either name of the argument.
+    """Return the model's name or path, given under either name of the argument.
 
     Args:
         name_or_path: the first argument of `from_pretrained`.
-        options: its keyword arguments; `pretrained_model_name_or_path` is taken out.
+        options: its keyword arguments; `pretrained_model_name_or_path` is removed.
 
     Raises:
-        InputError: the model is not named, or named twice.
+        InputError: the model is not given, or given twice.
     """
     names = [name_or_path, options.pop(_CLASSIC_NAME, None)]
     given = [name for name in names if name is not None]
@@ -50,28 +50,28 @@ def resolve(
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Return the local folder that a checkpoint's name or path stands for, fetching it if needed.
+    """Return the local folder of a checkpoint, fetching it if needed.
 
     Args:
         name_or_path: a folder, an archive (`.tar.gz`, `.tgz`, `.zip`), an http(s) address of one,
-            a bundled model, or an id on the Hub. A folder wins over a name.
-        cache_dir: where archives are unpacked and downloads kept, see `cache` and `hub`;
-            folders and bundled models need none.
-        revision: branch, tag or commit on the Hub; other sources have one version only.
-        part: what is wanted; only the Hub can give less than all.
-        progress: called with the bytes that have arrived and those expected; None draws a bar
-            where a terminal is.
-        cancel: calls a download off when set.
+            a bundled model, or an id on the Hub. A folder takes precedence over a name.
+        cache_dir: folder for unpacked archives and downloads, see `cache` and `hub`; folders and
+            bundled models do not use it.
+        revision: branch, tag or commit on the Hub; other sources have only one version.
+        part: the part requested; sources other than the Hub always give everything.
+        progress: called with the bytes received and expected; None draws a bar on a terminal.
+        cancel: event that cancels a download.
 
     Raises:
-        InputError: the argument is not a text or a path, is empty, or an address of another kind.
+        InputError: the argument is not a string or a path, is empty, or is an address of another
+            kind.
         MissingFileError: nothing of that name exists.
-        CheckpointError: it exists, but is damaged, hostile, or no model.
-        DownloadError: a server did not deliver, or there is no room for what it would.
+        CheckpointError: it exists, but is damaged, malicious, or not a model.
+        DownloadError: the download failed, or there is not enough disk space.
     """
     text = _text_of(name_or_path)
     path = Path(os.path.expanduser(text))
-    if os.path.isdir(path):  # unlike Path's own, no error where a name is too long for the system
+    if os.path.isdir(path):  # unlike Path.is_dir, no error if a name is too long
         return path
     if os.path.exists(path):
         return _archive(path, cache_dir, cancel)
@@ -101,7 +101,7 @@ def _text_of(name_or_path: object) -> str:
 def _archive(
     path: Path, cache_dir: str | os.PathLike[str] | None, cancel: threading.Event | None
 ) -> Path:
-    """Unpack an archive; refuse any other file."""
+    """Unpack an archive; reject any other file."""
     from bert_core.checkpoints.sources.archive import open_archive
 
     if path.is_file() and path.name.lower().endswith(ARCHIVE_ENDINGS):
@@ -132,7 +132,7 @@ def _from_hub(
 
 
 def _nothing(text: str) -> str:
-    """Say that nothing has this name, and what could be given instead."""
+    """Return a message that nothing has this name, with what to give instead."""
     bundled = ", ".join(bundled_names()) or "none in this installation"
     return (
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "

@@ -1,8 +1,8 @@
-"""Watching a download: progress for the caller, calling it off, giving up where nothing arrives.
+"""Supervise a download: report progress, cancel it, or give up when no data arrives.
 
-The work runs in a thread of its own, because a read from the network may block for long. The
-caller's thread watches it and reports, as front ends want: what they draw with belongs to the
-thread that asked, and an exception from there (a page left, Ctrl+C) ends the download.
+The work runs in its own thread because a network read may block for a long time. The caller's
+thread watches it and reports progress, because front ends can draw only from that thread. An
+exception raised there (the user leaves the page, Ctrl+C) ends the download.
 """
 
 import sys
@@ -16,23 +16,23 @@ from typing import TypeVar
 from bert_core.errors import DownloadCancelled, DownloadError
 
 T = TypeVar("T")
-# Called with the bytes that have arrived and those expected, None where the server does not say.
+# Called with the bytes received and expected; None if the server does not state the latter.
 Progress = Callable[[int, int | None], None]
 
 _TICK = 0.1
-_FAREWELL = 2.0  # seconds that a worker gets to clean up after itself
+_FAREWELL = 2.0  # seconds for a worker to clean up
 
 
 class Stopped(Exception):
-    """Raised inside the worker once nobody waits for it any more."""
+    """Raised inside the worker when the caller no longer waits for it."""
 
 
 class Meter:
-    """Counts what arrives, in the worker; there, counting also tells it to stop.
+    """Counts received bytes in the worker, and stops the worker when told to.
 
     Attributes:
-        done: bytes that have arrived.
-        total: bytes expected; None where unknown.
+        done: bytes received.
+        total: bytes expected; None if unknown.
     """
 
     def __init__(self) -> None:
@@ -41,20 +41,20 @@ class Meter:
         self._stop = threading.Event()
 
     def add(self, count: int) -> None:
-        """Count bytes; a negative number where some have to come again.
+        """Count received bytes; a negative count if some must be fetched again.
 
         Raises:
-            Stopped: nobody waits any more.
+            Stopped: the caller no longer waits.
         """
         if self._stop.is_set():
             raise Stopped
         self.done += count
 
     def pause(self, seconds: float) -> None:
-        """Sleep, but not when it is time to stop.
+        """Sleep, but wake up when told to stop.
 
         Raises:
-            Stopped: nobody waits any more.
+            Stopped: the caller no longer waits.
         """
         if self._stop.wait(seconds):
             raise Stopped
@@ -73,19 +73,19 @@ def watched(
     cancel: threading.Event | None = None,
     unblock: Callable[[], None] | None = None,
 ) -> T:
-    """Do work in a thread of its own, and watch it.
+    """Run work in its own thread and supervise it.
 
     Args:
-        work: counts on its meter what arrives.
+        work: function that counts received bytes on its meter.
         what: what is being fetched, for the bar and for messages.
-        patience: seconds without a byte after which it is given up.
-        progress: called in this thread; None draws a bar where a terminal is.
-        cancel: calls the work off when set.
-        unblock: frees the worker from a read that blocks.
+        patience: seconds without any data before giving up.
+        progress: called in this thread; None draws a bar on a terminal.
+        cancel: event that cancels the work.
+        unblock: releases the worker from a blocking read.
 
     Raises:
-        DownloadCancelled: it was called off.
-        DownloadError: nothing arrived for too long, or what the work itself raises.
+        DownloadCancelled: the work was cancelled.
+        DownloadError: no data arrived for too long, or the work itself raised it.
     """
     meter = Meter()
     future: Future[T] = Future()
@@ -106,7 +106,7 @@ def watched(
 def _run(work: Callable[[Meter], T], meter: Meter, future: "Future[T]") -> None:
     try:
         result = work(meter)
-    except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to the caller
+    except BaseException as error:  # noqa: BLE001  passed on to the caller
         future.set_exception(error)
     else:
         future.set_result(result)
@@ -120,7 +120,7 @@ def _watch(
     patience: float,
     cancel: threading.Event | None,
 ) -> None:
-    """Report until the work is done, called off or at a standstill."""
+    """Report progress until the work is done, cancelled or stalled."""
     seen, since = -1, time.monotonic()
     while wait([future], timeout=_TICK).not_done:
         if cancel is not None and cancel.is_set():
@@ -139,7 +139,7 @@ def _watch(
 
 @contextmanager
 def _reporting(progress: Progress | None, what: str) -> Iterator[Progress]:
-    """Give the caller's function, or a bar on a terminal, or silence."""
+    """Yield the caller's function, otherwise a bar on a terminal, otherwise a no-op."""
     if progress is not None:
         yield progress
     elif sys.stderr is None or not sys.stderr.isatty():
