@@ -1,8 +1,8 @@
-"""Weights between those of a training and those of the model it began with.
+"""Interpolate between the weights of a training and those of the model it started from.
 
-Two models of which one was trained on from the other often lie in one valley: what stands on the
-line between them can be better than either end (Wortsman et al. 2022, "Robust fine-tuning of
-zero-shot models", section 4, who choose the place on the line by rows that are kept apart).
+A model and its fine-tuned successor often share one valley of the loss, so that weights between
+the two can be better than either (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models",
+section 4, who choose the point on the line using held-out rows).
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ from training.task_model import start_task_model
 
 @dataclass(frozen=True, slots=True)
 class Blend:
-    """What is mixed in.
+    """The other model to mix in, and its share.
 
     Attributes:
         model: folder or name of the other model.
-        share: of its weights, 0 (nothing of it) to 1 (nothing of the training).
+        share: weight of the other model, from 0 (only the training) to 1 (only the other model).
 
     Raises:
-        InputError: the share is not within 0 and 1.
+        InputError: the share is not between 0 and 1.
     """
 
     model: str
@@ -39,14 +39,14 @@ class Blend:
 
 
 def blended(parameters: Mapping[str, Tensor], blend: Blend) -> dict[str, Tensor]:
-    """Return the weights on the line from those of a training to those of another model.
+    """Return weights interpolated between those of a training and those of another model.
 
     Args:
-        parameters: of the training: both heads of pretraining, or all heads of `TaskModel`.
-        blend: the other model, and how much of it.
+        parameters: weights of the training: both pretraining heads, or all heads of `TaskModel`.
+        blend: the other model and its share.
 
     Raises:
-        CheckpointError: the other model has other parameters.
+        CheckpointError: the other model has different parameters.
     """
     model = start_model(blend.model)
     if any(name.startswith("qa_outputs.") for name in parameters):

@@ -1,10 +1,10 @@
-"""Sentences of textbooks with a gap, and four terms of which one was there.
+"""Make multiple-choice rows from textbook sentences: a gap, and four terms to choose from.
 
-Review questions of a textbook ask for its terms, and there are few such questions; the book itself
-has tens of thousands of sentences that state the same facts. A term of a chapter is taken out of a
-sentence, and three other terms of the chapter stand beside it: what is right cannot be told by the
-subject alone. A cloze test, after Taylor (1953), with the wrong answers of Xie et al. (2018,
-"Large-scale cloze test dataset created by teachers") in mind, made by rule.
+A textbook has few review questions about its terms, but tens of thousands of sentences that state
+the same facts. One of a chapter's terms is removed from a sentence and offered with three other
+terms of the same chapter, so that the subject alone does not give the answer away. This is a
+rule-based cloze test after Taylor (1953), with wrong answers in the spirit of Xie et al. (2018,
+"Large-scale cloze test dataset created by teachers").
 """
 
 import random
@@ -30,28 +30,28 @@ BOOKS = (
     "openstax-us-history",
 )
 GAP = "________"  # as the review questions write it
-_WORDS = (8, 36)  # of a sentence
-_TERMS = 40  # of a chapter
-_LEAST = 3  # times a term stands in its chapter
+_WORDS = (8, 36)  # per sentence
+_TERMS = 40  # per chapter
+_LEAST = 3  # minimum occurrences of a term in its chapter
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*[A-Za-z]")
 _ENDINGS = ("ing", "ed", "ly", "s", "al", "ic")
-_COMMON_SHARE = 0.2  # of all chapters: a word in more of them is nobody's term
+_COMMON_SHARE = 0.2  # of all chapters; a word in more of them is not a term
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The sentences of a chapter, and the terms it speaks of more than others do."""
+    """The sentences of a chapter, and the terms that are typical of it."""
 
     sentences: Sequence[str]
     terms: Sequence[str]
 
 
 def gapped_sentences(data: Path, seed: int) -> list[Choices]:
-    """Return one row for every fitting sentence of the textbooks that have review questions.
+    """Return one row for every suitable sentence of the textbooks that have review questions.
 
     Args:
-        data: the data folder; books that are not there are left out.
-        seed: of which term is taken out, and of what stands beside it.
+        data: the data folder; missing books are skipped.
+        seed: random seed for the choice of the removed term and the wrong answers.
     """
     found = text_files(data)
     chapters = read_chapters([found[name] for name in BOOKS if name in found])
@@ -66,7 +66,7 @@ def gapped_sentences(data: Path, seed: int) -> list[Choices]:
 
 
 def read_chapters(paths: Iterable[Path]) -> list[Chapter]:
-    """Read every chapter of the books and choose its terms, of one word or two."""
+    """Read every chapter of the books and choose its terms of one or two words."""
     documents = [
         [sentence for row in document for sentence in split_sentences(row)]
         for path in paths
@@ -81,12 +81,12 @@ def read_chapters(paths: Iterable[Path]) -> list[Chapter]:
 
 
 def gapped(sentence: str, terms: Sequence[str], source: random.Random) -> Choices | None:
-    """Take a term out of a sentence and put three others beside it; None where that cannot be.
+    """Remove a term from a sentence and offer it with three others; None if that is impossible.
 
     Args:
-        sentence: of the chapter.
-        terms: of the chapter, lower-cased.
-        source: what is drawn from.
+        sentence: a sentence of the chapter.
+        terms: the chapter's terms, lower-cased.
+        source: random source.
 
     >>> terms = ["axon", "dendrites", "synapse", "neuron", "membrane"]
     >>> row = gapped("Signals leave the cell through its axon and end there.", terms,
@@ -111,14 +111,14 @@ def gapped(sentence: str, terms: Sequence[str], source: random.Random) -> Choice
     wrong = source.sample(fitting, min(3, len(fitting)))
     rest = [term for term in others if term not in wrong]
     wrong += source.sample(rest, 3 - len(wrong))
-    choices = [right, *wrong]  # all in lower case: capitals must not tell
+    choices = [right, *wrong]  # all lower case, so that capitals give nothing away
     source.shuffle(choices)
     question = f"{sentence[: place.start()]}{GAP}{sentence[place.end() :]}"
     return Choices(question, tuple(choices), choices.index(right))
 
 
 def _candidates(sentences: Sequence[str]) -> Iterable[str]:
-    """Yield the words of a chapter and the neighbouring two, lower-cased."""
+    """Yield a chapter's words and pairs of neighbouring words, lower-cased."""
     for sentence in sentences:
         words = _WORD.findall(sentence.lower())
         yield from words
@@ -126,7 +126,7 @@ def _candidates(sentences: Sequence[str]) -> Iterable[str]:
 
 
 def _terms(counts: Mapping[str, int], holders: Mapping[str, int], chapters: int) -> list[str]:
-    """Return what a chapter says often and few others say; best first."""
+    """Return terms that are frequent in a chapter and rare in others, best first."""
     scores: dict[str, float] = defaultdict(float)
     for term, count in counts.items():
         words = term.split()
@@ -138,11 +138,11 @@ def _terms(counts: Mapping[str, int], holders: Mapping[str, int], chapters: int)
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two terms share a word, or one letter at the end tells them apart."""
+    """Return whether two terms share a word or differ only by one letter at the end."""
     stems = [{word.rstrip("s") for word in term.split()} for term in (one, other)]
     return not stems[0].isdisjoint(stems[1])
 
 
 def _form(term: str) -> tuple[int, str]:
-    """What makes two terms fit the same gap: number of words, and how the last one ends."""
+    """Return the form that fits a term to a gap: number of words, and ending of the last one."""
     return term.count(" "), next((each for each in _ENDINGS if term.endswith(each)), "")

@@ -1,7 +1,7 @@
-"""Measure a model on everything the recipe has evaluation files for, whatever it brings.
+"""Measure any model on everything the recipe has evaluation files for.
 
-What cannot be measured, because a head was never trained, labels mean something else or a file is
-not there, is left out and said.
+Whatever cannot be measured, because a head was never trained, its labels mean something else or a
+file is missing, is skipped and reported.
 """
 
 import gc
@@ -51,12 +51,12 @@ _WORDS, _SENTENCES = "cls.predictions", "cls.seq_relationship"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was found out about a model.
+    """The results of measuring a model.
 
     Attributes:
-        figures: all of them, in the order of the table.
-        bias: about occupations; None where the model fills no gaps.
-        missing: what was not measured, each with its reason.
+        figures: all figures, in table order.
+        bias: bias about occupations; None if the model cannot fill gaps.
+        missing: what was not measured, with reasons.
     """
 
     figures: tuple[Figure, ...]
@@ -66,7 +66,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One task: which head, which file, how, and why it may not fit a model."""
+    """One task: its head, file and measurement, and why it may not fit a model."""
 
     name: str
     cls: type[BertPreTrainedModel]
@@ -131,7 +131,7 @@ _TASKS = (
 
 
 def _calibrated(head: Head) -> _Part:
-    """Return the part that measures how far a head's probabilities can be believed."""
+    """Return the part that measures how well calibrated a head's probabilities are."""
     tasks = [part for part in _TASKS if (part.cls, part.head) == (head.cls, head.part)]
     return replace(
         tasks[0],
@@ -153,17 +153,17 @@ _PARTS = tuple(  # those of one class together: it is loaded once
 def measure(
     name_or_folder: str | Path, data: Path, device: str = "cpu", say: Say | None = None
 ) -> Measured:
-    """Measure everything a model was trained for and the data folder has files for.
+    """Measure every task that the model was trained for and the data folder has files for.
 
     Args:
-        name_or_folder: a bundled name or a folder with weights and vocabulary.
+        name_or_folder: name of a bundled model, or a folder with weights and vocabulary.
         data: the data folder.
         device: "cpu" or "cuda".
-        say: is told what was measured and how long it took.
+        say: called with a line on each measurement and how long it took.
 
     Raises:
-        MissingFileError: the data folder has no evaluation file at all.
-        InputError: there is no such device.
+        MissingFileError: the data folder has no evaluation files.
+        InputError: the device does not exist.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("There is no CUDA device here. Leave --device out, or give cpu.")
@@ -186,7 +186,7 @@ def measure(
             continue
         figures += part.measure(model, tokenizer, data)
         say(f"{part.name}: {time.monotonic() - began:.0f} s")
-    figures.sort(key=lambda figure: figure.lower_is_better)  # errors behind what was right
+    figures.sort(key=lambda figure: figure.lower_is_better)  # accuracies first, then errors
     bias, reason = _bias(name_or_folder, tokenizer, device)
     if bias is not None:
         figures += bias_figures(bias)
@@ -203,20 +203,20 @@ def _silent(line: str) -> None:
 def _with_models(
     name_or_folder: str | Path, device: str
 ) -> Iterator[tuple[_Part, BertPreTrainedModel]]:
-    """Yield every part with its model; one model at a time is held in memory."""
+    """Yield every part with its model, keeping only one model in memory at a time."""
     model: BertPreTrainedModel | None = None
     for part in _PARTS:
         if not isinstance(model, part.cls):
             model = None
             gc.collect()
-            # A head of another shape answers another question: it counts as not trained.
+            # A head of a different shape does a different task: treat it as not trained.
             model = part.cls.from_pretrained(name_or_folder, ignore_mismatched_sizes=True)
             model.to(device)
         yield part, model
 
 
 def _reason(part: _Part, model: BertPreTrainedModel, data: Path) -> str:
-    """Say why a part cannot be measured; "" where it can."""
+    """Return why a part cannot be measured, or "" if it can."""
     if not trained(model, part.head):
         return f"the model has no trained head for it ({part.cls.__name__})"
     if reason := part.unfit(model.config):
@@ -228,14 +228,14 @@ def _reason(part: _Part, model: BertPreTrainedModel, data: Path) -> str:
 def _bias(
     name_or_folder: str | Path, tokenizer: BertTokenizer, device: str
 ) -> tuple[Bias | None, str]:
-    """Return the bias, or why it cannot be measured."""
+    """Return the bias, or the reason why it cannot be measured."""
     model = BertForPreTraining.from_pretrained(name_or_folder)
     reason = bias_unfit(tokenizer) if trained(model, _WORDS) else "the model fills no gaps"
     return (None, reason) if reason else (measure_bias(model.to(device), tokenizer), "")
 
 
 def _with_goals(name_or_folder: str | Path, figures: list[Figure]) -> Sequence[Figure]:
-    """Raise the goals of a model of this recipe that was trained on a card."""
+    """Raise the goals if this is the recipe's own model and was trained on a GPU."""
     record = Path(resolve(name_or_folder)) / RECORD
     stages = read_record(record) if record.is_file() else []
     on_cuda = any(stage.settings.get("device") == "cuda" for stage in stages)

@@ -1,4 +1,4 @@
-"""From a saved training state to a bundle: config, vocabulary, float16 weights, model card."""
+"""Export a saved training state as a bundle: config, vocabulary, float16 weights, model card."""
 
 import copy
 import hashlib
@@ -32,7 +32,7 @@ from training.record import RECORD, earlier_stages, read_record, stage_record, w
 from training.stage import LOG, SETTINGS, STATE
 from training.task_model import HEADS, LABELS
 
-# What the config of a bundle keeps of the encoder's; everything else is ours or a default.
+# Fields a bundle's config takes from the encoder's; the rest are our own or defaults.
 _SIZES = (
     "hidden_size",
     "num_hidden_layers",
@@ -41,19 +41,19 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
-# Of older weights in the same folder.
+# Left over from older weights in the same folder.
 _SAID = (FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, JSON_NAME, TENSORS_NAME)
-_DROPOUT = 0.1  # BERT's own, for whoever trains on; pretraining went without
+_DROPOUT = 0.1  # BERT's value, for further training; pretraining used none
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What was written.
+    """A written bundle.
 
     Attributes:
-        folder: where.
-        sha256: of `model.safetensors`.
-        size: of `model.safetensors` in bytes.
+        folder: its folder.
+        sha256: hash of `model.safetensors`.
+        size: size of `model.safetensors` in bytes.
     """
 
     folder: Path
@@ -66,20 +66,20 @@ def export(
 ) -> Bundle:
     """Write the bundle of a training, finished or not.
 
-    The root holds encoder and heads of pretraining; every trained task head goes into a folder of
-    its own with its config and nothing but its own tensors. An older bundle there is replaced.
-    Where the training averaged its last weights, their mean is what is written. Head statistics
-    and what the bundle is verified with are computed from it last; who changes a file of it
-    afterwards calls `write_verification` again.
+    The root holds the encoder and the pretraining heads; every trained task head gets a folder of
+    its own with its config and only its own tensors. An older bundle there is replaced. If the
+    training averaged its last weights, their mean is written. Head statistics and verification
+    files are computed from the bundle last; after changing any of its files, call
+    `write_verification` again.
 
     Args:
         work: the work folder of the training.
-        folder: the bundle's folder, made where needed.
+        folder: the bundle's folder, created if needed.
         blend: a model whose weights are mixed in.
         to_be_finished: leave head statistics and verification to `training.finish`.
 
     Raises:
-        MissingFileError: nothing was saved in the work folder yet.
+        MissingFileError: the work folder has no saved state yet.
         CheckpointError: the saved state is damaged.
     """
     parameters = trained_weights(_read(work / STATE))
@@ -118,7 +118,7 @@ def curve_name(number: int) -> str:
 
 
 def _earlier_curves(init: str, count: int) -> list[str]:
-    """Read the learning curves of earlier stages before anything is written."""
+    """Read the learning curves of earlier stages, before anything is written."""
     root = bundled_folder(init) if init in bundled_names() else Path(init)
     return [(root / curve_name(n)).read_text(encoding="utf-8") for n in range(1, count + 1)]
 
@@ -144,7 +144,7 @@ def describe_bundle(folder: Path, measured: Measured) -> None:
 
     Args:
         folder: the bundle's folder.
-        measured: what was found out about exactly these weights.
+        measured: the measurements of exactly these weights.
     """
     config = BertConfig(str(folder / "config.json"))
     model = BertForPreTraining.from_pretrained(folder)
@@ -167,7 +167,7 @@ def describe_bundle(folder: Path, measured: Measured) -> None:
 
 
 def seal(folder: Path) -> Bundle:
-    """Return hash and size of a bundle's weights."""
+    """Return a bundle's folder with the hash and size of its weights."""
     weights = folder / "model.safetensors"
     with weights.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -185,7 +185,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _config(init: str) -> BertConfig:
-    """Return a config of the bundle's own, with the sizes of the model that was started from."""
+    """Return the bundle's config, with the sizes of the model the training started from."""
     started = BertForPreTraining.from_pretrained(init).config
     return BertConfig(
         started.vocab_size,
@@ -198,7 +198,7 @@ def _config(init: str) -> BertConfig:
 
 
 def _model(parameters: Mapping[str, torch.Tensor], config: BertConfig) -> BertForPreTraining:
-    """Build the trained model of pretraining."""
+    """Build the pretraining model with the trained weights."""
     model = BertForPreTraining(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():

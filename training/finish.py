@@ -1,7 +1,7 @@
-"""What an exported bundle gets once its weights stand: figures, card, what it is verified with.
+"""Complete an exported bundle once its weights are final: figures, card, verification files.
 
-Everything here is computed from the bundle itself, in an order in which nothing is out of date
-at the end: temperatures become part of the configuration, whose hash is kept for verification.
+Everything is computed from the bundle itself, in an order that leaves nothing out of date:
+temperatures go into the configuration, whose hash is then recorded for verification.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ def finish(
     Args:
         folder: the bundle's folder.
         data: the data folder.
-        device: what measurements run on.
-        say: gets a line of text now and then.
+        device: device for the measurements.
+        say: called with lines of progress.
     """
     calibrate(folder, data, device, say=say)
     write_verification(folder)

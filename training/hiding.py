@@ -1,8 +1,8 @@
-"""Ways of hiding words that packed masking has not: as a visitor does, and wherever they stand.
+"""Two more ways of hiding words: as a visitor would, and at every occurrence in the row.
 
-`bert_core.pretraining.mask_tokens` hides single pieces or words here and there. A hidden word that
-stands elsewhere in the row teaches copying, which is of no use where visitors type: there the
-hidden word is nowhere else.
+`bert_core.pretraining.mask_tokens` hides pieces or words at scattered places. A hidden word that
+also occurs elsewhere in the row teaches copying, which is useless for what visitors type, where the
+hidden word occurs nowhere else.
 """
 
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ _IGNORED = -100
 
 @dataclass(frozen=True, slots=True)
 class WordTables:
-    """What a vocabulary says of its pieces: (V,) bool each.
+    """Properties of the pieces in a vocabulary, each table (V,) bool.
 
     Attributes:
         special: never hidden.
-        continuation: goes on with the word before.
-        content: begins a word of its own meaning.
+        continuation: continues the preceding word.
+        content: begins a content word.
         mask_id: id of [MASK].
     """
 
@@ -51,7 +51,7 @@ class WordTables:
         )
 
     def words(self, ids: Sequence[int]) -> list[list[int]]:
-        """Return the places of each word's pieces; special tokens are no words."""
+        """Return the positions of each word's pieces; special tokens are not words."""
         words: list[list[int]] = []
         for place, piece in enumerate(ids):
             if self.special[piece]:
@@ -66,15 +66,15 @@ class WordTables:
 def asked_places(
     ids: Sequence[int], tables: WordTables, source: np.random.Generator, *, any_word: float
 ) -> list[int]:
-    """Choose what a visitor might hide: a word, or two of a longer sentence.
+    """Choose what a visitor might hide: one word, or two in a longer sentence.
 
-    Words that stand in the sentence twice are left alone where there are others.
+    Words that occur in the sentence twice are avoided if there are others to choose.
 
     Args:
         ids: a sentence.
-        tables: of the vocabulary.
-        source: what is drawn from.
-        any_word: how often any word may be chosen, small words and signs too.
+        tables: tables of the vocabulary.
+        source: random source.
+        any_word: how often any word may be chosen, including function words and punctuation.
     """
     words = [word for word in tables.words(ids) if len(word) <= 3]
     content = [word for word in words if tables.content[ids[word[0]]]]
@@ -93,13 +93,13 @@ def asked_places(
 def everywhere_places(
     ids: Sequence[int], tables: WordTables, source: np.random.Generator, *, rate: float
 ) -> list[int]:
-    """Choose words, and of those with a meaning of their own every place where they stand.
+    """Choose words to hide and, for content words, include every occurrence in the row.
 
     Args:
         ids: a row.
-        tables: of the vocabulary.
-        source: what is drawn from.
-        rate: share of the pieces to choose, about.
+        tables: tables of the vocabulary.
+        source: random source.
+        rate: approximate share of the pieces to choose.
     """
     words = tables.words(ids)
     names = [tuple(ids[place] for place in word) for word in words]
@@ -121,13 +121,13 @@ def everywhere_places(
 def hidden_batch(
     input_ids: Tensor, places: Sequence[Sequence[int]], mask_id: int, rows: Rows | None = None
 ) -> PretrainingBatch:
-    """Put [MASK] in the places and keep what was there as labels.
+    """Put [MASK] at the given positions and keep the original ids as labels.
 
     Args:
-        input_ids: (B, T); not changed.
-        places: of each row.
+        input_ids: (B, T); not modified.
+        places: positions to hide in each row.
         mask_id: id of [MASK].
-        rows: padded rows, where there is padding.
+        rows: padded rows, if there is padding.
     """
     labels = torch.full_like(input_ids, _IGNORED)
     for row, chosen in enumerate(places):
@@ -144,7 +144,7 @@ def hidden_batch(
 
 
 def joined_batches(first: PretrainingBatch, second: PretrainingBatch) -> PretrainingBatch:
-    """Put two batches of rows of one length under each other.
+    """Concatenate two batches whose rows have the same length.
 
     >>> one = hidden_batch(torch.tensor([[1, 5, 2]]), [[1]], 4)
     >>> two = hidden_batch(torch.tensor([[1, 6, 2], [1, 7, 2]]), [[0, 1], [1]], 4)

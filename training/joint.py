@@ -1,4 +1,4 @@
-"""The task stage: every task and pretraining together, in one encoder."""
+"""The task stage: train all tasks and pretraining together in one encoder."""
 
 import threading
 import time
@@ -17,14 +17,14 @@ from training.tasks import TaskMixture, TaskRows, TaskSettings, by_square_root
 
 @dataclass(frozen=True, slots=True)
 class JointSettings:
-    """What one step of the task stage sees.
+    """The contents of one step of the task stage.
 
     Attributes:
-        tasks: rows of the tasks.
-        pretraining: the smaller share of the pretraining mixture.
-        rows: rows of all tasks together, divided among them in proportion to the square roots of
-            how many there are of each, so that no task is seen far more often than the others
-            and none is crowded out; None takes the numbers in `tasks`.
+        tasks: rows per task.
+        pretraining: the smaller, pretraining part of the step.
+        rows: total rows of all tasks, divided among them in proportion to the square roots of
+            their sizes, so that no task is seen far more often than the others and none is
+            crowded out; None uses the numbers in `tasks`.
     """
 
     tasks: TaskSettings = field(default_factory=TaskSettings)
@@ -43,7 +43,7 @@ class JointSettings:
     rows: int | None = None
 
     def shifted(self, seed: int) -> "JointSettings":
-        """Return the same sizes with other seeds; 0 leaves them as they are."""
+        """Return the same sizes with different seeds; 0 keeps the seeds."""
         return JointSettings(
             replace(self.tasks, seed=self.tasks.seed + seed),
             replace(self.pretraining, seed=self.pretraining.seed + seed),
@@ -57,13 +57,13 @@ def train_tasks(
     say: Callable[[str], None] = print,
     stop: threading.Event | None = None,
 ) -> Trainer:
-    """Run or resume the stage until its budget is used up, or somebody sets `stop`.
+    """Run or resume the stage until its budget is used up or `stop` is set.
 
     Args:
-        settings: how the stage runs; `init` has to hold both heads of pretraining.
+        settings: how the stage runs; `init` must contain both pretraining heads.
         joint: sizes of one step.
-        say: gets a line of text now and then.
-        stop: ends the stage after the step at hand, with its state saved.
+        say: called with lines of progress.
+        stop: when set, the stage saves its state and ends after the current step.
     """
     prepare(settings)
     return train(settings, task_lesson(settings, joint, say), say, stop)
@@ -74,12 +74,12 @@ def task_lesson(
     joint: JointSettings | None = None,
     say: Callable[[str], None] = print,
 ) -> Lesson:
-    """Read texts and labelled rows and lay out what the stage sees.
+    """Read texts and labelled rows and prepare the stage's training data.
 
     Args:
         settings: how the stage runs.
         joint: sizes of one step.
-        say: gets a line of text.
+        say: called with a line of progress.
     """
     joint = (joint or JointSettings()).shifted(settings.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)

@@ -1,11 +1,11 @@
-"""What a step of the long pretraining sees, as a function of its number alone.
+"""The batches of each step of the long pretraining, as a function of the step number alone.
 
-Blocks of running text carry about half of the tokens. In some of them single pieces are hidden as
-BERT's authors did, in the others whole words wherever they stand, since a hidden word that can be
-copied teaches copying. The rest are short rows like those visitors type: single sentences, facts
-said by templates, and sentence pairs for the next-sentence head.
+About half of the tokens are in blocks of running text. Some blocks have single pieces hidden, as in
+the original BERT; the others have whole words hidden at every occurrence, because a hidden word
+that can be copied teaches copying. The rest are short rows like those visitors type: single
+sentences, facts stated by templates, and sentence pairs for the next-sentence head.
 
-Every masked word weighs the same, whichever part it stands in.
+Every masked word has the same weight, whichever part it is in.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ from training.mixture import (
 )
 from training.relations import Relations
 
-# How often a text is seen in one round of blocks; sentences without neighbours make no blocks.
+# How often each text is seen in one round of blocks; isolated sentences form no blocks.
 SHORT_TEXTS = ("tatoeba-sentences", "wordnet-examples", "wordnet-definitions")
 BLOCK_SHARES = {
     **SHARES,
@@ -52,7 +52,7 @@ BLOCK_SHARES = {
     "masc-written": 1.0,
     **dict.fromkeys((*SHORT_TEXTS, EVERYDAY), 0.0),
 }
-# Of the single sentences, how many come from each text.
+# The number of single sentences drawn from each text.
 SENTENCE_SHARES = {
     "tatoeba-sentences": 0.37,
     "wordnet-examples": 0.16,
@@ -64,9 +64,9 @@ SENTENCE_SHARES = {
     "novels-public-domain": 0.05,
     EVERYDAY: 0.03,
 }
-# No sentence anybody types: addresses, two quotation marks in a row, and what has no piece.
+# Not what people type: addresses, two quotation marks in a row, and text the vocabulary lacks.
 ODD_PIECES = ("[UNK]", "@", "http", "www", "<", ">", "|", "_", "\\")
-_SHARING = 4  # steps whose short rows are sorted by length together
+_SHARING = 4  # steps whose short rows are pooled and sorted by length
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +75,21 @@ class LongSettings:
 
     Attributes:
         blocks: packed blocks of `block_length` tokens.
-        long_every: every so many steps the blocks are joined four by four.
-        everywhere: share of the blocks whose chosen words are hidden wherever they stand.
+        long_every: interval, in steps, at which blocks are joined in groups of four.
+        everywhere: share of the blocks whose chosen words are hidden at every occurrence.
         rate, last_rate, rate_falls: masking of blocks, see `MixtureSettings`.
-        sentences: single sentences.
-        asked: share of them with one or two words hidden as a visitor would; the others have
-            15 % of their pieces chosen, 80 % of those masked, 10 % another, 10 % as they were.
-        any_word: of those asked, how many may have any word hidden, small ones too.
-        without_stop: share of the sentences whose full stop is left out.
-        relations: sentences made from templates.
-        pairs: sentence pairs, cut at `pair_length` tokens.
+        sentences: number of single sentences.
+        asked: share of them with one or two words hidden as a visitor would; in the others 15 %
+            of the pieces are chosen, 80 % of those masked, 10 % replaced, 10 % unchanged.
+        any_word: share of the `asked` sentences in which any word may be hidden, including
+            function words.
+        without_stop: share of the sentences without their full stop.
+        relations: number of sentences made from templates.
+        pairs: number of sentence pairs, truncated to `pair_length` tokens.
         same_document, swapped: shares of the false pairs, see `sentence_pairs`.
-        pair_weight: weight of the next-sentence loss beside that of the masked words.
-        part_tokens: a part of a step has about so many tokens.
-        seed: of everything random here.
+        pair_weight: weight of the next-sentence loss relative to that of the masked words.
+        part_tokens: approximate number of tokens in a part of a step.
+        seed: random seed.
     """
 
     blocks: int = 40
@@ -112,7 +113,7 @@ class LongSettings:
     seed: int = 40
 
     def mixture(self) -> MixtureSettings:
-        """Return the settings of those parts that `Mixture` builds."""
+        """Return the settings of the parts that `Mixture` builds."""
         return MixtureSettings(
             blocks=self.blocks,
             block_length=self.block_length,
@@ -145,12 +146,12 @@ def long_part_loss(model: BertForPreTraining, part: Part) -> Loss:
 
 
 class LongMixture(Mixture):
-    """Step and progress -> the parts of that step; see `bert_core.finetuning.BatchSource`.
+    """Map a step and the progress to the parts of that step; a `bert_core.finetuning.BatchSource`.
 
     Args:
-        texts: encoded, without what is measured on.
-        vocab: the tokenizer's.
-        relations: facts to say.
+        texts: encoded texts, without evaluation data.
+        vocab: the tokenizer's vocabulary.
+        relations: facts to state.
         settings: sizes.
     """
 
@@ -172,7 +173,7 @@ class LongMixture(Mixture):
         self.places = _sentence_places(self.texts, SENTENCE_SHARES, odd, quote)
 
     def __call__(self, step: int, progress: float) -> list[Part]:
-        """Return pairs, blocks, single sentences and facts of a step."""
+        """Return the pairs, blocks, single sentences and facts of a step."""
         generator = torch.Generator().manual_seed(self.long.seed * 1_000_003 + step)
         source = np.random.default_rng((self.long.seed, 2, step))
         parts = []
@@ -184,7 +185,9 @@ class LongMixture(Mixture):
             parts += self._sentences(step, generator, source)
         if self.long.relations:
             parts.append(self._relations(step))
-        parts.sort(key=lambda part: -part.batch.input_ids.numel())  # workers end together
+        parts.sort(
+            key=lambda part: -part.batch.input_ids.numel()
+        )  # so that workers finish together
         return _weighed(parts, self.long.pair_weight)
 
     # -- blocks ----------------------------------------------------------------------------------
@@ -215,7 +218,7 @@ class LongMixture(Mixture):
         generator: torch.Generator,
         source: np.random.Generator,
     ) -> PretrainingBatch:
-        """Hide words of the first rows wherever they stand, pieces of the others."""
+        """Hide words at every occurrence in the first rows, and pieces in the others."""
         first = round(float(self.long.everywhere * len(rows) + source.random() - 0.5))
         first = min(len(rows), max(0, first))
         places = [
@@ -233,7 +236,7 @@ class LongMixture(Mixture):
     def _sentences(
         self, step: int, generator: torch.Generator, source: np.random.Generator
     ) -> list[Part]:
-        """Return every fourth part of what four steps share, sorted by length."""
+        """Return every fourth part of the length-sorted pool that four steps share."""
         number, turn = divmod(step, _SHARING)
         if self._sentence_pool is None or self._sentence_pool[0] != number:
             drawing = np.random.default_rng((self.long.seed, 3, number))
@@ -260,7 +263,7 @@ class LongMixture(Mixture):
         generator: torch.Generator,
         source: np.random.Generator,
     ) -> PretrainingBatch:
-        """Hide words of some sentences as a visitor would, of the others as BERT's authors did."""
+        """Hide words as a visitor would in some sentences, and as in BERT in the others."""
         asked = [bool(source.random() < self.long.asked) for _ in sentences]
         order = sorted(range(len(sentences)), key=lambda index: not asked[index])
         first = sum(asked)
@@ -286,7 +289,7 @@ class LongMixture(Mixture):
         )
 
     def _relations(self, step: int) -> Part:
-        """Return facts; four steps share a pool that is sorted by length."""
+        """Return the facts of a step; four steps share a pool sorted by length."""
         (number, turn), count = divmod(step, _SHARING), self.long.relations
         if self._relation_pool is None or self._relation_pool[0] != number:
             drawing = np.random.default_rng((self.long.seed, 4, number))
@@ -295,13 +298,13 @@ class LongMixture(Mixture):
         turn = (turn + number) % _SHARING
         mine = self._relation_pool[1][turn * count : (turn + 1) * count]
         rows = sentence_rows([ids for ids, _ in mine], SENTENCE_LENGTHS[1] + 2, self.tokens)
-        places = [[place + 1 for place in hidden] for _, hidden in mine]  # behind [CLS]
+        places = [[place + 1 for place in hidden] for _, hidden in mine]  # after [CLS]
         batch = hidden_batch(rows.input_ids, places, self.tables.mask_id, rows)
         return Part("relations", batch, 1.0)
 
 
 def _cut(sentences: Sequence[list[int]], tokens: int) -> list[list[list[int]]]:
-    """Cut sorted sentences into parts of at most so many tokens, padding and specials included.
+    """Split sorted sentences into parts of at most `tokens` tokens, with padding and specials.
 
     >>> _cut([[5], [6, 7], [8, 9], [1, 2, 3]], 8)
     [[[5], [6, 7]], [[8, 9]], [[1, 2, 3]]]
@@ -340,7 +343,7 @@ def _hidden(part: Part) -> int:
 def _sentence_places(
     texts: Sequence[EncodedText], shares: Mapping[str, float], odd: Sequence[int], quote: int
 ) -> tuple[list[int], list[NDArray[np.int64]], NDArray[np.float64]]:
-    """Return texts, their fitting sentences, and how likely each text is drawn."""
+    """Return the texts, their suitable sentences, and the probability of drawing each text."""
     chosen, places, weights = [], [], []
     low, high = SENTENCE_LENGTHS
     for index, text in enumerate(texts):

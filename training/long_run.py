@@ -1,8 +1,9 @@
-"""One long pretraining on a single schedule, resumable at any moment.
+"""Run one long pretraining on a single schedule, resumable at any moment.
 
-Two saved states take turns, so that a kill, a full disk or a damaged file costs minutes, never the
-training; the newest that can be read is gone on from. At quarters of the way a copy of the weights
-is kept, at eighths the model is measured for the curve in `way.jsonl`.
+States are saved to two files in turn, so that a kill, a full disk or a damaged file costs minutes,
+never the whole training; a resumed run continues from the newest readable state. A copy of the
+weights is kept at every quarter of the run, and the model is measured at every eighth, for the
+curve in `way.jsonl`.
 """
 
 import copy
@@ -40,14 +41,14 @@ from training.way import Checks, measure_way
 
 STATES = ("state-a.pt", "state-b.pt")
 WAY = "way.jsonl"
-COPIES = 4  # of the weights, at equal distances
-MEASURED = 8  # times on the way, unless it is said otherwise
+COPIES = 4  # of the weights, at equal intervals
+MEASURED = 8  # default number of measurements during the run
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class LongLesson:
-    """What is trained on, and what it is measured with on the way."""
+    """The training data, and the data for measuring during the run."""
 
     lesson: Lesson
     tokenizer: BertTokenizer
@@ -56,7 +57,7 @@ class LongLesson:
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """Who is told, who may end it, and how often it is measured."""
+    """Callbacks and controls: progress output, the stop signal, number of measurements."""
 
     say: Say
     stop: threading.Event | None
@@ -70,14 +71,14 @@ def run_long(
     stop: threading.Event | None = None,
     measured: int = MEASURED,
 ) -> Trainer:
-    """Run or resume the long pretraining until its steps are done, or somebody sets `stop`.
+    """Run or resume the long pretraining until its steps are done or `stop` is set.
 
     Args:
-        settings: how it runs; its budget is one of steps.
+        settings: how it runs; its budget must be in steps.
         mixture: sizes of one step.
-        say: gets a line of text now and then.
-        stop: ends it after the step at hand, with its state saved.
-        measured: how often on the way.
+        say: called with lines of progress.
+        stop: when set, the run saves its state and ends after the current step.
+        measured: number of measurements during the run.
     """
     prepare(settings)
     torch.set_flush_denormal(True)
@@ -87,7 +88,7 @@ def run_long(
     if resumed is not None:
         say(f"resumed {resumed.name} after step {trainer.steps_done}")
     elif (settings.work / LOG).is_file():
-        (settings.work / LOG).unlink()  # of a run that was killed before its first save
+        (settings.work / LOG).unlink()  # left by a run killed before its first save
     write_settings(settings, trainer, long.lesson)
     with closing_builders(trainer):
         _run(settings, trainer, long, _Talk(say, stop, measured))
@@ -95,12 +96,12 @@ def run_long(
 
 
 def long_lesson(settings: StageSettings, mixture: LongSettings, say: Say = print) -> LongLesson:
-    """Read the texts, leave out what is measured on, and lay out what is seen.
+    """Read the texts, remove what the model is measured on, and prepare the training data.
 
     Args:
         settings: how the stage runs.
         mixture: sizes of one step.
-        say: gets a line of text.
+        say: called with a line of progress.
     """
     mixture = replace(mixture, seed=mixture.seed + settings.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
@@ -160,7 +161,7 @@ def _run(
 
 
 def passed(before: float, after: float, parts: int) -> int:
-    """Return which of so many equal parts ended between two shares of the way; 0 for none.
+    """Return which of `parts` equal parts ended between two shares of the run; 0 for none.
 
     >>> passed(0.2, 0.25, 4), passed(0.25, 0.3, 4), passed(0.99, 1.0, 4)
     (1, 0, 4)
@@ -170,17 +171,17 @@ def passed(before: float, after: float, parts: int) -> int:
 
 
 def save_in_turn(trainer: Trainer, work: Path) -> Path:
-    """Write a state over the older of the two; return where."""
+    """Overwrite the older of the two saved states and return its path."""
     oldest = min((work / name for name in STATES), key=_age)
     trainer.save(oldest)
     return oldest
 
 
 def resume_newest(trainer: Trainer, work: Path) -> Path | None:
-    """Go on from the newest state that can be read; None where there is none.
+    """Resume from the newest readable state and return its path; None if there is no state.
 
     Raises:
-        CheckpointError: there are states, and none can be read.
+        CheckpointError: there are states, but none can be read.
     """
     there = [work / name for name in STATES if (work / name).is_file()]
     failure: CheckpointError | None = None
@@ -201,7 +202,7 @@ def _age(path: Path) -> float:
 
 
 def keep_weights(trainer: Trainer, tokenizer: BertTokenizer, folder: Path) -> None:
-    """Write the weights in half precision, at the end the mean of the last ones."""
+    """Write the weights in half precision; at the end of the run, the mean of the last ones."""
     model = copy.deepcopy(trainer.model)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -211,7 +212,7 @@ def keep_weights(trainer: Trainer, tokenizer: BertTokenizer, folder: Path) -> No
 
 
 def _look(settings: StageSettings, trainer: Trainer, long: LongLesson, say: Say) -> None:
-    """Measure the model as it is and add a line to the curve."""
+    """Measure the current model and append a line to the curve."""
     began = time.monotonic()
     assert isinstance(trainer.model, BertForPreTraining)
     threads = torch.get_num_threads()

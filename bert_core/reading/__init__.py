@@ -1,7 +1,7 @@
-"""Texts to answers: which words of a passage answer a question, which words name something.
+"""Turn model outputs into answers: spans that answer a question, and named entities.
 
-`passage` answers questions, `entities` reads labels. Both run a model through `running`, in the
-windows of `windows`. The rest is pure functions over scores, text and labels: `spans`, `wordings`,
-`sentences`, `tagging`. The site, the evaluation and a user's own code read answers the same way.
-Nothing here loads a model.
+`passage` answers questions and `entities` finds entities. Both run a model through `running`, over
+the windows cut by `windows`. The other modules are pure functions over scores, text and labels:
+`spans`, `wordings`, `sentences`, `tagging`. The site, the evaluation and user code all read answers
+this way. Nothing here loads a model.
 """

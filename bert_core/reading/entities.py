@@ -1,21 +1,23 @@
-"""Which stretches of a text are entities: the one reader of labels.
+"""Find the entities in a text from the labels of token classification.
 
-`find_entities` asks a model. It does so in two steps, which can be taken one by one:
+`find_entities` does this in two steps, which can also be called separately:
 
-1. `read_texts` runs the model over each text, in overlapping windows where one is longer than the
-   model, and gives every piece the labels of the window that reads it (`windows`).
-2. `TaggedText.entities` joins the labels into entities, in one of the five ways of the
-   token-classification pipeline of `transformers`:
+1. `read_texts` runs the model over each text, splitting texts that are too long for it into
+   overlapping windows. Every piece gets the label probabilities of the window that reads it (see
+   `windows`).
+2. `TaggedText.entities` joins the labels into entities, using one of the five aggregation
+   strategies of the `transformers` token-classification pipeline:
 
-   - "none": every piece for itself;
-   - "simple": neighbouring pieces of one kind are one entity;
-   - "first", "average", "max": first every word gets one label, by its first piece, by the mean of
-     its pieces' probabilities, or by its surest piece; then neighbouring words of one kind are one.
+   - "none": every piece is its own entity;
+   - "simple": neighbouring pieces of the same kind form one entity;
+   - "first", "average", "max": every word gets one label, from its first piece, from the mean of
+     its pieces' probabilities, or from its most confident piece; neighbouring words of the same
+     kind then form one entity.
 
-Four things differ on purpose from that pipeline. Which pieces form a word is known from the
-tokenizer, not guessed from the length of its spelling (which fails where accents are written as
-characters of their own). BIOES and BILOU labels are understood. A plain label with a hyphen keeps
-its whole name. Marks on the last letter of an entity belong to it.
+It differs from that pipeline in four deliberate ways. The tokenizer determines which pieces form a
+word; the pipeline guesses from the length of the spelling, which fails where accents are separate
+characters. BIOES and BILOU labels are supported. A plain label with a hyphen keeps its full name.
+Combining marks on the last letter of an entity belong to the entity.
 """
 
 import unicodedata
@@ -44,12 +46,12 @@ class Entity:
     """A stretch of the text that the model labelled.
 
     Attributes:
-        label: what is shown beside it: its kind, or for single pieces the label itself.
-        kind: what it is, such as "PER".
-        start: its first character in the text as typed.
-        end: the character after its last one.
-        score: probability of the label, the mean over its words (or pieces), 0 to 1.
-        pieces: its first piece, and the one after its last.
+        label: the label to display: the kind or, for single pieces, the full label.
+        kind: the entity type, such as "PER".
+        start: index of its first character in the text as typed.
+        end: index after its last character.
+        score: mean probability of the label over its words (or pieces), 0 to 1.
+        pieces: index of its first piece, and the index after its last.
     """
 
     label: str
@@ -62,12 +64,12 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """The entities of a text by one aggregation.
+    """The entities of a text under one aggregation strategy.
 
     Attributes:
-        entities: in the order of the text; they never overlap.
-        faults: labels that break the rules of their scheme, at the first piece of what they label.
-        asked: for each piece whether its own prediction counts; (N,).
+        entities: in text order; they never overlap.
+        faults: labels that break the rules of their scheme, located at the first piece they label.
+        asked: (N,) whether each piece's own prediction counts.
     """
 
     entities: tuple[Entity, ...]
@@ -80,11 +82,11 @@ class Coverage:
     """How a text was read.
 
     Attributes:
-        windows: inputs that the model read one by one.
-        room: pieces that one of them holds at most.
-        shared: pieces that neighbours share.
-        context: the fewest pieces that any piece had before or after it in the window that
-            decided on it; the ends of the text do not count as a lack.
+        windows: number of inputs the model read.
+        room: maximum number of pieces in one window.
+        shared: number of pieces shared by neighbouring windows.
+        context: the smallest number of pieces before or after any piece in the window that
+            decided its label; the start and end of the text do not count as cuts.
     """
 
     windows: int
@@ -95,14 +97,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class TaggedText:
-    """A text of N pieces with the model's labels, column by column: there may be many pieces.
+    """A text of N pieces with label probabilities, stored by column because N may be large.
 
     Attributes:
         text: as typed.
-        tokens: N spellings in the vocabulary.
-        spans: first character of each and the one after its last.
-        words: number of the word that each belongs to, (N,).
-        probabilities: of every label at every piece, (N, C); each row adds up to 1.
+        tokens: the N vocabulary entries.
+        spans: index of each piece's first character, and the index after its last.
+        words: (N,) number of the word each piece belongs to.
+        probabilities: (N, C) probability of every label at every piece; each row sums to 1.
         coverage: how the text was read.
     """
 
@@ -117,7 +119,7 @@ class TaggedText:
         return len(self.tokens)
 
     def first_pieces(self, places: Sequence[Span]) -> Ints:
-        """Return the first piece of each stretch of characters; -1 where there is none."""
+        """Return the first piece of each character range, or -1 where there is none."""
         starts = np.array([start for start, _ in self.spans], dtype=np.int64)
         begins, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
         pieces = np.searchsorted(starts, begins)
@@ -127,8 +129,8 @@ class TaggedText:
         """Join the labels into entities.
 
         Args:
-            scheme: the labels.
-            how: see the top of this module.
+            scheme: the label scheme of the model.
+            how: aggregation strategy; see the module docstring.
         """
         units = _units(self, how)
         labels: list[int] = units.probabilities.argmax(axis=1).tolist()
@@ -149,7 +151,7 @@ class TaggedText:
         return Entities(tuple(entities), tuple(faults), units.asked)
 
     def _end(self, last: int) -> int:
-        """Return where an entity ends, with the marks on its last letter that no piece covers."""
+        """Return where an entity ends, including combining marks that no piece covers."""
         end = self.spans[last][1]
         limit = self.spans[last + 1][0] if last + 1 < len(self) else len(self.text)
         while end < limit and unicodedata.combining(self.text[end]):
@@ -165,13 +167,13 @@ def find_entities(
 ) -> tuple[Entity, ...]:
     """Find the entities of a text of any length.
 
-    Scores are those of the temperature in the model's configuration.
+    Scores use the temperature in the model's configuration.
 
     Args:
         model: in evaluation mode.
-        tokenizer: of the model.
+        tokenizer: the model's tokenizer.
         text: may be empty.
-        how: how labels of pieces become entities; see the top of this module.
+        how: aggregation strategy; see the module docstring.
     """
     temperature = model.config.temperature("BertForTokenClassification")
     [labelled] = read_texts(Runner.of(model, tokenizer), [text], temperature)
@@ -182,9 +184,9 @@ def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -
     """Run a model over whole texts.
 
     Args:
-        runner: computes.
+        runner: runs the model.
         texts: of any length.
-        temperature: by which logits are divided.
+        temperature: divisor of the logits.
     """
     size = runner.max_length
     stride = min(size // 4, size - 3)
@@ -201,7 +203,7 @@ def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -
 
 
 def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room: int) -> TaggedText:
-    """Keep for each piece the answer of the window that reads it."""
+    """Keep, for each piece, the output of the window that reads it."""
     reader, context = readers(windows.bounds)
     chosen = np.concatenate(
         [
@@ -231,13 +233,13 @@ def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room:
 
 @dataclass(frozen=True, slots=True)
 class _Units:
-    """What an aggregation gives one label each: pieces or words.
+    """The U units, pieces or words, that an aggregation strategy gives one label each.
 
     Attributes:
-        starts: the first piece of each, (U,).
-        stops: the piece after the last of each, (U,).
-        probabilities: of every label, (U, C).
-        asked: which pieces have a say, (N,).
+        starts: (U,) first piece of each unit.
+        stops: (U,) piece after the last of each unit.
+        probabilities: (U, C) probability of every label.
+        asked: (N,) which pieces' predictions count.
     """
 
     starts: Ints
@@ -247,7 +249,7 @@ class _Units:
 
 
 def _units(labelled: TaggedText, how: Aggregation) -> _Units:
-    """Form what gets one label each: pieces as they are, or words by one of three rules."""
+    """Form the units that get one label each: single pieces, or words by one of three rules."""
     count = len(labelled)
     shares = labelled.probabilities
     if how in ("none", "simple"):
@@ -266,7 +268,7 @@ def _units(labelled: TaggedText, how: Aggregation) -> _Units:
 
 
 def _surest(best: Floats, opens: Ints, stops: Ints) -> Ints:
-    """Return of every word the piece with the highest probability, the first of equals."""
+    """Return each word's most probable piece, the first one in a tie."""
     highest = np.repeat(np.maximum.reduceat(best, opens), stops - opens)
     equals = np.flatnonzero(best == highest)
     words = np.searchsorted(opens, equals, side="right")

@@ -1,17 +1,19 @@
-"""Which words of a passage answer a question: the one reader of questions.
+"""Find the span of a passage that answers a question.
 
-`answer_question` asks a model. It does so in three steps, which can be taken one by one:
+`answer_question` does this in three steps, which can also be called separately:
 
-1. `read_passages` runs the model over each passage, in overlapping windows where one is longer
-   than the model, and keeps its logits as a `PassageReading`. A passage that fits is read at once,
-   even where the model was trained on shorter windows: with the bundled model, trained on 320
-   tokens, 150 passages of 304 to 718 pieces gave the same F1 (78.4, on rows of its training data)
-   in this way, with all cut into windows of 384 tokens, and of 320.
-2. `PassageReading.answers` scores every span that may be an answer (`spans`) and compares the best
-   with "no answer". A span may be one if it starts and ends in the passage, does not end before it
-   starts, has at most `longest` pieces and holds no special token; `Rules` says what else is asked.
-   Neighbouring windows share more pieces than an answer may have, so no answer is lost at a cut.
-3. `PassageAnswers.best` lists the best answers. Spans that say the same (`wordings`) are one.
+1. `read_passages` runs the model over each passage, splitting passages that are too long for it
+   into overlapping windows, and keeps the logits as a `PassageReading`. A passage that fits is read
+   in one go, even if the model was trained on shorter windows. With the bundled model, trained on
+   320 tokens, 150 passages of 304 to 718 pieces gave the same F1 (78.4, on rows of its training
+   data) read this way, cut into windows of 384 tokens, and cut into windows of 320.
+2. `PassageReading.answers` scores every span that may be an answer (see `spans`) and compares the
+   best one with "no answer". A candidate starts and ends in the passage, does not end before it
+   starts, has at most `longest` pieces and contains no special token; `Rules` adds further
+   conditions. Neighbouring windows share more pieces than an answer may have, so no answer is lost
+   at a cut.
+3. `PassageAnswers.best` lists the best answers. Spans with the same wording (see `wordings`) count
+   as one answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,21 +33,21 @@ from bert_core.reading.wordings import Places, Wordings
 from bert_core.text.encoding import Encoding
 from bert_core.text.tokenizer import BertTokenizer
 
-LONGEST = 30  # pieces of an answer, as usual
-WINDOW = 384  # tokens; what Devlin et al. used
-SHARED = 128  # pieces; likewise
+LONGEST = 30  # pieces of an answer, the usual limit
+WINDOW = 384  # tokens, as in Devlin et al.
+SHARED = 128  # pieces, as in Devlin et al.
 
 _SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may well be an answer
-_MOST_PLACES = 100  # of one answer
+_MOST_PLACES = 100  # places kept per answer
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is asked of an answer besides what makes it a span of the passage.
+    """Further conditions that a span must meet to count as an answer.
 
     Attributes:
-        whole_words: it neither begins nor ends inside a word.
-        one_sentence: it begins and ends in the same sentence.
+        whole_words: it must not begin or end inside a word.
+        one_sentence: it must begin and end in the same sentence.
     """
 
     whole_words: bool = True
@@ -57,11 +59,11 @@ class Span:
     """One stretch of the passage.
 
     Attributes:
-        start: its first character in the passage.
-        end: the character after its last one.
-        pieces: how many pieces it has; the fewest, where several cuts give the same characters.
+        start: index of its first character in the passage.
+        end: index after its last character.
+        pieces: its number of pieces; the smallest if several piece spans cover the same characters.
         score: start logit plus end logit.
-        probability: its share of all that may be answered, "no answer" included; 0 to 1.
+        probability: its probability among all candidates and "no answer", 0 to 1.
     """
 
     start: int
@@ -73,13 +75,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The spans that say the same, wherever in the passage (`bert_core.reading.wordings`).
+    """All spans of a passage with the same wording (see `bert_core.reading.wordings`).
 
     Attributes:
-        text: the characters of the best one as they were typed.
-        places: the spans, the likeliest first; of many the best hundred.
-        count: how many spans there are.
-        probability: of all of them together: that this is the answer, wherever it stands.
+        text: the best span's characters as typed.
+        places: the spans, most likely first; the best hundred if there are more.
+        count: total number of spans.
+        probability: total over all spans: how likely this is the answer, wherever it occurs.
     """
 
     text: str
@@ -95,7 +97,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One input: the logits of its T tokens, and the first piece of the passage that it holds."""
+    """One input: the logits of its T tokens, and the index of its first passage piece."""
 
     first: int
     start: Floats
@@ -104,18 +106,18 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class PassageReading:
-    """What a model says about a question and a passage of N pieces.
+    """A model's output for a question and a passage of N pieces.
 
     Attributes:
         passage: as typed.
         question: as typed.
-        spans: (N, 2) the characters of the passage's pieces.
-        words: (N,) their word, counted from 0 without gaps.
-        sentences: (N,) their sentence, likewise.
-        special: (N,) where a special token is written in the passage.
-        asked: (Q, 2) the characters of the question's pieces.
-        windows: the inputs, in the order of the passage.
-        shared: how many pieces of the passage neighbouring windows share.
+        spans: (N, 2) character range of each passage piece.
+        words: (N,) word number of each piece, counted from 0 without gaps.
+        sentences: (N,) sentence number of each piece, counted likewise.
+        special: (N,) where the passage contains a special token.
+        asked: (Q, 2) character range of each question piece.
+        windows: the inputs, in passage order.
+        shared: number of passage pieces that neighbouring windows share.
     """
 
     passage: str
@@ -135,13 +137,13 @@ class PassageReading:
 
     @property
     def nbytes(self) -> int:
-        """The memory that its arrays take."""
+        """The memory used by the arrays, in bytes."""
         arrays = (self.spans, self.words, self.sentences, self.special, self.asked)
         logits = sum(2 * window.start.nbytes for window in self.windows)
         return sum(array.nbytes for array in arrays) + logits
 
     def logits(self) -> list[WindowLogits]:
-        """Return what the windows say about the passage and about "no answer"."""
+        """Return each window's logits for the passage and for "no answer"."""
         inside = slice(self.offset, -1)
         return [
             WindowLogits(w.first, w.start[inside], w.end[inside], float(w.start[0] + w.end[0]))
@@ -159,10 +161,11 @@ class PassageReading:
         """Score every span that may be an answer.
 
         Args:
-            longest: the most pieces of an answer; in windows at most one more than they share.
-            rules: what else is asked of an answer; by default whole words and a single sentence.
-            temperature: by which the scores of spans are divided (`BertConfig.temperature`).
-            has_answer: by which the best score, minus that of "no answer", is divided.
+            longest: maximum pieces of an answer; with several windows, capped at one more than
+                they share.
+            rules: further conditions; by default whole words within a single sentence.
+            temperature: divisor of the span scores (`BertConfig.temperature`).
+            has_answer: divisor of the best span's score minus the score of "no answer".
 
         Raises:
             InputError: nothing in the passage can be an answer.
@@ -182,15 +185,15 @@ class PassageReading:
 
 @dataclass(frozen=True, slots=True)
 class PassageAnswers:
-    """All that may answer a question, with its scores.
+    """Every candidate answer to a question, with scores.
 
     Attributes:
-        reading: what the model said.
-        longest: the most pieces an answer may have.
-        rules: what else is asked of one.
-        spans: the scores of the spans, and of "no answer".
-        temperature: by which the scores of spans are divided.
-        has_answer: by which the best score, minus that of "no answer", is divided.
+        reading: the model's output.
+        longest: maximum number of pieces in an answer.
+        rules: further conditions for an answer.
+        spans: the scores of the spans and of "no answer".
+        temperature: divisor of the span scores.
+        has_answer: divisor of the best span's score minus the score of "no answer".
     """
 
     reading: PassageReading
@@ -209,7 +212,7 @@ class PassageAnswers:
 
     @property
     def probability(self) -> Floats:
-        """The probability of every span, (N, M); what is missing from 1 is "no answer"."""
+        """(N, M) probability of every span; the remainder to 1 is "no answer"."""
         return self.spans.probability(self.temperature, has_answer=self.has_answer)
 
     @property
@@ -218,19 +221,19 @@ class PassageAnswers:
         return self.spans.null_probability(self.has_answer)
 
     def answered(self, threshold: float = 0.0) -> bool:
-        """Tell whether the best span is the answer: "no answer" scores at most this much more."""
+        """Return whether "no answer" outscores the best span by at most `threshold`."""
         return -self.spans.margin <= threshold
 
     def best(self, most: int = 1) -> tuple[Answer, ...]:
-        """Return the best answers, no two of which say the same, in the order of their best spans.
+        """Return the best answers with distinct wordings, ordered by their best spans.
 
         Args:
-            most: how many are wanted; there may be fewer, but one at least.
+            most: maximum number to return; there may be fewer, but there is at least one.
         """
         return tuple(self._best(most))
 
     def alike(self) -> NDArray[np.bool_]:
-        """Return (N, M): which spans say what the best one says, itself among them."""
+        """Return (N, M): which spans have the same wording as the best one, itself included."""
         found = np.zeros(self.spans.score.shape, dtype=np.bool_)
         found[self._wordings().alike(self.spans.score, *self.spans.best)] = True
         return found
@@ -239,7 +242,7 @@ class PassageAnswers:
         return Wordings(self.reading.passage, self.reading.spans)
 
     def _best(self, most: int) -> Iterator[Answer]:
-        """Yield the best answers; all spans that say the same are one of them."""
+        """Yield the best answers, each combining all spans with the same wording."""
         probability, wordings = self.probability, self._wordings()
         passage, bounds = self.reading.passage, self.reading.spans
         left = self.spans.score.copy()
@@ -249,7 +252,7 @@ class PassageAnswers:
                 return
             rows, columns = wordings.alike(self.spans.score, int(first), int(first + more))
             left[rows, columns] = -np.inf
-            # Several cuts into pieces may give the same characters of one place.
+            # Different piece spans may cover the same characters.
             held = np.column_stack([bounds[rows, 0], bounds[rows + columns, 1]])
             places, place = np.unique(held, axis=0, return_inverse=True)
             place = place.ravel()
@@ -277,21 +280,21 @@ def answer_question(
     longest: int = LONGEST,
     rules: Rules | None = None,
 ) -> PassageAnswers:
-    """Find what in a passage of any length answers a question.
+    """Find the answer to a question in a passage of any length.
 
-    Probabilities are those of the temperatures in the model's configuration.
+    Probabilities use the temperatures in the model's configuration.
 
     Args:
         model: in evaluation mode.
-        tokenizer: of the model.
-        passage: the text that is searched.
-        question: what is asked.
-        longest: the most pieces of an answer.
-        rules: what else is asked of an answer; by default whole words and a single sentence.
+        tokenizer: the model's tokenizer.
+        passage: the text to search.
+        question: the question.
+        longest: maximum number of pieces in an answer.
+        rules: further conditions; by default whole words within a single sentence.
 
     Raises:
-        InputError: an empty text, a question too long for the model, or a passage in which nothing
-            can be an answer.
+        InputError: a text is empty, the question is too long for the model, or nothing in the
+            passage can be an answer.
     """
     [reading] = read_passages(Runner.of(model, tokenizer), [(passage, question)])
     return reading.answers(
@@ -306,11 +309,11 @@ def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[Pass
     """Run a model over whole passages.
 
     Args:
-        runner: computes.
-        asked: passages, each with the question that is asked of it.
+        runner: runs the model.
+        asked: pairs of a passage and a question about it.
 
     Raises:
-        InputError: an empty text, or a question too long for the model.
+        InputError: a text is empty, or a question is too long for the model.
     """
     wholes = [runner.tokenizer.encode(question, passage) for passage, question in asked]
     windows = [_cut(runner, whole) for whole in wholes]
@@ -323,7 +326,7 @@ def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[Pass
 
 
 def _cut(runner: Runner, whole: Encoding) -> Windows:
-    """Return the inputs for a question and its passage; what fits is not cut."""
+    """Return the inputs for a question and its passage, cut only if it does not fit."""
     asked = first_of_text(whole) - 2
     size = min(WINDOW, runner.max_length)
     _check(asked, len(whole) - asked - 3, size)
@@ -332,7 +335,7 @@ def _cut(runner: Runner, whole: Encoding) -> Windows:
 
 
 def _check(asked: int, pieces: int, size: int) -> None:
-    """Refuse texts without a piece, and a question that leaves the passage no room."""
+    """Reject empty texts, and a question that leaves too little room for the passage."""
     if not pieces:
         raise InputError("The passage holds nothing that the model reads. Write or paste a text.")
     if not asked:
@@ -351,7 +354,7 @@ def _reading(
     windows: Windows,
     logits: Sequence[tuple[Floats, ...]],
 ) -> PassageReading:
-    """Put together what the windows of one passage say."""
+    """Combine the outputs of one passage's windows."""
     assert whole.text_pair is not None
     first = first_of_text(whole)
     inside = slice(first, -1)

@@ -1,7 +1,7 @@
-"""Many inputs through a model: those of like length together, and no more at once than is wanted.
+"""Run many inputs through a model, in batches of similar length and limited size.
 
-Readers compute through a `Runner`. `Runner.of` makes one from a model; who has another way to a
-model, such as a queue that others wait in too, gives his own `run`.
+Readers compute through a `Runner`. `Runner.of` makes one from a model; to reach the model some
+other way, such as through a shared queue, pass a `run` function of your own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,20 +24,20 @@ Inputs = tuple[Tensor, Tensor, Tensor]
 Floats = NDArray[np.float64]
 
 _CPU = torch.device("cpu")
-_TOKENS = {"cpu": 4096, "cuda": 65_536}  # of a batch
+_TOKENS = {"cpu": 4096, "cuda": 65_536}  # per batch
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """What computes for a reader.
+    """Runs the model for a reader.
 
     Attributes:
         run: computes several inputs at once, padded to the longest.
-        tokenizer: of the model.
-        max_length: the longest input in tokens, [CLS] and [SEP] included.
-        device: decides how many tokens are computed at once.
-        together: the most inputs that are computed at once; None sets no limit.
-        progress: is told after each call of `run` how many inputs are done, and of how many.
+        tokenizer: the model's tokenizer.
+        max_length: maximum input length in tokens, including [CLS] and [SEP].
+        device: determines how many tokens are computed at once.
+        together: maximum number of inputs computed at once; None for no limit.
+        progress: called after each call of `run` with the number of inputs done and the total.
     """
 
     run: Run
@@ -49,11 +49,11 @@ class Runner:
 
     @classmethod
     def of(cls, model: BertPreTrainedModel, tokenizer: BertTokenizer) -> "Runner":
-        """Return what runs a model where it is, without gradients.
+        """Return a runner that runs the model on its current device, without gradients.
 
         Args:
             model: with any head, in evaluation mode.
-            tokenizer: of the model.
+            tokenizer: the model's tokenizer.
         """
 
         @torch.inference_mode()
@@ -64,14 +64,14 @@ class Runner:
         return cls(run, tokenizer, model.config.max_position_embeddings, model.device)
 
     def logits(self, inputs: Sequence[Encoding], *names: str) -> list[tuple[Floats, ...]]:
-        """Compute all inputs, those of like length together.
+        """Compute all inputs, batching those of similar length.
 
         Args:
             inputs: in any order.
-            names: attributes of `ModelOutputs` with one row a token.
+            names: attributes of `ModelOutputs` with one row per token.
 
         Returns:
-            For each input, in their order, what these attributes hold: (T, ...) without padding.
+            The values of these attributes for each input, in input order: (T, ...) without padding.
         """
         found: list[tuple[Floats, ...]] = [()] * len(inputs)
         done = 0
@@ -90,16 +90,16 @@ class Runner:
 def by_length(
     lengths: Sequence[int], device: torch.device, *, each: int = 1, most: int | None = None
 ) -> Iterator[list[int]]:
-    """Group rows of like length, so that little is computed on padding.
+    """Group rows of similar length, so that little time is spent on padding.
 
     Args:
         lengths: tokens of each row.
-        device: decides how many tokens make a batch.
-        each: inputs that a row consists of.
-        most: the most rows of a batch; None sets no limit.
+        device: determines how many tokens fit in a batch.
+        each: number of inputs per row.
+        most: maximum number of rows in a batch; None for no limit.
 
     Yields:
-        The numbers of the rows of a batch; every row once.
+        The row numbers of each batch; every row appears once.
     """
     room = _TOKENS.get(device.type, _TOKENS["cuda"])
     group: list[int] = []
@@ -116,7 +116,7 @@ def by_length(
 def batches(
     tokenizer: BertTokenizer, rows: Sequence[Encoding], device: torch.device
 ) -> Iterator[tuple[list[int], Inputs]]:
-    """Yield the rows in batches of like length: their numbers; ids, token types and mask."""
+    """Yield batches of rows of similar length: row numbers; ids, token types and mask."""
     for group in by_length([len(row) for row in rows], device):
         yield group, input_tensors(tokenizer, [rows[index] for index in group], device)
 
@@ -124,7 +124,7 @@ def batches(
 def input_tensors(
     tokenizer: BertTokenizer, inputs: Sequence[Encoding], device: torch.device
 ) -> Inputs:
-    """Pad inputs to the longest: ids, token types and mask, (B, T) each."""
+    """Pad inputs to the longest and return ids, token types and mask, each (B, T)."""
     tensors = padded_encodings(tokenizer, inputs)
     ids, types, mask = (tensors[name].to(device) for name in tensors)
     return ids, types, mask

@@ -1,8 +1,8 @@
-"""Where the sentences of running English text begin and end, by rule."""
+"""Rule-based sentence boundaries for running English text."""
 
 import re
 
-# Abbreviations after which a full stop seldom ends a sentence.
+# Abbreviations whose full stop rarely ends a sentence.
 _ABBREVIATIONS = frozenset(
     re.findall(
         r"\S+",
@@ -11,17 +11,17 @@ _ABBREVIATIONS = frozenset(
         dec""",
     )
 )
-# No run of marks is entered in its middle or given back: a text of marks alone costs no more.
+# No match starts inside a run of marks, and none backtracks: a text of marks alone stays cheap.
 _END = re.compile(r"""(?<![.!?])[.!?]++["'”’)\]]*+\s++(?=["'“‘(\[]?[A-Z0-9])""")
 _OTHER_ENDS = re.compile(r"[。！？]++[”』」]?\s*+|\n\s*?\n\s*+")
-_LONGEST = 40  # characters of a word that are looked at; no abbreviation has more
+_LONGEST = 40  # characters of a word to check; no abbreviation is longer
 
 
 def sentence_starts(text: str) -> list[int]:
     """Return where each sentence after the first begins, as an index into the text.
 
     A sentence ends at ".", "!" or "?" before a space and a capital letter or digit, unless an
-    abbreviation or a single initial stands before the full stop.
+    abbreviation or a single initial precedes the full stop.
 
     >>> sentence_starts("Dr. Ada left. She came back.")
     [14]
@@ -38,9 +38,10 @@ def sentence_starts(text: str) -> list[int]:
 
 
 def typed_sentence_starts(text: str) -> list[int]:
-    """Do as `sentence_starts` for text as people paste it: further ends count.
+    """Return where each sentence after the first begins, in text as people paste it.
 
-    A sentence also ends at a blank line and at the full stops of Chinese and Japanese.
+    In addition to the rule of `sentence_starts`, a sentence ends at a blank line and at the
+    sentence-final marks of Chinese and Japanese.
     """
     return sorted({*sentence_starts(text), *(match.end() for match in _OTHER_ENDS.finditer(text))})
 

@@ -1,32 +1,32 @@
-"""Which span of a text answers a question: from the logits of windows to one score per span.
+"""Score the spans of a text as answers, from the logits of its windows.
 
-The head for question answering gives every token two logits, one for "the answer starts here" and
-one for "it ends here"; a span scores their sum (Devlin et al. 2019, section 4.2). A text longer
-than the model is read in overlapping windows, and most spans are then held by several. Each is
-scored once, by the window that `windows.readers` chooses.
+The question-answering head gives every token two logits: one for "the answer starts here" and one
+for "the answer ends here". A span's score is the sum of the two (Devlin et al. 2019, section 4.2).
+A text that is too long for the model is read in overlapping windows, so several windows may contain
+the same span. Each span is scored once, by the window that `windows.readers` chooses.
 
-"No answer" is position 0, [CLS], as start and as end (Devlin et al. 2019, section 4.3; the task is
-that of Rajpurkar et al. 2018, "Know What You Don't Know"). Of several windows the least such score
-counts, because a text answers the question as soon as one window of it does.
+"No answer" is position 0, [CLS], as both start and end (Devlin et al. 2019, section 4.3; the task
+is that of Rajpurkar et al. 2018, "Know What You Don't Know"). With several windows the lowest such
+score counts, because a text answers the question if any of its windows does.
 
-Two rules may be asked for that the usual decoders do not have: a span takes words whole, and it
-stays within one part of the text, such as a sentence. They cost next to no right answer (of the
-23,874 answers that people marked in the training data 44 began or ended inside a word, and 38 ran
-over an end of a sentence as `sentences` finds it, mostly the point of an abbreviation) and shut out
-what no person would mark. Without them the spans come in the usual order.
+Two optional rules go beyond the usual decoders: a span consists of whole words, and it stays within
+one part of the text, such as a sentence. They exclude spans that no person would mark and cost
+almost no right answers: of the 23,874 answers that people marked in the training data, 44 began or
+ended inside a word, and 38 crossed a sentence end as found by `sentences`, mostly the full stop of
+an abbreviation. Without these rules the spans are ranked as usual.
 
-Probabilities come in two steps, because two things are asked. Whether the passage answers at all
-tells the best span's score against that of "no answer": the logistic function of their difference.
-So "no answer" is likelier than not exactly where it scores above the best span, which is what the
-published decision compares (Devlin et al. 2019, section 4.3). How likely a span is, if the passage
-answers, is the softmax of the scores over all spans that may be an answer, each counted once; the
-product of both is its probability. One window that holds everything is no special case.
+Probabilities are computed in two steps. First, the probability that the passage answers at all is
+the logistic function of the best span's score minus the score of "no answer". "No answer" is
+therefore more likely than not exactly when it scores above the best span, which is the published
+decision rule (Devlin et al. 2019, section 4.3). Second, the probability of a span, given that the
+passage answers, is the softmax over the scores of all allowed spans, each counted once. A span's
+probability is the product of the two. A text that fits one window is handled the same way.
 
-Each step divides by a temperature of its own (Guo et al. 2017; `BertConfig.temperature`), which
-moves no span past another and changes no decision. The two are far apart: when they were first
-fitted, to 1.04 for the choice of a span and 2.76 for there being an answer. One softmax over the
-spans and "no answer" has a single temperature for both; and where many weak spans stand against
-"no answer", it gives that less than half although it beats each of them.
+Each step has its own temperature (Guo et al. 2017; `BertConfig.temperature`), which changes neither
+the ranking of spans nor any decision. The two differ widely: when first fitted, they were 1.04 for
+the choice of a span and 2.76 for whether there is an answer. A single softmax over the spans and
+"no answer" would have one temperature for both, and many weak spans together could push "no answer"
+below one half although it beats each of them.
 """
 
 from collections.abc import Sequence
@@ -43,10 +43,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class WindowLogits:
-    """What the head says about one window of a text, the text's n tokens in it alone.
+    """The head's logits for the n text tokens in one window.
 
     Attributes:
-        first: which token of the text is the window's first.
+        first: index in the text of the window's first token.
         start: (n,) start logits.
         end: (n,) end logits.
         null: start logit plus end logit of [CLS].
@@ -59,18 +59,18 @@ class WindowLogits:
 
     @property
     def last(self) -> int:
-        """The token of the text behind the window's last."""
+        """Index in the text after the window's last token."""
         return self.first + len(self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class SpanScores:
-    """Every span of a text of N tokens: row i, column d is the one from token i to i + d.
+    """Scores of every span of a text of N tokens: row i, column d is the span from i to i + d.
 
     Attributes:
-        score: (N, M) start logit plus end logit; -inf where no answer may stand.
-        window: (N, M) number of the window that gave it; -1 where none holds the span.
-        start: (N,) start logits, each from the window with most room around the token.
+        score: (N, M) start logit plus end logit; -inf where no answer is allowed.
+        window: (N, M) number of the window that scored it; -1 where no window contains the span.
+        start: (N,) start logits, each from the window with the most context around the token.
         end: (N,) end logits, likewise.
         null: the score of "no answer".
     """
@@ -94,25 +94,25 @@ class SpanScores:
 
     @property
     def margin(self) -> float:
-        """The best span's score minus that of "no answer"; above 0 the passage answers."""
+        """The best span's score minus that of "no answer"; if above 0, the passage answers."""
         return self.best_score - self.null
 
     def probability(self, temperature: float = 1.0, *, has_answer: float = 1.0) -> Floats:
-        """Return (N, M) the probability of every span; what is missing from 1 is "no answer".
+        """Return the (N, M) probability of every span; the remainder to 1 is "no answer".
 
         Args:
-            temperature: what the scores of spans are divided by.
-            has_answer: what the margin is divided by.
+            temperature: divisor of the span scores.
+            has_answer: divisor of the margin.
         """
         return (1.0 - self.null_probability(has_answer)) * self.shares(temperature)
 
     def shares(self, temperature: float = 1.0) -> Floats:
-        """Return (N, M) the probability of every span if the passage answers at all."""
+        """Return the (N, M) probability of every span, given that the passage answers."""
         exponentials = np.exp((self.score - self.best_score) / temperature)
         return np.asarray(exponentials / exponentials.sum())
 
     def null_probability(self, has_answer: float = 1.0) -> float:
-        """Return the probability of "no answer": the logistic function of the margin's negative.
+        """Return the probability of "no answer": the logistic function of the negative margin.
 
         >>> scores, windows = np.array([[2.0]]), np.array([[0]], dtype=np.int32)
         >>> spans = SpanScores(scores, windows, np.array([1.0]), np.array([1.0]), null=2.0)
@@ -132,20 +132,20 @@ def score_spans(
 ) -> SpanScores:
     """Score every span of a text that may be an answer.
 
-    A span longer than what neighbouring windows share, by more than one token, may be held whole
-    by no window; it then counts as one that may not be an answer.
+    A span more than one token longer than the overlap of neighbouring windows may not fit into any
+    window; it is then not allowed as an answer.
 
     Args:
-        windows: the windows in the order of the text, covering it without a gap.
-        longest: the most tokens of an answer (M; fewer where the text has fewer).
+        windows: the windows in text order, covering the text without gaps.
+        longest: maximum tokens of an answer (M; smaller if the text is shorter).
         forbidden: (N,) tokens that may not be part of an answer.
         words: (N,) number of each token's word. If given, an answer begins with the first token of
-            a word and ends with the last of one.
-        parts: (N,) number of each token's part of the text, never falling. If given, an answer
+            a word and ends with the last token of one.
+        parts: (N,) number of each token's part of the text, never decreasing. If given, an answer
             begins and ends in the same part.
 
     Raises:
-        InputError: no span at all may be an answer.
+        InputError: no span is allowed as an answer.
     """
     tokens = len(forbidden)
     longest = min(longest, tokens)
@@ -183,7 +183,7 @@ def shifted(values: Floats, longest: int, fill: float) -> Floats:
 
 
 def _holds(forbidden: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
-    """Return (N, M): whether a forbidden token stands in the span."""
+    """Return (N, M): whether the span contains a forbidden token."""
     before = np.concatenate([[0], np.cumsum(forbidden)]).astype(np.float64)
     return np.asarray(shifted(before[1:], longest, float(before[-1])) > before[:-1, None])
 

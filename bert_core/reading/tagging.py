@@ -1,13 +1,13 @@
-"""Labels of token classification read as stretches: BIO, its relatives, and plain labels.
+"""Join token-classification labels into stretches: BIO, related schemes, and plain labels.
 
-A model gives every token or word one label. `TagScheme` takes the label names apart ("B-PER" begins
-a PER), says by which rules they were made, joins a sequence of labels into stretches, and names the
-places where the sequence breaks its own rules.
+A model gives every token or word one label. `TagScheme` parses the label names ("B-PER" begins a
+PER), recognises which scheme they follow, joins a sequence of labels into stretches, and reports
+where the sequence breaks the rules of its scheme.
 
-The schemes: BIO (Ramshaw and Marcus 1995 in the form of Tjong Kim Sang 2002, where every entity
-begins with B-), its first form IOB1 (B- only between neighbours of one kind), IO (no B- at all),
-BIOES and BILOU (Ratinov and Roth 2009, with marks for the end and for entities of one word), and
-plain labels without a prefix, as for parts of speech.
+Supported schemes: BIO (Ramshaw and Marcus 1995, in the form of Tjong Kim Sang 2002, where every
+entity begins with B-); its original form IOB1 (B- only between neighbours of the same kind); IO (no
+B- at all); BIOES and BILOU (Ratinov and Roth 2009, with prefixes for the end of an entity and for
+one-word entities); and plain labels without a prefix, as for parts of speech.
 """
 
 import re
@@ -32,17 +32,17 @@ _ROLES: dict[str, Role] = {
     "S": "single",
     "U": "single",
 }
-_NAMELESS = re.compile(r"LABEL_\d+")  # what a configuration without names is read as
+_NAMELESS = re.compile(r"LABEL_\d+")  # the default when a configuration names no labels
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One label, taken apart.
+    """One label, split into its parts.
 
     Attributes:
-        name: as the model's configuration spells it, such as "B-PER".
-        role: what it does to a stretch.
-        kind: what the stretch is, such as "PER"; "" for the label outside all stretches.
+        name: as spelled in the model's configuration, such as "B-PER".
+        role: its role in a stretch.
+        kind: the kind of the stretch, such as "PER"; "" for the label outside all stretches.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Labels that belong together.
+    """A run of labels that belong together.
 
     Attributes:
-        kind: what it is.
+        kind: its kind, such as "PER".
         start: its first position in the sequence.
-        stop: the position after its last one.
+        stop: the position after its last.
     """
 
     kind: str
@@ -71,10 +71,10 @@ class Fault:
 
     Attributes:
         at: the position of the label.
-        why: "not opened": it continues something that is not there; "not closed" (BIOES only):
-            it promises something that does not follow.
-        label: its name.
-        before: the name of the label before it; "" at the beginning.
+        why: "not opened" if it continues a stretch that is not open; "not closed" (BIOES only)
+            if its stretch should continue but does not.
+        label: the label's name.
+        before: the name of the preceding label; "" at the start.
     """
 
     at: int
@@ -90,11 +90,11 @@ class TagScheme:
         names: every label of the model, in the order of its logits.
 
     Attributes:
-        names: as they were given.
-        tags: the labels taken apart, in the same order.
-        kinds: every kind of stretch, sorted, so that equal sets of labels give equal orders.
-        name: which scheme it is.
-        nameless: whether the model never named its labels ("LABEL_0", "LABEL_1", ...).
+        names: as given.
+        tags: the parsed labels, in the same order.
+        kinds: every kind of stretch, sorted so that equal sets of labels give equal orders.
+        name: the scheme.
+        nameless: whether all labels have default names ("LABEL_0", "LABEL_1", ...).
 
     >>> scheme = TagScheme(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
     >>> scheme.name, scheme.kinds
@@ -116,18 +116,17 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
 
     @classmethod
     def of(cls, config: BertConfig) -> "TagScheme":
-        """Return the labels of a model, one for each of its logits."""
+        """Return the scheme of a model's labels, one for each of its logits."""
         return cls([config.label_name(number) for number in range(config.num_labels)])
 
     def stretches(self, labels: Sequence[int]) -> list[Stretch]:
         """Join a sequence of label numbers into stretches.
 
-        A label that continues (I-, E-, or a plain one) joins the stretch before it where that is
-        still open and of the same kind; otherwise it starts one of its own, so that nothing a
-        model marked is lost.
+        A continuing label (I-, E- or plain) joins the preceding stretch if that is still open and
+        of the same kind. Otherwise it starts a new one, so that nothing the model marked is lost.
 
         Args:
-            labels: one label number a position, in the order of the text.
+            labels: one label number per position, in text order.
         """
         found: list[Stretch] = []
         kind, start, is_open = "", 0, False
@@ -144,16 +143,16 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
         return found
 
     def faults(self, labels: Sequence[int]) -> list[Fault]:
-        """Find the labels that break the rules of the scheme; in IOB1, IO and plain none can.
+        """Find labels that break the rules of the scheme; in IOB1, IO and plain none can.
 
         Args:
-            labels: one label number a position, in the order of the text.
+            labels: one label number per position, in text order.
         """
         if self.name not in ("BIO", "BIOES"):
             return []
         strict = self.name == "BIOES"
         found: list[tuple[int, Break]] = []
-        owed = ""  # the kind of the stretch that is open before this label
+        owed = ""  # kind of the stretch still open before this label
         for at, label in enumerate(labels):
             tag = self.tags[label]
             continues = tag.role in ("inside", "end")
@@ -170,7 +169,7 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
 
 
 def _take_apart(names: Sequence[str]) -> tuple[Tag, ...]:
-    """Split the names into prefix and kind, where prefixes are in use at all."""
+    """Split label names into prefix and kind if the model uses prefixes."""
     matches = [_PREFIXED.fullmatch(name) for name in names]
     begun = {match[2] for match in matches if match and match[1] == "B"}
     prefixed = any(match and match[1] in "BI" for match in matches)
@@ -178,7 +177,7 @@ def _take_apart(names: Sequence[str]) -> tuple[Tag, ...]:
     for name, match in zip(names, matches, strict=True):
         if name.upper() == _OUTSIDE:
             tags.append(Tag(name, "outside", ""))
-        # "E-mail" is a label of its own unless there is a "B-mail" for it to end.
+        # "E-mail" is a plain label unless there is also a "B-mail".
         elif match and prefixed and (match[1] in "BI" or match[2] in begun):
             tags.append(Tag(name, _ROLES[match[1]], match[2]))
         else:
@@ -187,7 +186,7 @@ def _take_apart(names: Sequence[str]) -> tuple[Tag, ...]:
 
 
 def _recognise(tags: Sequence[Tag]) -> Scheme:
-    """Tell from the labels alone by which scheme they were made."""
+    """Recognise the scheme from the labels alone."""
     roles = {tag.role for tag in tags}
     if roles & {"end", "single"}:
         return "BIOES"

@@ -1,10 +1,10 @@
-"""Windows over a text that is longer than the model, and which of them reads which place.
+"""Cut a text that is too long for the model into windows, and choose which window reads what.
 
-Neighbouring windows overlap, so most places are held by several. Each place, a token or a stretch
-of tokens, is read by one: the window in which its distance to the nearest cut is greatest, the
-earlier one of equals. The beginning and the end of the text are no cuts, because nothing is missing
-there. (The reference implementation of BERT asks the same of the first token of an answer alone,
-and so takes the ends of answers from a window that may break off right behind them.)
+Neighbouring windows overlap, so several windows may contain the same token or stretch of tokens.
+Each is read by exactly one: the window in which it is farthest from the nearest cut, the earlier
+one in a tie. The start and end of the text are not cuts, because no context is missing there. (The
+reference implementation of BERT applies this rule only to the first token of an answer, so the
+window it uses may be cut right after the answer's end.)
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """A text of N tokens, or the second one of a pair, as inputs of the model.
+    """A text of N tokens, or the second text of a pair, as model inputs.
 
     Attributes:
-        inputs: one input or several overlapping ones, in the order of the text.
-        bounds: for each the first token of the text that it holds and the one after its last.
+        inputs: one input or several overlapping ones, in text order.
+        bounds: index of the first text token in each input, and the index after its last.
     """
 
     inputs: Sequence[Encoding]
@@ -33,24 +33,24 @@ class Windows:
 
     @property
     def shared(self) -> int:
-        """How many tokens neighbours share; 0 for a single input."""
+        """Number of tokens that neighbours share; 0 for a single input."""
         return self.bounds[0][1] - self.bounds[1][0] if len(self.bounds) > 1 else 0
 
 
 def cut_windows(
     tokenizer: BertTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
 ) -> Windows:
-    """Cut an input that is too long into windows; one that fits is left whole.
+    """Cut an input into windows if it is too long.
 
     Args:
-        tokenizer: that made the encoding.
-        whole: a text, or a pair of which the second text is cut.
-        fits: the most tokens of an input that is not cut, [CLS] and [SEP] included.
-        size: the most tokens of a window, likewise.
-        stride: how many tokens of the text neighbours share.
+        tokenizer: the tokenizer that made the encoding.
+        whole: a text, or a pair whose second text is cut.
+        fits: maximum tokens of an uncut input, including [CLS] and [SEP].
+        size: maximum tokens of a window, including [CLS] and [SEP].
+        stride: number of text tokens that neighbours share.
 
     Raises:
-        InputError: no window would move forward.
+        InputError: the windows would not advance.
     """
     held = len(whole) - first_of_text(whole) - 1  # [SEP] ends every input
     if len(whole) <= fits:
@@ -61,23 +61,23 @@ def cut_windows(
 
 
 def first_of_text(encoding: Encoding) -> int:
-    """Return the position in every window of the first token of the text that is cut."""
+    """Return the position, in every window, of the first token of the text being cut."""
     return 1 if encoding.text_pair is None else encoding.token_type_ids.index(1)
 
 
 def readers(bounds: Sequence[Span], longest: int = 1) -> tuple[Numbers, Numbers]:
-    """Choose for every stretch of a text the window that reads it, by the rule of this module.
+    """Choose the window that reads each stretch of a text; see the module docstring for the rule.
 
-    Row i, column d of what is returned is the stretch from token i to token i + d.
+    Row i, column d of the results is the stretch from token i to token i + d.
 
     Args:
-        bounds: first token of each window and the one after its last, covering the N tokens of the
-            text without a gap.
-        longest: tokens of the longest stretch, M.
+        bounds: first token of each window and the index after its last, covering the N tokens of
+            the text without gaps.
+        longest: M, the length of the longest stretch in tokens.
 
     Returns:
-        (N, M) the number of the window; -1 where no window holds the stretch whole.
-        (N, M) the distance to the nearest cut there; N where there is no cut, -1 as before.
+        (N, M) number of the window; -1 where no window contains the whole stretch.
+        (N, M) distance to the nearest cut in that window; N where there is no cut, -1 as above.
 
     >>> readers([(0, 4), (2, 6)])[0].ravel().tolist()
     [0, 0, 0, 1, 1, 1]
@@ -87,7 +87,7 @@ def readers(bounds: Sequence[Span], longest: int = 1) -> tuple[Numbers, Numbers]
     room = np.full((tokens, longest), -1, dtype=np.int32)
     for window, (first, end) in enumerate(bounds):
         left = np.arange(end - first, dtype=np.int32)[:, None]  # (n, 1)
-        right = left[::-1] - np.arange(longest, dtype=np.int32)  # (n, M); below 0: not held whole
+        right = left[::-1] - np.arange(longest, dtype=np.int32)  # (n, M); < 0: not contained
         nearest = np.minimum(left if first else tokens, right if end < tokens else tokens)
         here = np.where(right < 0, -1, nearest)
         better = here > room[first:end]

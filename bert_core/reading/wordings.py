@@ -1,10 +1,11 @@
-"""Which spans of a text say the same: "the Nile", "Nile" and "The Nile," are one answer.
+"""Find spans with the same wording: "the Nile", "Nile" and "The Nile," are one answer.
 
-Answers are compared as the SQuAD evaluation does (Rajpurkar et al. 2016, section 6.1): lower case,
-without punctuation and without "a", "an" and "the". Blanks count for nothing here either, so that
-each span of a text is a stretch of one string of letters, and equal spans are found by searching
-it. A person who reads "Nile, 60 %" takes it for the probability that the Nile is the answer, not
-that the answer stands at this one place and without its article; that is the sum over such spans.
+Answers are compared as in the SQuAD evaluation (Rajpurkar et al. 2016, section 6.1): in lower case,
+without punctuation and without "a", "an" and "the". Spaces are ignored too, so each span of a text
+is a substring of one string of letters, and searching that string finds equal spans.
+
+People read "Nile, 60 %" as the probability that the Nile is the answer, not that this particular
+occurrence without its article is. That probability is the sum over all spans with the same wording.
 """
 
 import re
@@ -22,11 +23,11 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 
 class Wordings:
-    """The spans of a text of N tokens, by what they say.
+    """The spans of a text of N tokens, compared by wording.
 
     Args:
-        text: the characters.
-        offsets: (N, 2) the first character of each token, and the one behind its last.
+        text: the text.
+        offsets: (N, 2) index of each token's first character, and the index after its last.
 
     >>> words = Wordings("The Nile, or Nile.", np.array([[0, 3], [4, 8], [10, 12], [13, 17]]))
     >>> score = np.zeros((4, 2))
@@ -40,17 +41,18 @@ class Wordings:
         self._bounds = before[offsets]  # (N, 2): the tokens as stretches of the letters
 
     def alike(self, score: Floats, first: int, last: int) -> tuple[Places, Places]:
-        """Find the spans that say what one says; itself is among them.
+        """Find all spans with the same wording as a given span, itself included.
 
-        A span that says nothing, such as a comma or "the" alone, is alike where its characters are.
+        A span with no letters left, such as a comma or "the" alone, is compared by its exact
+        characters.
 
         Args:
-            score: (N, M) of every span, see `SpanScores`; -inf where no answer may stand.
-            first: the span's first token.
-            last: its last token.
+            score: (N, M) score of every span, see `SpanScores`; -inf where no answer is allowed.
+            first: the given span's first token.
+            last: the given span's last token.
 
         Returns:
-            Rows and columns of `score`.
+            Row and column indices into `score`.
         """
         said = self._letters[self._bounds[first, 0] : self._bounds[last, 1]]
         if said:
@@ -60,12 +62,12 @@ class Wordings:
 
 
 def _letters(text: str) -> tuple[str, Places]:
-    """Return what counts of a text, and (len(text) + 1,) how much of it stands before a place."""
+    """Return the letters that count, and (len(text) + 1,) how many of them precede each index."""
     places: list[int] = []
     plain: list[str] = []
     for place, character in enumerate(text):
         if character not in _PUNCTUATION:
-            small = character.lower()  # of some letters more than one character
+            small = character.lower()  # may be more than one character
             plain.extend(small)
             places.extend([place] * len(small))
     kept = np.array([not character.isspace() for character in plain], dtype=np.bool_)
@@ -77,7 +79,7 @@ def _letters(text: str) -> tuple[str, Places]:
 
 
 def _equal(said: str, letters: str, bounds: Places, score: Floats) -> tuple[Places, Places]:
-    """Find the spans that cover exactly one occurrence of some letters."""
+    """Find the spans that cover exactly one occurrence of the given letters."""
     starts, at = [], letters.find(said)
     while at >= 0:
         starts.append(at)
