@@ -30,7 +30,7 @@ from training.tables import figure_table, reached
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one stage; return the exit status."""
+    """Run one command and return the exit status."""
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
@@ -205,7 +205,7 @@ def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
 
 
 def _polite_end() -> threading.Event:
-    """Return what a signal to end sets: the stage then saves its state first."""
+    """Return an event set by SIGTERM or SIGINT, so that a stage saves its state before it ends."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -246,7 +246,7 @@ def _as_json(measured: Measured) -> str:
 
 
 def _whisper(line: str) -> None:
-    """Tell how far it is without getting into what is printed."""
+    """Report progress on stderr, to keep stdout for the results."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Batches padded to few different lengths, as compiled steps on a graphics card like them."""
+"""Pad batches to a few fixed lengths, which suits compiled steps on a graphics card."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,15 @@ _IGNORED = -100
 
 
 class Padded:
-    """A `BatchSource` whose rows are a multiple of some number of tokens long.
+    """A `BatchSource` that pads row lengths to a multiple of some number of tokens.
 
-    What is added is hidden by the attention mask and bears no label, so no loss changes. Packed
-    blocks have no mask and stay as they are.
+    The padding is hidden by the attention mask and has no labels, so the loss does not change.
+    Packed blocks have no mask and are left as they are.
 
     Args:
-        source: gives the parts.
-        multiple: 64 is what the matrix units of graphics cards like.
+        source: supplies the parts of each step.
+        multiple: row lengths become a multiple of this; 64 suits the matrix units of graphics
+            cards.
         pad_id: id of [PAD].
     """
 
@@ -48,7 +49,7 @@ class Padded:
         return dataclasses.replace(part, batch=longer)
 
     def _tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Pad everything that has one entry a token; (..., T) -> (..., T + added)."""
+        """Pad every tensor with one entry per token; (..., T) -> (..., T + added)."""
         shape = tensors["input_ids"].shape
         added = -shape[-1] % self.multiple
         fills = {"input_ids": self.pad_id, "labels": _IGNORED}
@@ -61,7 +62,7 @@ class Padded:
 
 
 def tokens_of(parts: Sequence[Any]) -> int:
-    """Count the tokens of a step, padding included."""
+    """Count the tokens in a step, including padding."""
     total = 0
     for part in parts:
         batch = part.batch

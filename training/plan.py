@@ -1,25 +1,24 @@
-"""How the recipe runs on each kind of machine; one name chooses.
+"""Plans for running the recipe on each kind of machine, chosen by name.
 
-Both plans show the same kinds of steps, in other sizes.
+Both plans use the same kinds of steps in different sizes.
 
 - `cpu`: two cores, in the background, for hours. A step of the first stage has 32 x 128 = 4,096
-  tokens of running text and 80 sentence pairs and took 2.8 seconds on two cores with bfloat16 that
-  did other work too (mean of 895 steps); 240 minutes are then about 5,200 steps and 21 million
-  tokens. A step of the second took 4.2 seconds (mean of 923, with 28 blocks and 88 pairs). The
-  budget is one of minutes, so that a busy machine ends on time.
+  tokens of running text and 80 sentence pairs. It took 2.8 seconds in bfloat16 on two cores that
+  were also doing other work (mean of 895 steps), so 240 minutes are about 5,200 steps and 21
+  million tokens. A step of the second stage took 4.2 seconds (mean of 923, with 28 blocks and 88
+  pairs). The budget is in minutes, so that a busy machine still finishes on time.
 - `cuda`: bfloat16, compiled layers, batches built ahead by processes. A step has 2,048 x 128 =
   262,144 tokens of running text (every eighth 512 x 506), so 1,200 steps see 315 million; with
-  its pairs and sentences about 360,000 tokens a step. A token costs about 64 million operations
+  pairs and sentences, a step has about 360,000 tokens. A token costs about 64 million operations
   in the layers (6 x 10.6 million weights), 21 million in the vocabulary layer (30 % of 6 x 11.7
-  million) and 4 million in the attention: 32 * 10^12 a step. At 150 * 10^12 operations a second,
-  15 % of what an H200 multiplies in bfloat16, that is 0.2 seconds a step; at 50 * 10^12, as an
-  A100 may reach, 0.64. The 600 steps of the tasks are of about the same size: 6 minutes for both
-  stages, or 19. This is arithmetic, not a measurement: what a machine really takes is measured
-  before the start and said. The budget is one of steps, so that the same seed shows the same
-  batches again.
+  million) and 4 million in the attention: 32 * 10^12 per step. At 150 * 10^12 operations a
+  second, 15 % of an H200's bfloat16 throughput, that is 0.2 seconds per step; at 50 * 10^12, as
+  an A100 may reach, 0.64. The 600 steps of the tasks are about the same size, so both stages
+  together take 6 minutes, or 19. These are estimates: the actual time is measured and reported
+  before training starts. The budget is in steps, so that the same seed produces the same batches.
 
-Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB a
-token in the layers, and 90 kB in the vocabulary layer.
+Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB per
+token in the layers and 90 kB in the vocabulary layer.
 """
 
 import os
@@ -40,11 +39,11 @@ from training.tasks import TaskSettings
 Machine = Literal["cpu", "cuda"]
 
 
-# The rate rises over a few steps only, so that little is lost of a model that was trained before.
-# Muon was ahead in short trials on two cores, from the same bundle on the same blocks of 3,072
-# tokens a step: at 5e-4 the masked-word loss was 3.96 and 4.01 after 40 and 80 steps, AdamW's 4.05
-# and 4.11 (means of 40 steps). At 1e-3 it ended 200 steps at 4.03, AdamW at 5e-4 at 3.99. Longer
-# trials side by side were not made.
+# The warm-up is short, so that little of what the starting model learnt is lost.
+# Muon did better in short trials on two cores, from the same bundle on the same blocks of 3,072
+# tokens per step: at 5e-4 its masked-word loss was 3.96 and 4.01 after 40 and 80 steps, AdamW's
+# 4.05 and 4.11 (means of 40 steps). After 200 steps it was 4.03 at 1e-3, AdamW's 3.99 at 5e-4.
+# There were no longer side-by-side trials.
 _stage = partial(TrainerSettings, warmup_steps=100, optimizer="muon")
 
 
@@ -53,15 +52,15 @@ class Plan:
     """A way to run the recipe.
 
     Attributes:
-        device: where the model is trained.
-        pretrain: length and optimization of the first stage.
-        tasks: those of the second.
-        mixture: sizes of a step of the first stage.
-        joint: sizes of a step of the second.
-        bfloat16: None chooses by the processor.
-        workers: threads that compute parts of a step side by side; 0 for one a core.
-        compiled: compile the layers.
-        builders: processes that build batches ahead.
+        device: device to train on.
+        pretrain: length and optimizer settings of the first stage.
+        tasks: the same for the second stage.
+        mixture: step sizes in the first stage.
+        joint: step sizes in the second stage.
+        bfloat16: whether to use it; None decides by the processor.
+        workers: threads that compute parts of a step in parallel; 0 for one per core.
+        compiled: whether to compile the layers.
+        builders: processes that build batches in advance.
         pad_to: rows are padded to a multiple of this many tokens.
     """
 
@@ -77,7 +76,7 @@ class Plan:
     pad_to: int = 1
 
     def on_this_machine(self) -> "Plan":
-        """Return the plan with as many workers or builders as the processor has cores for."""
+        """Return the plan with workers and builders matched to the number of cores."""
         cores = os.cpu_count() or 1
         if self.device != "cpu":
             return replace(self, builders=max(1, min(self.builders, cores - 2)))
@@ -86,12 +85,12 @@ class Plan:
         return replace(self, workers=workers, mixture=replace(self.mixture, splits=splits))
 
     def trainer(self, stage: TrainerSettings) -> TrainerSettings:
-        """Return the settings of one of the stages with what the machine decides."""
+        """Return a stage's settings, completed with those that depend on the machine."""
         bfloat16 = prefers_bfloat16(self.device) if self.bfloat16 is None else self.bfloat16
         return replace(stage, bfloat16=bfloat16, workers=self.workers, compiled=self.compiled)
 
     def with_minutes(self, minutes: float) -> "Plan":
-        """Return the plan with this much computing, divided among the stages as before."""
+        """Return the plan with this much computing time, split between the stages as before."""
         if not minutes > 0:
             raise InputError(f"The recipe is to take {minutes} minutes; give a number above 0.")
         stages = self.pretrain.budget, self.tasks.budget
@@ -200,10 +199,10 @@ PLANS: Mapping[Machine, Plan] = {
 
 
 def choose(machine: Machine | Literal["auto"]) -> Machine:
-    """Return which plan to follow.
+    """Return the name of the plan to use.
 
     Raises:
-        InputError: CUDA is wanted and this machine has none.
+        InputError: CUDA was asked for but is not available.
     """
     there = torch.cuda.is_available()
     if machine == "cuda" and not there:

@@ -1,4 +1,4 @@
-"""The pretraining stage: from an encoder to a model with both heads of pretraining."""
+"""The pretraining stage: train an encoder into a model with both pretraining heads."""
 
 import threading
 import time
@@ -20,13 +20,13 @@ def pretrain(
     say: Callable[[str], None] = print,
     stop: threading.Event | None = None,
 ) -> Trainer:
-    """Run or resume the stage until its budget is used up, or somebody sets `stop`.
+    """Run or resume the stage until its budget is used up or `stop` is set.
 
     Args:
-        settings: how the stage runs.
-        mixture: sizes of one step.
-        say: gets a line of text now and then.
-        stop: ends the stage after the step at hand, with its state saved.
+        settings: settings of the stage.
+        mixture: step sizes.
+        say: called with lines of progress text.
+        stop: when set, ends the stage after the current step and saves its state.
     """
     prepare(settings)
     return train(settings, pretraining_lesson(settings, mixture, say), say, stop)
@@ -37,12 +37,12 @@ def pretraining_lesson(
     mixture: MixtureSettings | None = None,
     say: Callable[[str], None] = print,
 ) -> Lesson:
-    """Read the texts and lay out what the stage sees.
+    """Read the texts and prepare the lesson of the stage.
 
     Args:
-        settings: how the stage runs.
-        mixture: sizes of one step.
-        say: gets a line of text.
+        settings: settings of the stage.
+        mixture: step sizes.
+        say: called with a line of progress text.
     """
     mixture = mixture or MixtureSettings()
     mixture = replace(mixture, seed=mixture.seed + settings.seed)

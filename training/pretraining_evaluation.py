@@ -1,4 +1,4 @@
-"""Measure the heads of pretraining: masked words, next sentence, everyday gaps."""
+"""Measure the pretraining heads: masked words, next sentence, everyday gaps."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from training.scores import counted
 WORD_SEED = 1234
 WORD_RATE = 0.15
 BLOCK_LENGTH = 128
-BATCH = 32  # blocks; a part of what the fixed seed fixes
+BATCH = 32  # blocks; changing it changes what the fixed seed draws
 
 
 @torch.no_grad()
@@ -54,7 +54,7 @@ def masked_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 
 @torch.no_grad()
 def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
-    """Measure next-sentence accuracy for each kind of pair in `nsp/eval_pairs` apart."""
+    """Measure next-sentence accuracy separately for each kind of pair in `nsp/eval_pairs`."""
     rows = json_rows(data / "nsp", "eval_pairs.jsonl")
     longest = model.config.max_position_embeddings
     encodings = [
@@ -75,7 +75,7 @@ def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Pa
 def gap_words(
     model: BertForPreTraining, tokenizer: BertTokenizer, gaps: Sequence[Gap] = GAPS
 ) -> list[list[str]]:
-    """Return the first five words for each gap."""
+    """Return the top five words for each gap."""
     answers: list[list[str]] = [[] for _ in gaps]
     encodings = [tokenizer.encode(gap.sentence) for gap in gaps]
     for group, (ids, types, mask) in batches(tokenizer, encodings, model.device):
@@ -87,19 +87,19 @@ def gap_words(
 
 
 def everyday_gaps(model: BertForPreTraining, tokenizer: BertTokenizer) -> Figure:
-    """Measure how often a good word is among the first five for a gap."""
+    """Measure how often a good word is among the top five for a gap."""
     answers = gap_words(model, tokenizer)
     right = sum(fills(gap, words) for gap, words in zip(GAPS, answers, strict=True))
     return counted(GAPS_AIM, right, len(GAPS))
 
 
 def fills(gap: Gap, words: Sequence[str]) -> bool:
-    """Tell whether a good word is among these; capitals, if a model knows them, do not count."""
+    """Return whether a good word is among these, ignoring case."""
     return not gap.good.isdisjoint(word.lower() for word in words)
 
 
 def gap_answers(name_or_folder: str | Path) -> list[tuple[Gap, list[str]]]:
-    """Return every gap with the first five words of a model."""
+    """Return every gap with the top five words of a model."""
     model = BertForPreTraining.from_pretrained(name_or_folder)
     tokenizer = BertTokenizer.from_pretrained(name_or_folder)
     return list(zip(GAPS, gap_words(model, tokenizer), strict=True))

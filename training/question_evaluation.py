@@ -1,8 +1,8 @@
-"""Measure question answering by the usual SQuAD rules, with and without an answer.
+"""Measure question answering by the SQuAD rules, with and without unanswerable questions.
 
-Answers are read as the site reads them, by `reading.passage`: whole words within one sentence. Text
-is compared lower-cased, without punctuation and articles: exact match and token F1 (Rajpurkar et
-al. 2016); a question without an answer counts as right when none is given (Rajpurkar et al. 2018).
+Answers are read by `reading.passage`, as on the site: whole words within one sentence. Exact match
+and token F1 compare them in lower case, without punctuation and articles (Rajpurkar et al. 2016).
+A question without an answer counts as right when the model gives none (Rajpurkar et al. 2018).
 """
 
 import re
@@ -23,7 +23,7 @@ from training.aims import ANSWERED, EXACT, OVERLAP, OVERLAP_OR_NONE
 from training.rows import json_rows
 from training.scores import Remembered, mean, resampled
 
-_PASSAGES = 5  # of an article in XQuAD, one after the other
+_PASSAGES = 5  # per article in XQuAD, in consecutive rows
 
 _READ: Remembered[Question, PassageAnswers] = Remembered()
 
@@ -31,7 +31,7 @@ _READ: Remembered[Question, PassageAnswers] = Remembered()
 def read_questions(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
 ) -> list[PassageAnswers]:
-    """Score every span of each question's passage, rows of like length together."""
+    """Score every span of each question's passage, batching rows of similar length."""
 
     def read(new: Sequence[Question]) -> list[PassageAnswers]:
         asked = [(row.context, row.question) for row in new]
@@ -41,7 +41,7 @@ def read_questions(
 
 
 def normalized(text: str) -> str:
-    """Return an answer as SQuAD compares it.
+    """Return an answer normalized for comparison, as in the SQuAD evaluation.
 
     >>> normalized("The  Eiffel Tower!")
     'eiffel tower'
@@ -51,7 +51,7 @@ def normalized(text: str) -> str:
 
 
 def token_f1(found: str, wanted: str) -> float:
-    """Return the token F1 of two answers; two empty ones agree.
+    """Return the token F1 of two answers; 1 if both are empty.
 
     >>> round(token_f1("the old bridge", "an old stone bridge"), 2)
     0.8
@@ -98,12 +98,12 @@ def xquad(data: Path) -> list[Question]:
 
 
 def elsewhere(rows: Sequence[Question]) -> list[Question | None]:
-    """Ask each question of the next passage of its article that does not hold its answer.
+    """Pair each question with the next passage of its article that does not hold its answer.
 
-    XQuAD has five passages an article, one after the other.
+    XQuAD has five passages per article, in consecutive rows.
 
     Returns:
-        One question a row; None where every other passage of the article holds the answer's text.
+        One question per row; None where every other passage of the article holds the answer's text.
     """
     contexts = list(dict.fromkeys(row.context for row in rows))
     places = {context: index for index, context in enumerate(contexts)}

@@ -1,9 +1,8 @@
-"""The whole recipe in one call: both stages, then the bundle with its figures and its card.
+"""The whole recipe in one call: both stages, then the bundle with its figures and model card.
 
-Every piece lies in a folder of its own below the work folder, and a piece that is there is not
-made again: `pretrain/` and `tasks/` (state, log, curve), `pretrained/` (what the second stage
-starts from), `bundle/`, and `recipe.json`, which holds what was asked for. A run that was killed
-goes on where it was when it is started again.
+Each result has its own folder in the work folder and is not made again if it exists: `pretrain/`
+and `tasks/` (state, log, curve), `pretrained/` (what the second stage starts from) and `bundle/`.
+`recipe.json` records the settings. A run that was killed resumes when it is started again.
 """
 
 import json
@@ -28,22 +27,22 @@ from training.task_model import start_task_model
 
 RECIPE = "recipe.json"
 PRETRAIN, TASKS, PRETRAINED, BUNDLE = "pretrain", "tasks", "pretrained", "bundle"
-MEASURED_STEPS = 8  # before and while the clock runs: a step of each kind is among them
+MEASURED_STEPS = 8  # both untimed and timed; enough to include a step of each kind
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeSettings:
-    """What the recipe is run with.
+    """Settings of a run of the recipe.
 
     Attributes:
         data: the data folder.
         work: the work folder.
         init: folder or name of the model to start from.
-        plan: how, see `training.plan`.
-        minutes: computing for both stages together; None is what the plan says.
-        seed: shifts every seed; 0 is the recipe's own.
-        save_minutes: time between two saved states.
+        plan: how to run it, see `training.plan`.
+        minutes: computing time for both stages together; None uses the budgets of the plan.
+        seed: added to every seed; 0 gives the recipe's own seeds.
+        save_minutes: minutes between saved states.
         pause_file: while it exists, the training waits.
     """
 
@@ -57,7 +56,7 @@ class RecipeSettings:
     pause_file: Path | None = None
 
     def stage(self, name: str, budget: Budget) -> StageSettings:
-        """Return the settings of a stage."""
+        """Return the settings of one stage."""
         plan = self.plan
         trainer = plan.trainer(plan.pretrain if name == PRETRAIN else plan.tasks)
         return StageSettings(
@@ -81,12 +80,12 @@ def run_recipe(
     """Run or resume the recipe.
 
     Args:
-        settings: what it is run with; a resumed run needs the same.
-        say: gets a line of text now and then.
-        stop: ends the stage at hand after its step, with its state saved.
+        settings: settings of the run; a resumed run needs the same ones.
+        say: called with lines of progress text.
+        stop: when set, ends the current stage after its step and saves its state.
 
     Returns:
-        The folder of the bundle; None where `stop` came first.
+        The bundle folder; None if `stop` was set first.
 
     Raises:
         InputError: the work folder belongs to a run with other settings.
@@ -124,7 +123,7 @@ def _run_stage(
     say: Say,
     stop: threading.Event | None,
 ) -> bool:
-    """Run what is left of a stage; return whether it is finished."""
+    """Run the rest of a stage and return whether it is finished."""
     stage = settings.stage(name, budget)
     if progress(stage.work, budget) < 1.0:
         say(f"{name}: begins" if not (stage.work / STATE).is_file() else f"{name}: goes on")
@@ -141,14 +140,14 @@ def _run_stage(
 
 
 class _Lessons:
-    """The lessons of both stages, each read once however often it is needed."""
+    """The lessons of both stages, each read only once."""
 
     def __init__(self, settings: RecipeSettings, say: Say) -> None:
         self.settings, self.say = settings, say
         self._read: dict[str, Lesson] = {}
 
     def of(self, name: str, stage: StageSettings) -> Lesson:
-        """Return the lesson of a stage, which starts from the model named in its settings."""
+        """Return the lesson of a stage, starting from the model named in its settings."""
         if name not in self._read:
             plan = self.settings.plan
             if name == PRETRAIN:
@@ -162,7 +161,7 @@ class _Lessons:
         )
 
     def forget(self, name: str) -> None:
-        """Free the memory of a stage that is over."""
+        """Free the memory of a finished stage."""
         self._read.pop(name, None)
 
 
@@ -178,10 +177,10 @@ def progress(work: Path, budget: Budget) -> float:
 
 
 def _budgets(settings: RecipeSettings, lessons: _Lessons, say: Say) -> dict[str, Budget]:
-    """Return the budget of each stage; where batches are built ahead, in steps.
+    """Return the budget of each stage, in steps if batches are built in advance.
 
-    Minutes become steps by the time a step takes here, and steps that the plan names are timed,
-    so that it can be said how long they will take.
+    Step time is measured on this machine: it converts minutes into steps, and gives an estimate
+    of how long the steps of the plan will take.
     """
     plan = (
         settings.plan if settings.minutes is None else settings.plan.with_minutes(settings.minutes)
@@ -206,7 +205,7 @@ def _budgets(settings: RecipeSettings, lessons: _Lessons, say: Say) -> dict[str,
 
 
 def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) -> None:
-    """Say what is still to do."""
+    """Report what is left to do."""
     total = 0.0
     for name, budget in budgets.items():
         left = 1.0 - progress(settings.work / name, budget)
@@ -220,7 +219,7 @@ def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) ->
     say("Not in these: reading the texts at the start, temperatures and measurements at the end.")
 
 
-# -- what was asked for ------------------------------------------------------------------------
+# -- recorded settings ------------------------------------------------------------------------
 
 
 def _asked(settings: RecipeSettings) -> dict[str, Any]:
@@ -233,10 +232,10 @@ def _asked(settings: RecipeSettings) -> dict[str, Any]:
 
 
 def _known_budgets(path: Path, asked: dict[str, Any]) -> dict[str, Budget] | None:
-    """Read the budgets of an earlier run, or None where this is the first.
+    """Read the budgets of an earlier run; None if there was none.
 
     Raises:
-        InputError: that run was asked for something else.
+        InputError: that run had other settings.
         CheckpointError: the file is damaged.
     """
     if not path.is_file():
@@ -272,7 +271,7 @@ def _write(path: Path, values: dict[str, Any]) -> None:
 
 
 def _fresh(folder: Path) -> Path:
-    """Return an empty folder beside one; renamed when it is whole, a kill leaves no half."""
+    """Return a free path next to `folder`, to write to and rename to `folder` when complete."""
     beside = folder.with_name(folder.name + ".part")
     shutil.rmtree(beside, ignore_errors=True)
     return beside

@@ -1,4 +1,4 @@
-"""A stage in words, from what it left behind: the model card's recipe and time spent."""
+"""Describe training stages from their records: the model card's recipe and time spent."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from training.record import StageRecord
 
 
 def paragraph(text: str) -> str:
-    """Fill a paragraph to the width of the card.
+    """Wrap a paragraph to the width of the card.
 
     >>> paragraph("one\\ntwo")
     'one two'
@@ -44,7 +44,7 @@ def describe_stage(number: int, stage: StageRecord) -> str:
 
 
 def time_spent(stages: Sequence[StageRecord]) -> str:
-    """Write the time of every stage and their sum as a table; "–" where nobody looked."""
+    """Write a table of the time of each stage and the total; "–" where it is unknown."""
     rows = [
         f"| {number} | {stage.steps:,} | {_minutes(stage.seconds)} | {_minutes(stage.clock)} | "
         f"{_device(stage)} |"
@@ -61,7 +61,7 @@ def time_spent(stages: Sequence[StageRecord]) -> str:
 
 
 def _minutes(seconds: float | None) -> str:
-    """Write minutes, short times with a digit more."""
+    """Format a time in minutes, with an extra digit for short times."""
     if seconds is None:
         return "–"
     return f"{seconds / 60:.1f}" if seconds < 600 else f"{seconds / 60:.0f}"
@@ -73,7 +73,7 @@ def _device(stage: StageRecord) -> str:
 
 
 def _effort(stage: StageRecord) -> str:
-    """Say how much was computed."""
+    """Describe how much was computed."""
     phases = stage.settings["phases"]
     ends = [*(phase["after_step"] for phase in phases[1:]), stage.steps]
     spans = [end - phase["after_step"] for phase, end in zip(phases, ends, strict=True)]
@@ -105,7 +105,7 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
 
 
 def _masking(mixture: Mapping[str, Any]) -> str:
-    """Say what is hidden, and of which inputs."""
+    """Describe what is hidden, and in which inputs."""
     every = mixture.get("masked_pairs_every")
     some = "a part of the pairs" if every is None else f"the pairs of every {_ordinal(every)} step"
     pairs = "all pairs" if every == 1 else some
@@ -119,7 +119,7 @@ def _masking(mixture: Mapping[str, Any]) -> str:
 
 
 def _step(mixture: Mapping[str, Any], first: int, last: int) -> str:
-    """Describe what one step of a phase held."""
+    """Describe what one step of a phase contained."""
     everyday, bare = mixture.get("everyday", 0.0), mixture.get("without_stop", 0.0)
     kinds = f"{100 * everyday:.0f} % about everyday situations" if everyday else ""
     stops = f"{100 * bare:.0f} % without their full stop" if bare else ""
@@ -152,7 +152,7 @@ def _task_step(tasks: Mapping[str, Any]) -> str:
 
 
 def _ordinal(number: int) -> str:
-    """Count up to a hundred or so, as in "every 8th".
+    """Return the ordinal of a number up to about a hundred, as in "every 8th".
 
     >>> [_ordinal(number) for number in (2, 3, 8, 11, 21)]
     ['2nd', '3rd', '8th', '11th', '21st']

@@ -1,4 +1,4 @@
-"""How a bundle came to be: one entry a stage, kept beside the weights as `training.json`."""
+"""How a bundle was trained: one entry per stage, stored next to the weights in `training.json`."""
 
 import json
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from bert_core.errors import CheckpointError, MissingFileError
 from training.stage import LOG, SETTINGS
 
 RECORD = "training.json"
-NOTE = "note.md"  # what a person wants to say about a stage
+NOTE = "note.md"  # optional remarks about a stage, written by hand
 
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """What one stage was.
+    """The record of one stage.
 
     Attributes:
-        settings: as the stage wrote them: device, tokens of text, phases.
-        steps: done in all.
-        seconds: of computing.
-        note: what a person said about it, Markdown.
-        clock: seconds by the clock, pauses and all; None where nobody looked.
+        settings: as written by the stage: device, tokens of text, phases.
+        steps: total number of steps.
+        seconds: computing time.
+        note: remarks written by hand, in Markdown.
+        clock: elapsed seconds, pauses included; None if unknown.
     """
 
     settings: dict[str, Any]
@@ -37,7 +37,7 @@ def stage_record(work: Path) -> StageRecord:
     """Return the record of the stage in a work folder.
 
     Raises:
-        MissingFileError: no stage has run there.
+        MissingFileError: no stage has run in it.
     """
     for name in (SETTINGS, LOG):
         if not (work / name).is_file():
@@ -46,7 +46,7 @@ def stage_record(work: Path) -> StageRecord:
     last = json.loads((work / LOG).read_text(encoding="utf-8").splitlines()[-1])
     note = work / NOTE
     said = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
-    if Path(settings["init"]).is_dir():  # where it lay is nobody's business
+    if Path(settings["init"]).is_dir():  # keep local paths out of the record
         settings["init"] = Path(settings["init"]).name
     started = settings.pop("started", None)
     clock = None if started is None else (work / LOG).stat().st_mtime - started
@@ -54,10 +54,10 @@ def stage_record(work: Path) -> StageRecord:
 
 
 def earlier_stages(init: str) -> list[StageRecord]:
-    """Return the stages of the model that a training started from; [] for an encoder of others.
+    """Return the stages of the model that training started from; [] for a third-party encoder.
 
     Raises:
-        CheckpointError: its record is damaged.
+        CheckpointError: the record is damaged.
     """
     folder = bundled_folder(init) if init in bundled_names() else Path(init)
     return read_record(folder / RECORD) if (folder / RECORD).is_file() else []
@@ -67,7 +67,7 @@ def read_record(path: Path) -> list[StageRecord]:
     """Read a record.
 
     Raises:
-        CheckpointError: it is damaged.
+        CheckpointError: the record is damaged.
     """
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))

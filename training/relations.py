@@ -1,7 +1,7 @@
-"""Facts as sentences: triples of the data folder, said in several ways, one end hidden.
+"""Facts as sentences: triples of the data folder in several wordings, with one end hidden.
 
-A share of the subjects is kept back from all templates, so that it can be measured whether what
-the templates teach carries over to subjects that none of them named.
+A share of the subjects is held out from all templates, to measure whether what the templates teach
+generalizes to other subjects.
 """
 
 import zlib
@@ -20,9 +20,9 @@ from training.rows import json_rows
 from training.unseen import Sentence
 
 KEPT_BACK = 0.15  # of the subjects of each relation
-SIZE_POWER = 0.4  # large relations are drawn more often, but not as often as they are large
-LONGEST = 4  # pieces of an end that is hidden
-# How often people speak of an occupation is counted here.
+SIZE_POWER = 0.4  # large relations are drawn more often, but less than in proportion to their size
+LONGEST = 4  # pieces in a hidden end, at most
+# Texts in which mentions of occupations are counted.
 EVERYDAY_TEXTS = ("tatoeba-sentences", "wordnet-examples", "masc-written", "simple-wikipedia")
 _VOWELS = tuple("aeiou")
 _OCCUPATION = "occupation"
@@ -33,11 +33,11 @@ Ids = list[int]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A triple, as it is said.
+    """A subject, a relation and an object.
 
     Attributes:
-        relation: which templates fit.
-        subject, object: words, without an article.
+        relation: name of the relation; selects the templates.
+        subject, object: the words, without an article.
     """
 
     relation: str
@@ -50,8 +50,8 @@ class Said:
     """A sentence made from a template.
 
     Attributes:
-        ids: its pieces.
-        subject, object: the places of both ends; empty where there is none.
+        ids: ids of its pieces.
+        subject, object: positions of the two ends; empty for an end that is missing.
     """
 
     ids: Ids
@@ -60,9 +60,9 @@ class Said:
 
 
 def read_facts(data: Path) -> list[Fact]:
-    """Read the triples of a data folder, rough ones left out and circles closed.
+    """Read the triples of a data folder, without the unreliable ones and with cycles closed.
 
-    Occupations have templates of their own, see `occupations`.
+    Occupations have their own templates, see `occupations`.
     """
     found = []
     for row in json_rows(data / "relations", "relations.jsonl"):
@@ -76,10 +76,10 @@ def read_facts(data: Path) -> list[Fact]:
 
 
 def is_kept_back(fact: Fact) -> bool:
-    """Whether no template may name the fact's subject, nor its object as a subject elsewhere."""
+    """Return whether a fact is held out from all templates because of one of its ends."""
     if fact.relation.startswith(_ORDER):
         return False
-    both = fact.relation == "opposite_of"  # stated of either end, so either end keeps it back
+    both = fact.relation == "opposite_of"  # symmetric, so either end can hold it out
     ends = (fact.subject, fact.object) if both else (fact.subject,)
     share = KEPT_BACK / len(ends)
     if known.WELL_KNOWN & {end.lower() for end in ends}:
@@ -88,7 +88,7 @@ def is_kept_back(fact: Fact) -> bool:
 
 
 def templates_of(fact: Fact) -> Sequence[str]:
-    """Return the sentences that state a fact; the last one is for measuring."""
+    """Return the templates that state a fact; the last one is only for evaluation."""
     name = fact.relation
     if name == "kind_of" and fact.object in known.BARE_KINDS:
         name = "kind_of:bare"
@@ -98,10 +98,10 @@ def templates_of(fact: Fact) -> Sequence[str]:
 
 
 def kept_back_gaps(data: Path) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """Return, by relation, sentences whose object is hidden and the words that would do.
+    """Return, by relation, sentences with a hidden object and the words that are correct there.
 
-    Only subjects that were kept back, and objects of one word. Each is asked in the first way of
-    saying it and in the last, which is never trained on.
+    They cover held-out subjects with objects of one word, each in the first wording and in the
+    last, which is never trained on.
     """
     facts = read_facts(data)
     objects: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -143,20 +143,20 @@ def with_article(word: str) -> str:
 
 
 def occupations(data: Path) -> list[str]:
-    """Return the occupations templates speak of: those of the data, and the usual ones."""
+    """Return the occupations used in templates: those in the data and the common ones."""
     rows = json_rows(data / "relations", "relations.jsonl")
     found = {row["subject"] for row in rows if row["relation"] == _OCCUPATION}
     return sorted((found | set(known.USUAL_OCCUPATIONS)) - known.NO_OCCUPATIONS)
 
 
 class Relations:
-    """Draws sentences that state a fact, one end hidden.
+    """Draws sentences that state a fact, with one end to hide.
 
     Args:
         data: the data folder.
-        tokenizer: what turns text into ids.
-        texts: where it is counted how often people speak of an occupation.
-        lines: sentences that must not be made.
+        tokenizer: turns text into ids.
+        texts: texts in which mentions of occupations are counted.
+        lines: sentences that must not be generated.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Relations:
         sizes = {name: len(facts) for name, facts in self.facts.items()}
         sizes |= {_OCCUPATION: len(self.occupations), _ORDERS: 40}
         weights = np.array([float(sizes[name]) ** SIZE_POWER for name in self.names])
-        if "highest_point_of" in self.names:  # names of many pieces
+        if "highest_point_of" in self.names:  # its names have many pieces
             weights[self.names.index("highest_point_of")] /= 2
         self.weights = weights / weights.sum()
         self._ids: dict[str, Ids] = {}
@@ -185,7 +185,7 @@ class Relations:
         self.usual = self._usual(texts)
 
     def draw(self, source: np.random.Generator) -> tuple[Ids, list[int]]:
-        """Return a sentence as ids without special tokens, and the places to hide."""
+        """Return a sentence as ids without special tokens, and the positions to hide."""
         while True:
             said = self._said(source)
             ends = [end for end in (said.object, said.subject) if 0 < len(end) <= LONGEST]
@@ -207,7 +207,7 @@ class Relations:
         return self._filled(ways[int(source.integers(len(ways)))], ends, extra)
 
     def _at_work(self, source: np.random.Generator) -> Said:
-        """Say that somebody has an occupation: men and women equally often."""
+        """State that a person has an occupation, men and women equally often."""
         occupation = self.occupations[int(source.choice(len(self.occupations), p=self.usual))]
         woman = int(source.integers(2))
         if occupation in known.WOMEN_ONLY or occupation in known.MEN_ONLY:
@@ -216,7 +216,7 @@ class Relations:
         pronouns = dict(known.PRONOUNS[woman])
         person = known.PERSONS[int(source.integers(len(known.PERSONS)))][woman]
         ends = {"o": occupation, "p": person}
-        for slot in ("he", "his", "him"):  # where there is no person, the pronoun can be hidden
+        for slot in ("he", "his", "him"):  # without a person, the pronoun can be hidden
             if "{" + slot + "}" in template:
                 ends[slot] = pronouns[slot]
         return self._filled(template, ends, {})
@@ -237,7 +237,7 @@ class Relations:
         return Said(ids + self._ids["."], (), place)
 
     def _filled(self, template: str, ends: Mapping[str, str], extra: Mapping[str, str]) -> Said:
-        """Put words into a template and note where they stand."""
+        """Fill in a template and record the positions of the words."""
         ids: Ids = []
         places: dict[str, list[int]] = {}
         for piece in _pieces(template):
@@ -247,7 +247,7 @@ class Relations:
                 slot = slot[1]
             if slot in ends:
                 found = self._ids[ends[slot]]
-                if not places.get(slot):  # an end that is named twice is hidden nowhere
+                if not places.get(slot):  # an end that occurs twice is not hidden
                     places[slot] = list(range(len(ids), len(ids) + len(found)))
                 else:
                     places[slot] = [-1] * (LONGEST + 1)
@@ -273,7 +273,7 @@ class Relations:
         self._ids = dict(zip(listed, plain_ids(tokenizer, listed), strict=True))
 
     def _usual(self, texts: Sequence[EncodedText]) -> NDArray[np.float64]:
-        """Return how often each occupation is drawn, by how often people speak of it."""
+        """Return how often to draw each occupation, from how often the texts mention it."""
         counts: NDArray[np.float64] = np.zeros(2**16)
         for text in texts:
             if text.name in EVERYDAY_TEXTS:
@@ -293,7 +293,7 @@ class Relations:
 
 
 def _pieces(template: str) -> list[str]:
-    """Split a template at its slots; what stands between them stays whole.
+    """Split a template at its slots; the text between them stays whole.
 
     >>> _pieces("The capital of {s} is {o}.")
     ['The capital of ', '{s}', ' is ', '{o}', '.']
@@ -303,7 +303,7 @@ def _pieces(template: str) -> list[str]:
 
 
 def _chains(facts: Mapping[str, Sequence[Fact]]) -> list[list[str]]:
-    """Return each order as a list of words, from where nothing comes before."""
+    """Return each order as a list of words, from its first word on."""
     found = []
     for name, each in facts.items():
         if name.startswith(_ORDER):
@@ -314,7 +314,7 @@ def _chains(facts: Mapping[str, Sequence[Fact]]) -> list[list[str]]:
             while word in after and after[word] not in chain:
                 word = after[word]
                 chain.append(word)
-            # A circle has no first word: once around and half again.
+            # A cycle has no first word: go around it one and a half times.
             found.append(chain if starts else chain + chain[: len(chain) // 2])
     return found
 

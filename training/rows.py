@@ -1,7 +1,7 @@
 """Labelled rows of a data folder: questions, tagged words, sentiment, choices.
 
-Only what may be trained on is read here, but for the functions that say otherwise: the
-development articles of the question set stay out, because evaluation is on the same articles.
+Unless stated otherwise, functions read only rows that may be trained on: the development articles
+of the question set are excluded, because the evaluation uses the same articles.
 """
 
 import csv
@@ -25,22 +25,22 @@ TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC", "I-
 SENTIMENTS = ("negative", "positive")
 QUESTION_FILES = ("train", "train_lower")
 SHORT_QUESTION_FILES = ("extra_qamr",)
-# In the other sources names of the fourth kind stand as O: their absence must not be learnt.
+# The other sources label names of the fourth kind as O, which must not be learnt.
 MISC_SOURCES = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
 PARTIAL_SOURCES = ("btc-train", "re3d", "gum-derived")
-# Texts to go on with and questions with four answers each; of two ways, which is more plausible.
+# Text continuations and questions, each with four choices. (Two-way files are listed below.)
 CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)
-HELD_OUT_OF = 16  # every so many-th choice row is kept for fitting the temperature
-_NEAREST = 4  # passages among which an unanswerable question's is drawn
+HELD_OUT_OF = 16  # one choice row in this many is held out for fitting the temperature
+_NEAREST = 4  # candidate passages for each unanswerable question
 _WORD = re.compile(r"\w+")
 
 
 def open_text(folder: Path, name: str) -> Iterator[str]:
-    """Yield the lines of `name`, plain or xz-compressed.
+    """Yield the lines of file `name`, plain or xz-compressed.
 
     Raises:
-        MissingFileError: the folder has neither.
+        MissingFileError: neither version exists.
     """
     for path, opened in ((folder / name, open), (folder / f"{name}.xz", lzma.open)):
         if path.is_file():
@@ -51,12 +51,12 @@ def open_text(folder: Path, name: str) -> Iterator[str]:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is such a file or folder, plain or xz-compressed."""
+    """Return whether a file, plain or xz-compressed, or a folder exists."""
     return path.exists() or path.with_name(f"{path.name}.xz").is_file()
 
 
 def json_rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Read a file of one JSON object a line."""
+    """Read a file with one JSON object per line."""
     return [json.loads(line) for line in open_text(folder, name) if line.strip()]
 
 
@@ -76,16 +76,16 @@ def questions(data: Path, names: Sequence[str] = QUESTION_FILES) -> list[Questio
 def unanswerable(
     rows: Sequence[Question], count: int, seed: int, *, among: Sequence[Question] | None = None
 ) -> list[Question]:
-    """Ask questions of passages about the same subject that do not hold their answers.
+    """Pair questions with passages on the same subject that do not hold their answers.
 
-    The passage is one of those most alike by rare words (term frequency times inverse document
-    frequency) in which the answer's text does not occur.
+    The passage is drawn from those most similar by rare words (term frequency times inverse
+    document frequency) that do not contain the text of the answer.
 
     Args:
-        rows: whose questions are asked.
-        count: how many are wanted.
-        seed: of what is drawn.
-        among: whose passages are asked; by default those of the rows themselves.
+        rows: rows whose questions are used.
+        count: number of questions to return.
+        seed: seed of the draw.
+        among: rows whose passages are used; by default the same rows.
     """
     contexts = list(dict.fromkeys(row.context for row in among or rows))
     index = _Index(contexts)
@@ -108,7 +108,7 @@ def _letters(text: str) -> str:
 
 
 class _Index:
-    """Passages by their words."""
+    """An index of passages by their words."""
 
     def __init__(self, contexts: Sequence[str]) -> None:
         self.letters = [_letters(context) for context in contexts]
@@ -118,10 +118,10 @@ class _Index:
                 self._holders[word].append(number)
 
     def nearest(self, text: str, count: int) -> list[int]:
-        """Return the passages that share most rare words with a text, best first."""
+        """Return the passages that share the most rare words with a text, best first."""
         scores: Counter[int] = Counter()
         common = max(10.0, len(self.letters) / 20)
-        for word in dict.fromkeys(_letters(text).split()):  # one order in every process
+        for word in dict.fromkeys(_letters(text).split()):  # the same order in every process
             holders = self._holders.get(word, [])
             if 0 < len(holders) <= common:
                 weight = math.log(len(self.letters) / len(holders))
@@ -139,7 +139,7 @@ def tagged_words(
     """Read sentences of words and IOB2 tags from `<name>.conll` files.
 
     Raises:
-        InputError: a line is not a word and one of TAGS.
+        InputError: a line is not a word followed by one of TAGS.
     """
     numbers = {tag: number for number, tag in enumerate(TAGS)}
     rows: list[TaggedWords] = []
@@ -170,7 +170,7 @@ _QUOTED = re.compile(r"(``|\") ?(.*?) ?(''|\")")
 
 @dataclass(frozen=True, slots=True)
 class Sentiment:
-    """A sentence as the set has it (split into words) and as a person would type it."""
+    """A sentence as in the data set (split into words) and as a person would type it."""
 
     split: LabelledText
     typed: LabelledText
@@ -189,7 +189,7 @@ def sentiments(data: Path, name: str) -> list[Sentiment]:
 
 
 def typed(sentence: str) -> str:
-    """Put a sentence that was split into words together as it would be typed.
+    """Join the words of a split sentence as a person would type it.
 
     >>> typed("it does n't ( quite ) work , though it 's fun")
     "It doesn't (quite) work, though it's fun."
@@ -206,15 +206,15 @@ def typed(sentence: str) -> str:
 
 
 def choices(data: Path, names: Sequence[str], *, held_out: bool = False) -> list[Choices]:
-    """Read `mc/<name>.jsonl`: what a choice follows is its context and its question, if any.
+    """Read `mc/<name>.jsonl`; the text before a choice is the context and the question, if any.
 
-    A sixteenth of the rows of every file, chosen by the checksum of their ids, is never trained
-    on: with it the temperature is fitted. Evaluation files are read whole.
+    A sixteenth of the rows of each training file, chosen by the checksum of their ids, is held out
+    from training and used to fit the temperature. Evaluation files are read in full.
 
     Args:
         data: the data folder.
-        names: files without their ending.
-        held_out: give the sixteenth instead of the rest; for training files only.
+        names: file names without the extension.
+        held_out: return the held-out rows instead of the others; for training files only.
     """
     return [
         Choices(
@@ -229,7 +229,7 @@ def choices(data: Path, names: Sequence[str], *, held_out: bool = False) -> list
 
 
 def is_held_out(row_id: str) -> bool:
-    """Whether a row is kept for fitting.
+    """Return whether a row is held out for fitting the temperature.
 
     >>> sum(is_held_out(f"row-{number}") for number in range(1600))
     96

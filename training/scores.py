@@ -1,7 +1,6 @@
-"""From single cases to figures with their intervals.
+"""Compute figures and their confidence intervals from single cases.
 
-Every figure comes with its number of cases and a 95 % interval, because a table without them
-invites reading too much into a digit.
+Every figure comes with its number of cases and a 95 % interval, to show how precise it is.
 """
 
 import math
@@ -27,7 +26,7 @@ _SEED = 7
 
 
 def wilson(right: int, cases: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the score interval of a share (Wilson 1927).
+    """Return the Wilson score interval of a share (Wilson 1927).
 
     >>> [round(end, 3) for end in wilson(90, 100)]
     [0.826, 0.945]
@@ -53,10 +52,10 @@ def resampled(
     """Return a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979).
 
     Args:
-        aim: what was asked.
-        rows: what each of the N cases brought.
-        statistic: of all of them.
-        cases: how many there are to speak of, where it is not N.
+        aim: what is measured.
+        rows: the result of each of the N cases.
+        statistic: computes the figure from rows.
+        cases: number of cases to report, if not N.
 
     Raises:
         InputError: there are no rows.
@@ -75,9 +74,9 @@ def mean(rows: Floats) -> float:
 
 
 class Remembered(Generic[Row, Found]):
-    """What models said about rows, so that no measurement asks the same question again.
+    """A cache of what models answered about rows, shared by all measurements.
 
-    It is kept as long as the model is, and forgotten when a parameter changes.
+    Answers are kept as long as the model exists, and dropped when one of its parameters changes.
     """
 
     def __init__(self) -> None:
@@ -91,12 +90,12 @@ class Remembered(Generic[Row, Found]):
         rows: Sequence[Row],
         ask: Callable[[list[Row]], Sequence[Found]],
     ) -> list[Found]:
-        """Return one answer a row, in their order.
+        """Return one answer per row, in the order of the rows.
 
         Args:
-            model: who is asked.
-            rows: any of them may be known already.
-            ask: computes the answers to rows that are not.
+            model: the model to ask.
+            rows: rows to answer; cached answers are reused.
+            ask: computes the answers for the other rows.
         """
         version = sum(parameter._version for parameter in model.parameters())
         known, found = self._kept.get(model, (version, {}))

@@ -1,11 +1,11 @@
-"""What the bundled model was made from, with the licence each source states."""
+"""The training sources of the bundled model and the licence each of them states."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One group of training texts: what it is, where it came from, its licence as stated."""
+    """A group of training texts: what it is, its origin, and its licence as stated."""
 
     text: str
     origin: str

@@ -1,4 +1,4 @@
-"""What all stages share: run a trainer to its end, save, resume, pause, keep a log."""
+"""Code shared by all stages: run a trainer to the end, save, resume, pause, keep a log."""
 
 import json
 import threading
@@ -33,19 +33,19 @@ SETTINGS = "settings.json"
 
 @dataclass(frozen=True, slots=True)
 class StageSettings:
-    """How a stage runs.
+    """Settings of a stage.
 
     Attributes:
         data: the data folder.
-        work: the work folder: encoded text, state, log, curve, settings.
+        work: the work folder, for encoded text, state, log, curve and settings.
         init: folder or name of the model to start from.
-        trainer: length and optimization; its seed gives way to that of the lesson.
+        trainer: length and optimizer settings; its seed is replaced by that of the lesson.
         device: "cpu" or "cuda".
-        save_minutes: time between two saved states.
-        pause_file: while it exists, the training waits; the wait counts for nothing.
-        seed: shifts every seed of the stage; 0 is the recipe's own.
-        cache: folder with the encoded text, which stages may share; None is the work folder.
-        builders: processes that build batches ahead; 0 builds each when it is needed.
+        save_minutes: minutes between saved states.
+        pause_file: while it exists, training waits; the wait does not use up the budget.
+        seed: added to every seed of the stage; 0 gives the recipe's own seeds.
+        cache: folder for the encoded text, which stages may share; None uses the work folder.
+        builders: processes that build batches in advance; 0 builds each batch when needed.
         pad_to: rows are padded to a multiple of this many tokens.
     """
 
@@ -64,16 +64,16 @@ class StageSettings:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a stage trains, and on what.
+    """What a stage trains, and on which data.
 
     Attributes:
-        start: makes the model with the weights it starts from.
-        batches: what the steps see.
-        loss: model and one part of a step -> loss.
-        seed: of dropout, and of what a fresh head starts from.
+        start: creates the model with its initial weights.
+        batches: the source of batches.
+        loss: maps the model and one part of a step to a loss.
+        seed: seed of dropout and of the weights of fresh heads.
         pad_id: id of [PAD].
-        mixture: what one step sees, for the record.
-        facts: anything else worth keeping.
+        mixture: what one step contains, for the record.
+        facts: anything else to record.
     """
 
     start: Callable[[], BertPreTrainedModel]
@@ -86,12 +86,12 @@ class Lesson:
 
 
 def prepare(settings: StageSettings) -> None:
-    """Make the work folder and set the machine up for training."""
+    """Create the work folder and set up the machine for training."""
     if settings.device == "cpu":
         torch.set_num_threads(1)
         keep_memory()
     else:
-        torch.set_float32_matmul_precision("high")  # what is not computed in bfloat16
+        torch.set_float32_matmul_precision("high")  # for products that are not in bfloat16
     settings.work.mkdir(parents=True, exist_ok=True)
 
 
@@ -101,13 +101,13 @@ def train(
     say: Callable[[str], None] = print,
     stop: threading.Event | None = None,
 ) -> Trainer:
-    """Run or resume a stage until its budget is used up, or somebody sets `stop`.
+    """Run or resume a stage until its budget is used up or `stop` is set.
 
     Args:
-        settings: how the stage runs.
-        lesson: what it trains.
-        say: gets a line of text now and then.
-        stop: ends the stage after the step at hand, with its state saved.
+        settings: settings of the stage.
+        lesson: what it trains, and on which data.
+        say: called with lines of progress text.
+        stop: when set, ends the stage after the current step and saves its state.
     """
     log = settings.work / LOG
     trainer = make_trainer(settings, lesson, log)
@@ -115,19 +115,19 @@ def train(
         trainer.resume(settings.work / STATE)
         say(f"resumed after step {trainer.steps_done}")
     elif log.is_file():
-        log.unlink()  # of a run that was killed before its first save
+        log.unlink()  # left by a run that was killed before its first save
     write_settings(settings, trainer, lesson)
     with closing_builders(trainer):
         return run_stage(settings, trainer, say, stop)
 
 
 def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = None) -> Trainer:
-    """Build the trainer of a stage, at its beginning.
+    """Create the trainer of a stage, ready for its first step.
 
     Args:
-        settings: how the stage runs.
-        lesson: what it trains.
-        log: a file that gets one line a step.
+        settings: settings of the stage.
+        lesson: what it trains, and on which data.
+        log: file that gets one line per step.
     """
     batches = lesson.batches
     if settings.pad_to > 1:
@@ -142,7 +142,7 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
 
 @contextmanager
 def closing_builders(trainer: Trainer) -> Iterator[None]:
-    """End the processes that build batches, whatever happens."""
+    """End the processes that build batches when the block exits, even after an error."""
     try:
         yield
     finally:
@@ -151,13 +151,13 @@ def closing_builders(trainer: Trainer) -> Iterator[None]:
 
 
 def seconds_a_step(settings: StageSettings, lesson: Lesson, *, warm: int, timed: int) -> float:
-    """Measure the steps of a stage on a model of its own; state and log stay as they are.
+    """Time the steps of a stage on a separate model, without touching its state or log.
 
     Args:
-        settings: how the stage runs.
-        lesson: what it trains.
-        warm: steps before the clock starts: compiling and first memory are no measure.
-        timed: steps that are measured.
+        settings: settings of the stage.
+        lesson: what it trains, and on which data.
+        warm: untimed first steps, which include compiling and allocating memory.
+        timed: number of timed steps.
     """
     short = replace(settings.trainer, budget=Budget(steps=warm + timed), average_last=0.0)
     trainer = make_trainer(replace(settings, trainer=short), lesson)
@@ -176,13 +176,13 @@ def run_stage(
     say: Callable[[str], None] = print,
     stop: threading.Event | None = None,
 ) -> Trainer:
-    """Train until the budget is used up, or somebody sets `stop`.
+    """Train until the budget is used up or `stop` is set.
 
     Args:
-        settings: how the stage runs.
-        trainer: ready for its next step.
-        say: gets a line of text now and then.
-        stop: ends the stage after the step at hand, with its state saved.
+        settings: settings of the stage.
+        trainer: the trainer, ready for its next step.
+        say: called with lines of progress text.
+        stop: when set, ends the stage after the current step and saves its state.
     """
     saved = time.monotonic()
     while not trainer.done and not (stop is not None and stop.is_set()):
@@ -198,7 +198,7 @@ def run_stage(
 
 
 def save(trainer: Trainer, work: Path) -> None:
-    """Write state and curve."""
+    """Save the state and the learning curve."""
     trainer.save(work / STATE)
     if (work / LOG).is_file():
         write_curve(work / LOG, work / CURVE)
@@ -209,7 +209,7 @@ def wait_while_paused(
     say: Callable[[str], None],
     stop: threading.Event | None = None,
 ) -> None:
-    """Return at once, or as soon as the pause file is gone or somebody sets `stop`."""
+    """Wait while the pause file exists and `stop` is not set."""
     if pause_file is None or not pause_file.exists():
         return
     say("paused")
@@ -219,7 +219,7 @@ def wait_while_paused(
 
 
 def describe(report: StepReport) -> str:
-    """Return one line for a person.
+    """Return a step report as one line of text.
 
     >>> describe(StepReport(3, 0.5, 4.25, {"next_sentence": 0.5}, 1e-4, 1.0, 90.0))
     'step 3, 50.0 %, 1.5 min, loss 4.250, next_sentence 0.500, rate 1.0e-04'
@@ -232,12 +232,12 @@ def describe(report: StepReport) -> str:
 
 
 def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) -> None:
-    """Keep what the recipe was, for the model card; a resumed training may have changed it.
+    """Record the recipe for the model card; it may have changed when training was resumed.
 
     Args:
-        settings: how the stage runs.
-        trainer: its settings and how far it is.
-        lesson: what one step sees.
+        settings: settings of the stage.
+        trainer: supplies its settings and progress.
+        lesson: supplies what one step contains.
     """
     target = settings.work / SETTINGS
     phase = {
@@ -245,7 +245,7 @@ def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) ->
         "mixture": dict(lesson.mixture),
         "trainer": asdict(trainer.settings),
     }
-    phases, started = [], time.time()  # the clock runs on while a stage waits to be resumed
+    phases, started = [], time.time()  # the time before a stage is resumed counts too
     if trainer.steps_done and target.is_file():
         known = json.loads(target.read_text(encoding="utf-8"))
         phases = [old for old in known["phases"] if old["after_step"] < trainer.steps_done]
@@ -258,5 +258,5 @@ def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) ->
 
 
 def _seen(phase: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a phase showed the model; how it was split up is no part of the recipe."""
+    """Return what a phase showed the model, without how steps were split into parts."""
     return {name: value for name, value in phase["mixture"].items() if name != "splits"}

@@ -1,4 +1,4 @@
-"""The weights a pretraining starts from, and settings of the processor it runs on."""
+"""The initial weights for pretraining, and settings of the machine it runs on."""
 
 import ctypes
 import importlib.util
@@ -35,10 +35,10 @@ def encoder_folder() -> Path:
 
 
 def start_model(folder: str | Path) -> BertForPreTraining:
-    """Load a model for pretraining, without dropout; a fresh masked-word head starts warm.
+    """Load a model for pretraining, without dropout and with a warm start for a fresh head.
 
-    The transform of a fresh head begins as the identity: the hidden states of a trained encoder
-    are a better start for naming words than a random rotation of them.
+    The transform of a fresh masked-word head is initialized to the identity: the hidden states of
+    a trained encoder are a better start for naming words than a random rotation of them.
     """
     model = BertForPreTraining.from_pretrained(
         folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
@@ -52,11 +52,11 @@ def start_model(folder: str | Path) -> BertForPreTraining:
 
 
 def warm_bias(model: BertForPreTraining, texts: Sequence[EncodedText]) -> None:
-    """Set a fresh decoder bias to the logarithm of how often each token occurs."""
+    """Set a fresh decoder bias to the logarithm of the frequency of each token."""
     report = model.load_report
     if report is not None and "cls.predictions.bias" not in report.missing:
         return
-    counts = np.ones(model.config.vocab_size)  # add one: no token is impossible
+    counts = np.ones(model.config.vocab_size)  # start at one: no token is impossible
     for text in texts:
         counts += np.bincount(text.ids, minlength=len(counts))[: len(counts)]
     logs = np.log(counts / counts.sum())
@@ -65,10 +65,10 @@ def warm_bias(model: BertForPreTraining, texts: Sequence[EncodedText]) -> None:
 
 
 def prefers_bfloat16(device: str) -> bool:
-    """Whether matrix products in bfloat16 are faster here than in float32.
+    """Return whether matrix products are faster in bfloat16 than in float32 on this machine.
 
-    True on CUDA and on processors with bfloat16 instructions: measured 1.3 s a step of 4,000
-    tokens instead of 2.9 s on two such cores.
+    True on CUDA and on processors with bfloat16 instructions: on two such cores, a step of 4,000
+    tokens took 1.3 s instead of 2.9 s.
     """
     if device == "cuda":
         return True
@@ -79,10 +79,10 @@ def prefers_bfloat16(device: str) -> bool:
 
 
 def keep_memory() -> bool:
-    """Ask the C library to keep freed memory instead of handing it back to the system.
+    """Ask the C library to keep freed memory instead of returning it to the system.
 
-    Large tensors are made and freed in every step; without this each of them costs page faults
-    (measured: 1.2 s a step becomes 0.7 s). Returns whether the library took the request.
+    Every step allocates and frees large tensors, each of which otherwise causes page faults (a
+    step took 1.2 s without this and 0.7 s with it). Returns whether the library accepted.
     """
     try:
         library = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-"""Figures and leanings as the Markdown tables of the model card."""
+"""Markdown tables of figures and leanings for the model card."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _MOST = 6  # occupations shown on each side
 
 
 def figure_table(figures: Sequence[Figure]) -> str:
-    """Write figures as the table of the model card.
+    """Format figures as the table of the model card.
 
     >>> print(figure_table([Figure("a task", "a file", 0.9, 0.6, 0.98, 10, "right", 0.9, 0.95)]))
     | task | measured on | cases | result | 95 % interval | chance | floor | goal |
@@ -28,7 +28,7 @@ def figure_table(figures: Sequence[Figure]) -> str:
 
 
 def reached(figures: Sequence[Figure]) -> str:
-    """Say in a sentence how many floors and goals are reached.
+    """Return a sentence saying how many floors and goals are reached.
 
     >>> reached([Figure("a", "b", 0.9, 0.6, 0.98, 10, "right", 0.9, 0.95)])
     'Of 1 floors 1 are reached, of 1 goals 0.'
@@ -39,13 +39,13 @@ def reached(figures: Sequence[Figure]) -> str:
 
 
 def meanings(figures: Sequence[Figure]) -> str:
-    """Say what each task's share is a share of, one line a task; details stay in `Figure`."""
+    """Return one line per task saying what its share is a share of; `Figure` has the details."""
     said = {figure.task: figure.meaning.partition(". ")[0] for figure in figures}
     return "\n".join(f"- {task}: {meaning}." for task, meaning in said.items())
 
 
 def bias_table(bias: Bias) -> str:
-    """Write the occupations that lean furthest to either word as a table."""
+    """Format the occupations that lean furthest towards either word as a table."""
     ordered = sorted(bias.leanings, key=lambda leaning: leaning.log_odds.value, reverse=True)
     furthest = [*ordered[:_MOST], *ordered[_MOST:][-_MOST:]]
     rows = [_bias_row(bias.words, leaning) for leaning in furthest]
@@ -67,7 +67,7 @@ def _percent(share: float | None) -> str:
 
 
 def _aim(aim: float | None, is_reached: bool | None, figure: Figure) -> str:
-    """Write a floor or a goal, and whether it is reached."""
+    """Format a floor or a goal, and whether it is reached."""
     if aim is None:
         return "–"
     if aim == figure.chance:

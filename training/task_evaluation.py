@@ -1,8 +1,8 @@
-"""Measure named entities, sentiment and multiple choice; questions have a module of their own.
+"""Measure named entities, sentiment and multiple choice; questions have their own module.
 
-Entities are read as the site reads them, by `reading.entities` from the first piece of each word.
-They count as conlleval counts them: whole spans, kind and both ends right (Tjong Kim
-Sang and De Meulder 2003).
+Entities are read by `reading.entities`, as on the site, from the first piece of each word. They
+are scored as by conlleval: whole spans, with the right kind and both ends right (Tjong Kim Sang
+and De Meulder 2003).
 """
 
 import itertools
@@ -28,9 +28,9 @@ from training.aims import multiple_choice, names, sentiment
 from training.rows import TAGS, choices, sentiments, tagged_words
 from training.scores import Floats, Ints, Remembered, counted, mean, resampled
 
-ENTITY_FILES = ("ewt-test", "pud")  # together they are ner/test
+ENTITY_FILES = ("ewt-test", "pud")  # together they form ner/test
 SCORED = ("PER", "LOC", "ORG")
-AIMED_CHOICES = ("nextsentence", "openstax")  # the others are reported
+AIMED_CHOICES = ("nextsentence", "openstax")  # the others are reported without an aim
 CHOICE_FILES = (*AIMED_CHOICES, "codah", "copa")
 _SENTIMENTS = ("negative", "positive")
 
@@ -43,12 +43,12 @@ _LABELLED: Remembered[TaggedWords, tuple[Floats, Ints]] = Remembered()
 def word_labels(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
 ) -> list[tuple[Floats, Ints]]:
-    """Read what a model says about the tagged words of each row, as the site does.
+    """Predict labels for the tagged words of each row, as the site does.
 
-    Words without a piece, and words that are not to be learnt, are left out.
+    Words without pieces, and words that are not to be learnt, are left out.
 
     Returns:
-        For each row the probabilities (W, C) of the first piece of its words, and their tags (W,).
+        For each row, the probabilities (W, C) of the first piece of its words and their tags (W,).
     """
 
     def read(new: Sequence[TaggedWords]) -> list[tuple[Floats, Ints]]:
@@ -60,7 +60,7 @@ def word_labels(
 
 
 def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]:
-    ends = itertools.accumulate(len(word) + 1 for word in row.words)  # one blank after each
+    ends = itertools.accumulate(len(word) + 1 for word in row.words)  # one space after each
     places = [(end - 1 - len(word), end - 1) for word, end in zip(row.words, ends, strict=True)]
     pieces, tags = labelled.first_pieces(places), np.array(row.tags, dtype=np.int64)
     kept = (pieces >= 0) & (tags >= 0)
@@ -70,7 +70,7 @@ def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]
 def entity_counts(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
 ) -> Floats:
-    """Return (N, 3): right, found and wanted spans of the scored kinds in each sentence."""
+    """Return (N, 3): right, found and expected spans of the scored kinds in each sentence."""
     said, wanted = TagScheme.of(model.config), TagScheme(TAGS)
     counts = np.zeros((len(rows), 3))
     for index, (probabilities, tags) in enumerate(word_labels(model, tokenizer, rows)):
@@ -87,7 +87,7 @@ def _scored(scheme: TagScheme, labels: Sequence[int]) -> set[Stretch]:
 def entity_figures(
     model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path
 ) -> list[Figure]:
-    """Measure span F1 of persons, places and organisations, together and for each source."""
+    """Measure span F1 of persons, places and organisations, overall and for each source."""
     each = {
         f"{name} alone": entity_counts(model, tokenizer, tagged_words(data, [name]))
         for name in ENTITY_FILES
@@ -100,13 +100,13 @@ def entity_figures(
 
 
 def span_f1(counts: Floats) -> float:
-    """Return the F1 of all sentences' spans; 1 where there are none and none was found."""
+    """Return the F1 of the spans of all sentences; 1 if there are none and none was found."""
     right, found, wanted = counts.sum(0)
     return float(2 * right / (found + wanted)) if found + wanted else 1.0
 
 
 def tags_unfit(config: BertConfig) -> str:
-    """Say why a model's labels cannot be scored; "" where they can."""
+    """Return why a model's labels cannot be scored; "" if they can."""
     kinds = TagScheme.of(config).kinds
     if set(SCORED) & set(kinds):
         return ""
@@ -143,13 +143,13 @@ def sentiment_figures(
 
 
 def _positive(config: BertConfig) -> int:
-    """Return the label that means "positive": the one so named, else the second."""
+    """Return the index of the label "positive", or the second if none has that name."""
     said = [name.lower() for name in TagScheme.of(config).names]
     return said.index(_SENTIMENTS[1]) if _SENTIMENTS[1] in said else 1
 
 
 def sentiment_unfit(config: BertConfig) -> str:
-    """Say why a model's classes are no sentiments; "" where they are."""
+    """Return why a model's classes are not sentiments; "" if they are."""
     said = list(TagScheme.of(config).names)
     if {name.lower() for name in said} == set(_SENTIMENTS) or said == ["LABEL_0", "LABEL_1"]:
         return ""
@@ -173,7 +173,7 @@ def choice_scores(
 def _scores_of_all(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
 ) -> list[Floats]:
-    """Score the choices of every row, those with as many choices and of like length together."""
+    """Score the choices of every row, batching rows of equal number and similar length."""
     found: list[Floats] = [np.zeros(0)] * len(rows)
     longest = model.config.max_position_embeddings
     for count in sorted({len(row.choices) for row in rows}):
@@ -200,7 +200,7 @@ def _scores_of_all(
 def choice_figures(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, data: Path, name: str
 ) -> list[Figure]:
-    """Measure one file of multiple choice beside chance, the mean of one in so many choices."""
+    """Measure one multiple-choice file; chance is the mean over rows of one in so many choices."""
     rows = choices(data, [f"{name}_test"])
     scored = zip(rows, choice_scores(model, tokenizer, rows), strict=True)
     right = sum(int(scores.argmax()) == row.label for row, scores in scored)

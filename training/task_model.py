@@ -1,4 +1,4 @@
-"""One encoder, all tasks: the model the task stage trains, its losses, and its heads' classes."""
+"""The model of the task stage, one encoder for all tasks: heads, losses and head classes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ _OUTSIDE = [TAGS.index(tag) for tag in ("O", "B-MISC", "I-MISC")]
 
 
 class TaskModel(BertForPreTraining):
-    """The model of pretraining with four heads more; only the recipe uses this class.
+    """The pretraining model with four more heads; only the recipe uses this class.
 
-    Each head becomes a class of the library on export: `qa_outputs` is that of
+    On export, each head becomes that of a library class: `qa_outputs` that of
     BertForQuestionAnswering; `tags`, `sentiment` and `choice` are the `classifier` of
     BertForTokenClassification, BertForSequenceClassification and BertForMultipleChoice.
     """
@@ -52,13 +52,13 @@ class TaskModel(BertForPreTraining):
 
 @dataclass(frozen=True, slots=True)
 class TaskPart:
-    """One part of a step that has labels of a task.
+    """One part of a step, with the labels of a task.
 
     Attributes:
-        task: which head and which loss.
-        batch: inputs and labels by the names of the head's class.
-        weight: of its loss.
-        share: how much of what is logged under the task this part is.
+        task: selects the head and the loss.
+        batch: inputs and labels, named as in the head's class.
+        weight: weight of its loss.
+        share: this part's share of the value logged under the task.
     """
 
     task: Task
@@ -68,7 +68,7 @@ class TaskPart:
 
 
 def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
-    """Return the weighted loss of one part, for `Trainer`."""
+    """Return the weighted loss of one part; passed to `Trainer`."""
     if isinstance(part, Part):
         return part_loss(model, part)
     batch = {name: value.to(model.device) for name, value in part.batch.items()}
@@ -94,7 +94,7 @@ def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
 def _span_loss(
     model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
-    """Mean cross-entropy of start and end over the real tokens of each row."""
+    """Return the mean cross-entropy of start and end over the real tokens of each row."""
     scores = model.qa_outputs(hidden).float()  # (B, T, 2)
     scores = scores.masked_fill(attention_mask[..., None] == 0, -1e4)
     start = F.cross_entropy(scores[..., 0], labels["start_positions"])
@@ -104,7 +104,7 @@ def _span_loss(
 def _tag_loss(
     model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
-    """Mean cross-entropy over labelled pieces."""
+    """Return the mean cross-entropy over the labelled pieces."""
     kept = labels["labels"] >= 0
     return F.cross_entropy(model.tags(hidden[kept]).float(), labels["labels"][kept])
 
@@ -112,7 +112,7 @@ def _tag_loss(
 def _partial_tag_loss(
     model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
-    """As `_tag_loss`, but O means "O or an entity of the kind nobody annotated here"."""
+    """Like `_tag_loss`, but O means "O or an entity of the kind not annotated here"."""
     kept = labels["labels"] >= 0
     wanted = labels["labels"][kept]
     logs = model.tags(hidden[kept]).float().log_softmax(-1)  # (N, C)
@@ -130,7 +130,7 @@ def _sentiment_loss(
 def _choice_loss(
     model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
-    """Cross-entropy over the choices of each row; hidden is (B * N, D), labels (B,)."""
+    """Return the cross-entropy over the choices of each row; hidden (B * N, D), labels (B,)."""
     scores = model.choice(hidden).float().view(len(labels["labels"]), -1)
     return F.cross_entropy(scores, labels["labels"])
 
@@ -146,11 +146,11 @@ _HEADS: dict[Task, Callable[[TaskModel, Tensor, Tensor, Mapping[str, Tensor]], T
 
 
 def start_task_model(model: BertForPreTraining, init: str) -> TaskModel:
-    """Put the heads of all tasks on a model of pretraining; its parameters are taken over.
+    """Add the heads of all tasks to a pretraining model, keeping its parameters.
 
     Args:
-        model: encoder and both heads of pretraining.
-        init: folder or name it came from; task heads that stand there are taken over too.
+        model: encoder and both pretraining heads.
+        init: folder or name it was loaded from; task heads found there are reused.
     """
     joint, taken = TaskModel.from_model(model), set[str]()
     for cls, own, theirs in HEADS:
@@ -162,7 +162,7 @@ def start_task_model(model: BertForPreTraining, init: str) -> TaskModel:
         if source.state_dict()["weight"].shape == target.state_dict()["weight"].shape:
             target.load_state_dict(source.state_dict())
             taken.add(own)
-    if "choice" not in taken:  # a fresh one begins with what the next-sentence head knows
+    if "choice" not in taken:  # initialize a fresh one from the next-sentence head
         follows, other = joint.cls.seq_relationship.weight
         with torch.no_grad():
             joint.choice.weight.copy_((follows - other)[None])
@@ -175,7 +175,7 @@ HEADS: tuple[tuple[type[BertPreTrainedModel], str, str], ...] = (
     (BertForSequenceClassification, "sentiment", "classifier"),
     (BertForMultipleChoice, "choice", "classifier"),
 )
-"""Class of the library, name of its head in TaskModel, name of its head in the class."""
+"""Library class, name of its head in TaskModel, name of its head in the class."""
 
 LABELS = {"tags": TAGS, "sentiment": SENTIMENTS}
-"""Names of the labels of a head, by its name in TaskModel."""
+"""Label names of a head, by its name in TaskModel."""

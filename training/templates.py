@@ -1,8 +1,8 @@
-"""Sentences that state a relation, several for each, and what is known about the triples.
+"""Several sentence templates for each relation, and corrections to the triples.
 
-In a template {s} is the subject and {o} the object, {as} and {ao} the same after "a" or "an".
+In a template, {s} is the subject and {o} the object; {as} and {ao} are the same after "a" or "an".
 The last template of a relation is never trained on: it measures whether what the others teach
-carries over to another way of saying the same.
+generalizes to another wording.
 """
 
 TEMPLATES: dict[str, tuple[str, ...]] = {
@@ -129,7 +129,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "The day that follows {s} is {o}.",
     ),
 }
-# Persons come in pairs, so that no occupation is seen with one of them more often.
+# Persons come in pairs, so that each occupation is seen equally often with both.
 PERSONS = (
     ("he", "she"),
     ("the man", "the woman"),
@@ -142,7 +142,7 @@ PERSONS = (
     ("john", "mary"),
     ("tom", "anna"),
 )
-# {p} is a person, {he}, {his} and {him} fit it; an occupation is the object.
+# {p} is a person, with matching {he}, {his} and {him}; the object is an occupation.
 OCCUPATION_TEMPLATES = (
     "{p} works as {ao}.",
     "{p} worked as {ao}.",
@@ -163,7 +163,7 @@ PRONOUNS = (
     {"he": "he", "his": "his", "him": "him"},
     {"he": "she", "his": "her", "him": "her"},
 )
-# Occupations anybody can name, beside those of the data.
+# Common occupations, in addition to those in the data.
 _USUAL = (
     "accountant architect artist astronaut author baker banker barber butcher carpenter "
     "cashier chef cleaner clerk cook dancer dentist detective doctor driver electrician "
@@ -173,7 +173,7 @@ _USUAL = (
     "receptionist reporter sailor salesman scientist secretary servant shopkeeper singer "
     "soldier surgeon tailor teacher translator waiter writer"
 )
-# Of the data's occupations: titles, names of persons and words that mostly mean something else.
+# Excluded from the data's occupations: titles, names and words that mostly mean something else.
 _NO = (
     "auxiliary boss caesar candidate cardinal chief communist counsel darwin democrat duke "
     "earl employee employer executive fisher freud general guru hero highness johnny joker "
@@ -190,26 +190,26 @@ USUAL_OCCUPATIONS = tuple(_USUAL.split())
 NO_OCCUPATIONS = frozenset(_NO.split())
 MEN_ONLY = frozenset(_MEN.split())
 WOMEN_ONLY = frozenset({"actress", "waitress"})
-# The orders close where they are circles, which the data leave out.
+# Facts missing in the data that close cyclic orders.
 CLOSING = (
     ("followed_by:day", "Sunday", "Monday"),
     ("followed_by:month", "December", "January"),
     ("followed_by:season", "winter", "spring"),
 )
-# Words without an article: "Gold is a metal", but "A dog is an animal".
+# Kinds whose members take no article: "Gold is a metal", but "A dog is an animal".
 _BARE = (
     "color disease drink fabric feeling food game language material metal mineral month "
     "religion science sport substance"
 )
 BARE_KINDS = frozenset(_BARE.split())
-# The factbook's regions as continents.
+# The continents of the factbook's regions.
 CONTINENTS = {
     "Central Asia": "Asia",
     "East and Southeast Asia": "Asia",
     "South Asia": "Asia",
     "Central America and the Caribbean": "North America",
 }
-# Subjects of the data's rough triples, by relation.
+# Subjects of unreliable triples in the data, by relation.
 _ROUGH = {
     "capital_of": ("Akrotiri Nauru"),
     "continent_of": ("Russia"),
@@ -229,7 +229,7 @@ _ROUGH = {
     ),
 }
 ROUGH = frozenset((name, word) for name, words in _ROUGH.items() for word in words.split())
-# Countries and words that anybody would ask about: templates name all of these.
+# Countries and words that visitors are likely to ask about: never held out from templates.
 _WELL_KNOWN = (
     "Argentina|Australia|Austria|Brazil|Canada|China|Egypt|France|Germany|Greece|India|"
     "Ireland|Israel|Italy|Japan|Kenya|Mexico|Norway|Poland|Portugal|Russia|Spain|Sweden|"

@@ -1,8 +1,8 @@
-"""Short sentences that are kept back, and what must not be trained on beside them.
+"""Short sentences held out for measurement, and training sentences too close to them.
 
-One word of a short sentence is easy to name when a training sentence says the same but for one
-word. So a sentence is left out of every text when it equals a sentence kept back, or differs from
-it in one piece only.
+A hidden word of a short sentence is easy to predict from a training sentence that differs in only
+one word. So a sentence is removed from every text if it equals a held-out sentence or differs from
+one in a single piece.
 """
 
 import zlib
@@ -17,17 +17,17 @@ from training.corpus import EncodedText, plain_ids, without_sentences
 from training.famous import FAMOUS
 from training.gaps import GAPS
 
-# How many sentences of a text are kept back.
+# Number of held-out sentences per text.
 KEPT_BACK = {"tatoeba-sentences": 1_400, "wordnet-examples": 600}
-LENGTHS = (6, 18)  # of these, in pieces, full stop included
+LENGTHS = (6, 18)  # shortest and longest of them in pieces, including the full stop
 Sentence = tuple[int, ...]
 
 
 def kept_back(texts: Sequence[EncodedText]) -> dict[str, list[Sentence]]:
-    """Return the sentences to measure on, by text; the checksum of their pieces chooses.
+    """Return the sentences to measure on, by text, chosen by the checksum of their pieces.
 
     Args:
-        texts: the encoded training texts; those that are not in KEPT_BACK give none.
+        texts: the encoded training texts; those not in KEPT_BACK give no sentences.
     """
     found = {}
     for text in texts:
@@ -45,7 +45,7 @@ def kept_back(texts: Sequence[EncodedText]) -> dict[str, list[Sentence]]:
 
 
 def evaluation_lines(tokenizer: BertTokenizer) -> set[Sentence]:
-    """Return famous lines, everyday gaps and the sentences about occupations, filled in."""
+    """Return the famous lines, everyday gaps and sentences about occupations, filled in."""
     lines = [gap.sentence.replace("[MASK]", word) for gap in (*FAMOUS, *GAPS) for word in gap.good]
     lines += [
         template.format(occupation=occupation, word=word)
@@ -59,12 +59,12 @@ def evaluation_lines(tokenizer: BertTokenizer) -> set[Sentence]:
 def without_known(
     texts: Sequence[EncodedText], kept: Iterable[Sentence], lines: set[Sentence]
 ) -> list[EncodedText]:
-    """Drop from every text what would give an evaluation away.
+    """Remove from every text the sentences that would give away an evaluation.
 
     Args:
         texts: the encoded texts.
-        kept: sentences that are measured with a word hidden, whichever it is.
-        lines: sentences that are measured with a known word hidden.
+        kept: sentences measured with any one word hidden.
+        lines: sentences measured with a given word hidden.
     """
     near = {key for sentence in kept for key in _but_one(sentence)}
     return [_without(text, near, lines) for text in texts]
@@ -81,7 +81,7 @@ def _without(text: EncodedText, near: set[Sentence], lines: set[Sentence]) -> En
 
 
 def _but_one(sentence: Sentence) -> Iterable[Sentence]:
-    """Yield the sentence with each of its pieces left open in turn."""
+    """Yield the sentence with each of its pieces blanked in turn."""
     for place in range(len(sentence)):
         yield (*sentence[:place], -1, *sentence[place + 1 :])
 

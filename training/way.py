@@ -1,4 +1,4 @@
-"""How far a long pretraining is, measured on the way: a curve; nothing is chosen by it."""
+"""Measure the progress of a long pretraining as a curve; nothing is selected by it."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -16,18 +16,18 @@ from training.gaps import GAPS, Gap
 from training.pretraining_evaluation import fills, gap_words, next_sentences
 from training.unseen import Sentence
 
-BLOCKS = 160  # of running text: about 3,000 hidden pieces
+BLOCKS = 160  # blocks of running text: about 3,000 hidden pieces
 LENGTH = 128
-_TOGETHER = 64  # short rows in a batch
+_TOGETHER = 64  # short rows per batch
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What is measured on.
+    """The data to measure on.
 
     Attributes:
-        kept: short sentences nobody trained on, by text.
-        relations: sentences about subjects no template named, by relation.
+        kept: short sentences held out from training, by text.
+        relations: sentences about subjects held out from the templates, by relation.
         data: the data folder.
     """
 
@@ -40,7 +40,7 @@ class Checks:
 def measure_way(
     model: BertForPreTraining, tokenizer: BertTokenizer, checks: Checks
 ) -> dict[str, float]:
-    """Return all figures as shares of 100, by name."""
+    """Return all figures in percent, by name."""
     found = {
         **_lines(model, tokenizer, "famous", FAMOUS),
         **_lines(model, tokenizer, "everyday", GAPS),
@@ -69,7 +69,7 @@ def _lines(
 def _unseen(
     model: BertForPreTraining, tokenizer: BertTokenizer, sentences: Sequence[Sentence]
 ) -> dict[str, float]:
-    """Hide one whole word of one piece in each; count right guesses and wrong copies."""
+    """Hide a one-piece word in each sentence; measure right guesses and wrong copies."""
     rows, places = [], []
     for sentence in sentences:
         words = _whole_words(sentence, tokenizer)
@@ -95,7 +95,7 @@ def _unseen(
 
 
 def _whole_words(sentence: Sentence, tokenizer: BertTokenizer) -> list[int]:
-    """Return the places of words that are one piece; signs are no words."""
+    """Return the positions of one-piece words, without punctuation."""
     pieces = [*tokenizer.convert_ids_to_tokens(list(sentence)), ""]
     return [
         place
@@ -110,7 +110,7 @@ def _guesses(
     sentences: Sequence[Sentence],
     places: Sequence[int],
 ) -> list[list[int]]:
-    """Return the first five pieces for one hidden place of each sentence."""
+    """Return the top five pieces for one hidden position in each sentence."""
     length = max(map(len, sentences)) + 2
     ids = torch.full((len(sentences), length), tokenizer.pad_token_id)
     for row, (sentence, place) in enumerate(zip(sentences, places, strict=False)):
@@ -129,7 +129,7 @@ def _relations(
     tokenizer: BertTokenizer,
     relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]],
 ) -> dict[str, float]:
-    """Measure each relation, and the mean over them; words of several pieces are left out."""
+    """Measure each relation and their mean, leaving out words of several pieces."""
     found = {}
     for name, asked in relations.items():
         gaps = []
@@ -149,7 +149,7 @@ def _relations(
 def _running_text(
     model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 ) -> dict[str, float]:
-    """Measure 15 % hidden pieces: as BERT's authors hid them, and all of them as [MASK]."""
+    """Measure 15 % hidden pieces: hidden as in the BERT paper, and all as [MASK]."""
     paths = sorted((data / "text").glob("wikitext2-valid-test.txt*"))
     if not paths:
         return {}

@@ -1,4 +1,4 @@
-"""Which words carry what a sentence is about, and which only hold it together."""
+"""Tell content words from function words."""
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ FUNCTION_WORDS = frozenset(_SMALL.split())
 
 
 def content_pieces(vocab: dict[str, int]) -> Tensor:
-    """Return (V,) bool: pieces that begin a word of its own meaning.
+    """Return (V,) bool: whether a piece begins a content word.
 
     >>> content_pieces({"the": 0, "dog": 1, "##s": 2, ".": 3, "7": 4}).tolist()
     [False, True, False, False, False]
