@@ -20,7 +20,7 @@ _SCALES = (
     0.4,
     1.0,
     2.0,
-)  # axis limits; shared steps make bars comparable
+)  # axis limits, for comparable bars
 
 
 def sentence(result: FillMaskResult) -> Html:
