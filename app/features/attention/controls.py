@@ -1,4 +1,4 @@
-"""A map of all heads of a model, and the way from a head to the page that shows it."""
+"""Controls for the map of all heads, with a link from a head to the page that shows it."""
 
 from collections.abc import Callable
 
@@ -19,11 +19,11 @@ LAYER, HEAD = "layer", "head"
 
 
 def head_map(habits: HeadHabits | None, model: str) -> None:
-    """Draw the map, and offer to open the head that is marked.
+    """Draw the map of all heads, with an option to open the selected head.
 
     Args:
-        habits: where the heads usually look; None where nobody has measured it.
-        model: what the model is called.
+        habits: where the heads usually look; None if not measured.
+        model: name of the model.
     """
     if habits is None:
         show_html(view.nothing_known(model))
@@ -46,10 +46,10 @@ def head_map(habits: HeadHabits | None, model: str) -> None:
 
 
 def head_section(compare: Callable[[], HeadComparison | None]) -> None:
-    """Draw what a head usually does beside what it does in a text, where that is known.
+    """Compare a head's usual behaviour with its behaviour in one text, if measured.
 
     Args:
-        compare: puts the two beside each other; None where nobody has measured the one.
+        compare: returns the comparison; None if the usual behaviour was not measured.
     """
     with guarded():
         found = compare()
@@ -64,6 +64,6 @@ def head_section(compare: Callable[[], HeadComparison | None]) -> None:
 
 
 def _marked(key: str, size: int) -> int:
-    """Return the layer or head that was picked; the first one where it has no such number."""
+    """Return the selected layer or head, or the first one if the number is out of range."""
     picked = st.session_state.get(key, 0)
     return picked if isinstance(picked, int) and 0 <= picked < size else 0

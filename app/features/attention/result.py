@@ -23,10 +23,10 @@ class AttentionResult:
 
     Attributes:
         tokens: T tokens, [CLS] and [SEP] included.
-        sides: for each token 0 (first text), 1 (second text) or None (added special).
-        attentions: L arrays (H, T, T); rows look, columns are looked at, rows sum to 1.
+        sides: for each token 0 (first text), 1 (second text) or None (added special token).
+        attentions: L arrays (H, T, T); rows attend to columns, and each row sums to 1.
         statistics: where every head looks on average in this input.
-        cut: what had to be left out of the input.
+        cut: what was truncated from the input.
     """
 
     tokens: tuple[str, ...]
@@ -53,12 +53,12 @@ class AttentionResult:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tokens are shown, and whether what is left of a row is scaled up to 1.
+    """Which tokens are shown, and whether the rows are rescaled to sum to 1.
 
     Attributes:
         special: show the added [CLS] and [SEP]; they belong to no part, so only with "all".
         renormalise: divide every shown row by its sum.
-        part: from which sentence to which; a single text knows "all" alone.
+        part: from which sentence to which; a single text allows only "all".
     """
 
     special: bool = True
@@ -71,7 +71,7 @@ class AttentionGrid:
     """A small picture of every head.
 
     Attributes:
-        pictures: (L, H, r, c) between 0 and 255; 255 is that head's own peak.
+        pictures: (L, H, r, c), values 0 to 255; 255 is that head's own maximum.
         peaks: (L, H), the largest value in each picture.
         averaged: True when a picture is coarser than the matrix.
     """
@@ -83,18 +83,18 @@ class AttentionGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadView:
-    """One head, or the mean over the heads of one layer, after a selection.
+    """One head, or the mean over the heads of one layer, restricted to a selection.
 
     Attributes:
         layer: counted from 0.
         head: counted from 0; None is the mean over the layer's heads.
-        rows: positions of the tokens that look; R of them.
-        columns: positions of the tokens that are looked at; C of them.
-        row_tokens: their tokens.
-        column_tokens: their tokens.
+        rows: positions of the R tokens that attend.
+        columns: positions of the C tokens that are attended to.
+        row_tokens: the tokens at `rows`.
+        column_tokens: the tokens at `columns`.
         weights: (R, C).
         shown: (R,), the share of each row's attention that goes to shown columns.
-        selection: how the view was made.
+        selection: the selection that produced the view.
     """
 
     layer: int
@@ -110,12 +110,12 @@ class HeadView:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupShares:
-    """How the attention of one view is divided between the sentences.
+    """How the attention in one view is divided between the sentences.
 
     Attributes:
         groups: names of the groups present, in order: "A", "B", "special".
-        shares: (G, G), mean over the tokens of the row's group of what they give to the
-            column's group; rows sum to 1.
+        shares: (G, G), the attention that tokens of the row's group give to the column's group,
+            averaged over those tokens; rows sum to 1.
     """
 
     groups: tuple[str, ...]
@@ -124,7 +124,7 @@ class GroupShares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerLinks:
-    """The strongest links of some heads of one layer, after a selection.
+    """The strongest links of some heads of one layer, restricted to a selection.
 
     Attributes:
         layer: counted from 0.
@@ -134,8 +134,8 @@ class LayerLinks:
         column: (N,) index into `view.columns`.
         head: (N,) head of each link.
         weight: (N,) its strength.
-        floor: weaker links were left out by request.
-        over: links as strong as the floor, drawn or not.
+        floor: the requested minimum weight; weaker links are left out.
+        over: number of links at or above the floor, drawn or not.
     """
 
     layer: int

@@ -10,13 +10,13 @@ Means = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something that a head may look at, or how widely it looks.
+    """A measure of a head: something it may look at, or how widely it looks.
 
     Attributes:
-        key: its name in addresses and tables.
-        name: its name on the screen.
-        meaning: what the number says, one sentence.
-        is_share: it is a share between 0 and 1; otherwise a number of bits.
+        key: name in URLs and tables.
+        name: display name.
+        meaning: one sentence on what the number means.
+        is_share: True for a share between 0 and 1, False for a number of bits.
     """
 
     key: str
@@ -31,11 +31,11 @@ class HeadHabits:
 
     Attributes:
         places: what was measured, in the order of `means`.
-        means: (S, L, H), one number per place, layer and head; NaN for a head that was pruned.
-        widest: what the entropy would be if every token looked at all alike, in bits.
-        texts: how many texts that was measured on.
-        tokens: how many tokens they have together.
-        stale: why these are not the numbers of this model; "" where they are.
+        means: (S, L, H), one number per place, layer and head; NaN for a pruned head.
+        widest: entropy in bits if every token looked at all tokens equally.
+        texts: number of texts measured.
+        tokens: total number of tokens in these texts.
+        stale: why the numbers do not belong to this model; "" if they do.
     """
 
     places: tuple[Place, ...]
@@ -58,14 +58,14 @@ class HeadHabits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadComparison:
-    """What one head usually does, beside what it does in one text.
+    """One head's usual behaviour compared with its behaviour in one text.
 
     Attributes:
         habits: where the heads usually look.
         layer: counted from 0.
         head: counted from 0; None is the mean over the layer's heads.
-        rows: place, its usual number, and the number in this text; None where this text has no
-            such place.
+        rows: place, its usual value and its value in this text; None if the text has no such
+            place.
     """
 
     habits: HeadHabits

@@ -1,4 +1,4 @@
-"""Where every head of the model looks: one forward pass, then cheap cuts through its result.
+"""Where every head of the model looks: one forward pass, then cheap views of its result.
 
 `attention` runs the model. Everything after it is arithmetic on the numpy arrays it returned:
 `head_view` (one head, or a layer's mean), `attention_grid` (a small picture of every head),
@@ -69,7 +69,7 @@ def attention(engine: Engine, text: str, text_pair: str = "") -> AttentionResult
 
 
 def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
-    """Encode, cut where it must be, and compute."""
+    """Encode the input, truncate it if necessary, and compute the attention."""
     whole = engine.tokenizer.encode(text, pair)
     if 0 not in whole.sequence_ids:
         raise InputError(
@@ -91,14 +91,14 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
 
 
 def _read_only(layer: Tensor) -> Floats:
-    """Turn (H, T, T) into an array that nobody can change: sessions share the result."""
+    """Convert (H, T, T) to a read-only array, because sessions share the result."""
     array: Floats = layer.numpy()
     array.setflags(write=False)
     return array
 
 
 def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int], list[int]]:
-    """Return the positions of the rows and of the columns that a selection shows."""
+    """Return the row and column positions that a selection shows."""
     sides = result.sides
     if selection.part == "all":
         shown = [i for i, side in enumerate(sides) if selection.special or side is not None]
@@ -116,7 +116,7 @@ def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int]
 
 
 def _layer(result: AttentionResult, layer: int, head: int | None = None) -> Floats:
-    """Return one layer's (H, T, T) after checking the numbers a visitor may have typed."""
+    """Return one layer's (H, T, T) after validating user-supplied layer and head numbers."""
     if not 0 <= layer < result.layers:
         raise InputError(
             f"There is no layer {layer}; this model has layers 0 to {result.layers - 1}."
@@ -127,7 +127,7 @@ def _layer(result: AttentionResult, layer: int, head: int | None = None) -> Floa
 
 
 def _rows_to_one(weights: Floats) -> Floats:
-    """Divide every row (last axis) by its sum; a row of zeros stays as it is."""
+    """Divide every row (last axis) by its sum; rows of zeros are left unchanged."""
     sums = weights.sum(axis=-1, keepdims=True)
     scaled: Floats = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
     return scaled
@@ -136,7 +136,7 @@ def _rows_to_one(weights: Floats) -> Floats:
 def head_view(
     result: AttentionResult, layer: int, head: int | None, selection: Selection
 ) -> HeadView:
-    """Cut one head, or the mean over the heads of its layer (None), out of a result.
+    """Extract one head, or the mean over the heads of its layer (None), from a result.
 
     Raises:
         InputError: no such layer, head or part.
@@ -160,9 +160,9 @@ def head_view(
 
 
 def group_shares(result: AttentionResult, view: HeadView) -> GroupShares:
-    """Divide the attention of the viewed head between the sentences.
+    """Return how the viewed head divides its attention between the sentences.
 
-    The numbers are the model's own: what the view hides counts, and nothing is scaled.
+    These are the model's own numbers: tokens hidden by the view count, and nothing is rescaled.
     """
     every = result.attentions[view.layer]
     matrix = every.mean(axis=0) if view.head is None else every[view.head]  # (T, T)
@@ -179,10 +179,10 @@ def group_shares(result: AttentionResult, view: HeadView) -> GroupShares:
 
 
 def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGrid:
-    """Draw every head small.
+    """Draw a small picture of every head.
 
-    A long matrix is pooled so that it stays an attention matrix: summed over the columns of a
-    block, averaged over its rows, which keeps the sum of every row.
+    A long matrix is pooled by summing over the columns of each block and averaging over its rows.
+    This preserves row sums, so the result is still an attention matrix.
 
     Raises:
         InputError: no such part.
@@ -209,7 +209,7 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
 
 
 def _blocks(positions: Sequence[int], side: int, length: int) -> NDArray[np.intp]:
-    """Number the block of each of T positions, at most `side` of them; -1 is a hidden position."""
+    """Assign each of T positions to one of at most `side` blocks; hidden positions get -1."""
     count = min(side, len(positions))
     blocks = np.full(length, -1, dtype=np.intp)
     blocks[positions] = np.arange(len(positions)) * count // len(positions)
@@ -217,7 +217,7 @@ def _blocks(positions: Sequence[int], side: int, length: int) -> NDArray[np.intp
 
 
 def _runs(blocks: NDArray[np.intp]) -> Iterator[tuple[int, slice]]:
-    """List the unbroken runs of positions that belong to one block, hidden ones left out."""
+    """Yield each contiguous run of positions in the same block, skipping hidden positions."""
     starts = np.flatnonzero(np.diff(blocks, prepend=-2))
     for start, stop in zip(starts, [*starts[1:], len(blocks)], strict=True):
         if blocks[start] >= 0:
@@ -225,8 +225,8 @@ def _runs(blocks: NDArray[np.intp]) -> Iterator[tuple[int, slice]]:
 
 
 def _to_one(layer: Floats, column_blocks: NDArray[np.intp]) -> Floats:
-    """Return what every row (H, T) is to be multiplied with so that its shown part adds up to 1."""
-    shown = np.where(column_blocks < 0, -1, 0)  # all of them in one block
+    """Return the factor for every row (H, T) that makes its shown part sum to 1."""
+    shown = np.where(column_blocks < 0, -1, 0)  # all shown positions form one block
     sums = sum(layer[:, :, run].sum(axis=-1) for _, run in _runs(shown))
     factors: Floats = np.divide(1, sums, out=np.zeros_like(sums), where=np.greater(sums, 0))
     return factors
@@ -235,10 +235,9 @@ def _to_one(layer: Floats, column_blocks: NDArray[np.intp]) -> Floats:
 def _sum_rows(layer: Floats, blocks: NDArray[np.intp], factors: Floats | None) -> Floats:
     """Sum (H, T, T) over the rows of each block: (H, r, T).
 
-    Rows come first: whole rows are added to each other many numbers at a time, and only a
-    fraction is left for the columns. A product with a matrix of zeros and ones does the same in
-    one line; while other work is on the machine its threads wait for each other, which made it
-    ten times slower.
+    Rows are summed first because whole rows add quickly and leave far fewer numbers for the
+    column sums. Multiplying by a matrix of zeros and ones would take one line, but on a busy
+    machine its threads wait for each other, which made it ten times slower.
     """
     summed = np.zeros((layer.shape[0], int(blocks.max()) + 1, layer.shape[2]), layer.dtype)
     for block, run in _runs(blocks):
@@ -258,16 +257,16 @@ def _sum_columns(values: Floats, blocks: NDArray[np.intp]) -> Floats:
 def strongest_links(
     result: AttentionResult, view: HeadView, *, floor: float = 0.0, budget: int = LINK_BUDGET
 ) -> LayerLinks:
-    """Choose the lines worth drawing: for each head and word, its strongest links.
+    """Choose the lines to draw: the strongest links of each head and word.
 
     A short text gets the lines of all heads of the layer, so that a page can switch between
-    them without asking again; a long one gets those of the viewed head alone.
+    heads without another request; a long text gets only those of the viewed head.
 
     Args:
         result: what `attention` returned.
-        view: the layer, the head (all of them for the mean) and the tokens that are shown.
+        view: the layer, the head (all heads for the mean) and the tokens shown.
         floor: links weaker than this are left out.
-        budget: about how many links to keep; every word keeps at least one in each head.
+        budget: approximate number of links to keep; every word keeps at least one per head.
     """
     every = view.head is None or len(view.rows) <= LINK_TOKENS
     heads = np.arange(result.heads) if every else np.array([view.head])
@@ -280,7 +279,7 @@ def strongest_links(
     values = np.take_along_axis(weights, best, axis=-1)
     head_index, row, rank = np.nonzero((values >= floor) & (values > 0))
     strength = values[head_index, row, rank]
-    order = np.argsort(strength, kind="stable")  # the strongest are drawn last, on top
+    order = np.argsort(strength, kind="stable")  # the strongest links are drawn last, on top
     return LayerLinks(
         layer=view.layer,
         heads=tuple(int(number) for number in heads),

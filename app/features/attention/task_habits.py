@@ -1,4 +1,4 @@
-"""Where heads usually look, as it lies beside the weights, and beside that what one does here."""
+"""Where heads usually look, from statistics stored with the weights, compared with one text."""
 
 import numpy as np
 
@@ -30,10 +30,10 @@ PLACES = (
 
 
 def head_habits(engine: Engine) -> HeadHabits | None:
-    """Return where every head usually looks; None where nobody has measured it.
+    """Return where every head usually looks, or None if it was not measured.
 
     Raises:
-        CheckpointError: what lies beside the weights is damaged.
+        CheckpointError: the statistics stored with the weights are damaged.
     """
     found = engine.head_statistics()
     if found is None:
@@ -52,19 +52,19 @@ def head_habits(engine: Engine) -> HeadHabits | None:
 def compare_head(
     engine: Engine, result: AttentionResult, layer: int, head: int | None
 ) -> HeadComparison | None:
-    """Put what a head usually does beside what it does in one text, by the same measures.
+    """Compare a head's usual behaviour with its behaviour in one text, by the same measures.
 
     Args:
         engine: the model.
-        result: the text.
+        result: the attention for the text.
         layer: counted from 0.
         head: counted from 0; None is the mean over the layer's heads.
 
     Returns:
-        The comparison, or None where nobody has measured what the heads usually do.
+        The comparison, or None if the usual behaviour was not measured.
 
     Raises:
-        CheckpointError: what lies beside the weights is damaged.
+        CheckpointError: the statistics stored with the weights are damaged.
     """
     habits = head_habits(engine)
     if habits is None:
@@ -84,6 +84,6 @@ def compare_head(
 
 
 def _mean(numbers: Means) -> float:
-    """Return the mean over heads, those that were pruned left out; NaN where all were."""
+    """Return the mean over the heads that were not pruned; NaN if all were pruned."""
     there = numbers[~np.isnan(numbers)]
     return float(there.mean()) if there.size else float("nan")

@@ -1,4 +1,4 @@
-"""The attention page in words and numbers: sentences, notes and tables for every picture."""
+"""Text for the attention page: sentences, notes and tables for every picture."""
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ _GOALS = {"A": "A", "B": "B", "special": "[CLS] and [SEP]"}
 
 
 def whole_percent(share: float) -> str:
-    """Print a share of attention, which may be none or all."""
+    """Format a share of attention as a percentage, 0 and 100 % included."""
     return percent(float(share), 0, counted=True)
 
 
@@ -76,7 +76,7 @@ def name_of(layer: int, head: int | None, heads: int) -> str:
 
 
 def labels(tokens: tuple[str, ...], positions: tuple[int, ...]) -> list[str]:
-    """Name tokens so that two equal ones stay apart: the position, then the token."""
+    """Label tokens by position and spelling, so that equal tokens stay distinct."""
     return [f"{at} {visible(token)}" for at, token in zip(positions, tokens, strict=True)]
 
 
@@ -86,7 +86,7 @@ def layer_names(result: AttentionResult) -> dict[int, str]:
 
 
 def head_names(result: AttentionResult) -> dict[int, str]:
-    """List the heads to choose from, and the mean over them."""
+    """List the heads to choose from, plus their mean."""
     return {head: str(head) for head in range(result.heads)} | {MEAN: "mean"}
 
 
@@ -104,7 +104,7 @@ def head_note(result: AttentionResult, layer: int, head: int) -> str:
 
 
 def patterns_table(result: AttentionResult) -> pd.DataFrame:
-    """Put the summary of every head into a table."""
+    """Return the summary of every head as a table."""
     layer, head = np.divmod(np.arange(result.layers * result.heads), result.heads)
     statistics = result.statistics
     columns = {
@@ -121,7 +121,7 @@ def patterns_table(result: AttentionResult) -> pd.DataFrame:
 
 
 def describe_grid(result: AttentionResult) -> str:
-    """Say in one sentence what the grid of all heads shows."""
+    """Describe the grid of all heads in one sentence."""
     statistics = result.statistics
     special = np.unravel_index(int(statistics.to_special.argmax()), statistics.to_special.shape)
     sharp = np.unravel_index(int(statistics.entropy.argmin()), statistics.entropy.shape)
@@ -135,7 +135,7 @@ def describe_grid(result: AttentionResult) -> str:
 
 
 def grid_note(grid: AttentionGrid) -> Html:
-    """Say how a picture relates to the numbers."""
+    """Explain how a picture relates to the numbers."""
     rows, columns = grid.pictures.shape[2:]
     if not grid.averaged:
         words = "Click a head to see it large. One pixel is one number of the model."
@@ -151,7 +151,7 @@ def grid_note(grid: AttentionGrid) -> Html:
 def _strongest(result: AttentionResult, view: HeadView) -> tuple[str, int, int]:
     """Find and name the strongest link between two pieces, else between any two tokens.
 
-    Many heads rest on [CLS] or [SEP], or on the piece itself, where they have nothing to say.
+    Many heads rest on [CLS], [SEP] or the piece itself when they have nothing to contribute.
     """
     words = [result.sides[at] is not None for at in view.rows]
     goals = [result.sides[at] is not None for at in view.columns]
@@ -163,7 +163,7 @@ def _strongest(result: AttentionResult, view: HeadView) -> tuple[str, int, int]:
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:
-    """Say in one sentence what the large picture shows."""
+    """Describe the large picture in one sentence."""
     name, row, column = _strongest(result, view)
     return (
         f"{name_of(view.layer, view.head, result.heads)}: {len(view.rows)} tokens look at "
@@ -174,7 +174,7 @@ def describe_view(result: AttentionResult, view: HeadView) -> str:
 
 
 def headline(result: AttentionResult, view: HeadView) -> Html:
-    """Draw the strongest link of what is shown."""
+    """Draw the strongest link shown."""
     name, row, column = _strongest(result, view)
     return tag(
         "p",
@@ -188,7 +188,7 @@ def headline(result: AttentionResult, view: HeadView) -> Html:
 
 
 def selection_note(view: HeadView) -> Html:
-    """Say what is hidden, how much attention that hides, and whether rows were scaled up."""
+    """State what is hidden, how much attention that removes, and whether rows were rescaled."""
     selection: Selection = view.selection
     if selection.part == "all" and selection.special:
         return tag("p", "Every row adds up to 1: nothing is hidden.", class_="bx-line bx-att-note")
@@ -208,7 +208,7 @@ def selection_note(view: HeadView) -> Html:
 
 
 def matrix_table(view: HeadView) -> pd.DataFrame:
-    """Put a short matrix into a table as it is, a long one as its strongest links."""
+    """Return a short matrix as a table, or the strongest links of a long one."""
     rows = labels(view.row_tokens, view.rows)
     columns = labels(view.column_tokens, view.columns)
     if max(view.weights.shape) <= TABLE_SIDE:
@@ -226,7 +226,7 @@ def matrix_table(view: HeadView) -> pd.DataFrame:
 
 
 def _largest(weights: Floats, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows and columns of the largest numbers, the largest first, without sorting all."""
+    """Return rows and columns of the largest values, largest first, without a full sort."""
     flat = weights.reshape(-1)
     best = np.argpartition(flat, -count)[-count:] if flat.size > count else np.arange(flat.size)
     best = best[np.argsort(flat[best], kind="stable")[::-1]]
@@ -235,14 +235,14 @@ def _largest(weights: Floats, count: int) -> tuple[NDArray[np.intp], NDArray[np.
 
 
 def matrix_title(view: HeadView) -> str:
-    """Title the table that stands beside the picture."""
+    """Return the title of the table next to the picture."""
     if max(view.weights.shape) <= TABLE_SIDE:
         return MATRIX_TABLE
     return f"The {TABLE_LINKS} strongest links as a table (all of them are in the CSV)"
 
 
 def whole_matrix(view: HeadView) -> pd.DataFrame:
-    """Put all of the shown matrix into a table, one row per token that looks."""
+    """Return the whole shown matrix as a table, one row per attending token."""
     head = "mean" if view.head is None else f"head {view.head}"
     frame = pd.DataFrame(view.weights, columns=labels(view.column_tokens, view.columns))
     frame.insert(0, f"layer {view.layer}, {head}", labels(view.row_tokens, view.rows))
@@ -250,16 +250,16 @@ def whole_matrix(view: HeadView) -> pd.DataFrame:
 
 
 def csv_name(view: HeadView) -> str:
-    """Name the file that the shown matrix is saved as.
+    """Return the file name for saving the shown matrix.
 
-    The name says nothing of the text, which may be private.
+    It contains nothing from the text, which may be private.
     """
     head = "mean" if view.head is None else f"head{view.head}"
     return f"attention-layer{view.layer}-{head}.csv"
 
 
 def shares_table(shares: GroupShares) -> pd.DataFrame:
-    """Put the shares between the sentences into a table."""
+    """Return the shares between the sentences as a table."""
     frame = pd.DataFrame(
         shares.shares.astype(np.float64).round(4),
         columns=[f"to {_GOALS[name]}" for name in shares.groups],
@@ -269,7 +269,7 @@ def shares_table(shares: GroupShares) -> pd.DataFrame:
 
 
 def describe_shares(shares: GroupShares) -> str:
-    """Say in a few sentences where each text looks."""
+    """Describe in a few sentences where each text looks."""
     return "On average: " + " ".join(
         f"{_LOOKS[source]} {', '.join(f'{share} at {goal}' for share, goal in goals)}."
         for source, goals in _shares(shares)
@@ -290,7 +290,7 @@ def shares_line(shares: GroupShares) -> Html:
 
 
 def _shares(shares: GroupShares) -> list[tuple[str, list[tuple[str, str]]]]:
-    """List for each group its shares, printed, and whom they go to."""
+    """List each group's formatted shares and the groups that receive them."""
     goals = [_GOALS[name] for name in shares.groups]
     rows = [[whole_percent(value) for value in row] for row in shares.shares]
     return [
@@ -300,7 +300,7 @@ def _shares(shares: GroupShares) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def links_table(links: LayerLinks) -> pd.DataFrame:
-    """Put the strongest lines into a table, the strongest first."""
+    """Return the strongest lines as a table, strongest first."""
     last = slice(None, -TABLE_LINKS - 1, -1)
     rows = labels(links.view.row_tokens, links.view.rows)
     columns = labels(links.view.column_tokens, links.view.columns)
@@ -315,7 +315,7 @@ def links_table(links: LayerLinks) -> pd.DataFrame:
 
 
 def describe_links(links: LayerLinks) -> str:
-    """Say which lines are drawn and which are not."""
+    """Describe which lines are drawn and which are not."""
     heads = f"head {links.heads[0]}" if len(links.heads) == 1 else f"{len(links.heads)} heads"
     drawn = len(links.weight)
     left_out = "" if drawn == links.over else f", the strongest of {links.over:,}"

@@ -1,4 +1,4 @@
-"""Where heads usually look: a map of all of them, and one beside the visitor's own text."""
+"""Where heads usually look: a map of all heads, and one head compared with the user's text."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ COLUMNS = ("looks at", "usually", "in this text")
 
 
 def place_names(habits: HeadHabits) -> dict[str, str]:
-    """List what the map may show: key -> name."""
+    """List the measures that the map can show: key -> name."""
     return {place.key: place.name for place in habits.places}
 
 
@@ -26,7 +26,7 @@ def _of(habits: HeadHabits, key: str) -> tuple[Place, np.ndarray]:
 
 
 def amount(place: Place, value: float | None) -> str:
-    """Print a share of attention or a number of bits.
+    """Format a share of attention or a number of bits.
 
     >>> amount(Place("a", "itself", ""), 0.4167), amount(Place("b", "", "", False), 2.34)
     ('42 %', '2.3 bits')
@@ -40,9 +40,9 @@ def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[s
     """Prepare the map of all heads for the component that draws a grid of them.
 
     Args:
-        habits: the numbers.
-        key: which of them.
-        chosen: layer and head that are marked.
+        habits: the measurements.
+        key: which measure to show.
+        chosen: the selected layer and head.
     """
     place, means = _of(habits, key)
     top = _top(habits, place, means)
@@ -65,14 +65,14 @@ def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[s
 
 
 def _top(habits: HeadHabits, place: Place, means: np.ndarray) -> float:
-    """Return the number that has the lightest colour: a round share, or the widest spread."""
+    """Return the value with the lightest colour: a round share, or the widest spread."""
     if not place.is_share:
         return max(habits.widest, float(np.nanmax(means, initial=0.0)))
     return min(1.0, max(0.1, float(np.ceil(10 * np.nanmax(means, initial=0.0)) / 10)))
 
 
 def describe_map(habits: HeadHabits, key: str) -> str:
-    """Say in one sentence what the map shows."""
+    """Describe the map in one sentence."""
     place, means = _of(habits, key)
     if np.isnan(means).all():
         return f"{place.name}: no head has a number."
@@ -87,7 +87,7 @@ def describe_map(habits: HeadHabits, key: str) -> str:
 
 
 def map_table(habits: HeadHabits) -> pd.DataFrame:
-    """Put every number of every head into a table; shares from 0 to 1."""
+    """Return every value of every head as a table; shares run from 0 to 1."""
     layer, head = np.divmod(np.arange(habits.layers * habits.heads), habits.heads)
     columns: Mapping[str, np.ndarray] = {
         place.name if place.is_share else f"{place.name} (bits)": means.reshape(-1).round(4)
@@ -97,7 +97,7 @@ def map_table(habits: HeadHabits) -> pd.DataFrame:
 
 
 def source(habits: HeadHabits) -> Html:
-    """Say what the numbers were measured on, and what they do not say."""
+    """State what the numbers were measured on, and what they do not show."""
     stale = f" They do not belong to this model: {habits.stale}" if habits.stale else ""
     return line(
         f"Means over {habits.texts:,} texts with {habits.tokens:,} tokens that come with the "
@@ -108,12 +108,12 @@ def source(habits: HeadHabits) -> Html:
 
 
 def place_note(habits: HeadHabits, key: str) -> Html:
-    """Say what the numbers of the map mean."""
+    """Explain what the numbers in the map mean."""
     return line(_of(habits, key)[0].meaning)
 
 
 def nothing_known(model: str) -> Html:
-    """Say that nobody has measured where the heads of a model usually look."""
+    """State that the usual behaviour of a model's heads was not measured."""
     return line(
         f"Where the heads of {model} usually look was not measured: no head-statistics.json lies "
         "beside its weights. The bundled model has one."
@@ -121,7 +121,7 @@ def nothing_known(model: str) -> Html:
 
 
 def comparison(found: HeadComparison) -> Html:
-    """Draw what a head usually does beside what it does in the visitor's text."""
+    """Draw a head's usual behaviour next to its behaviour in the user's text."""
     rows = [
         (
             join(tag("strong", place.name), tag("br"), tag("small", place.meaning)),
@@ -134,5 +134,5 @@ def comparison(found: HeadComparison) -> Html:
 
 
 def title(found: HeadComparison) -> str:
-    """Title the comparison."""
+    """Return the title of the comparison."""
     return "What these heads usually do" if found.head is None else "What this head usually does"

@@ -1,7 +1,7 @@
-"""What the three attention components in `assets/components` are given to draw.
+"""Input data for the three attention components in `assets/components`.
 
-Every function returns plain data for JSON. Texts in it are shown as text, never as markup; the
-colours are sampled here, so that a picture and its legend cannot disagree.
+Every function returns plain data for JSON. Strings are shown as text, never as markup. Colours
+are sampled here, so that a picture and its legend cannot disagree.
 """
 
 import base64
@@ -43,14 +43,14 @@ Okabe and Ito's. A head's number stands beside its colour everywhere."""
 
 
 def encoded(values: NDArray[Any]) -> str:
-    """Put an array into a string for JSON: its bytes in base64."""
+    """Encode the bytes of an array in base64, for JSON."""
     return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
 
 
 def _rounded(values: Floats) -> str:
-    """Encode values in ten-thousandths: all low bytes, then all high ones, deflated, base64.
+    """Encode values in ten-thousandths: all low bytes, then all high bytes, deflated, base64.
 
-    Most cells of a long text are tiny, so their high bytes are zeros and vanish.
+    Most cells of a long text are tiny, so their high bytes are zeros and compress well.
     """
     steps = np.rint(values * 10_000).astype("<u2").reshape(-1).view(np.uint8)
     planes = np.concatenate([steps[0::2], steps[1::2]]).tobytes()
@@ -59,19 +59,19 @@ def _rounded(values: Floats) -> str:
 
 @lru_cache(maxsize=len(PALETTE_NAMES))
 def palette_bytes(palette: Palette) -> str:
-    """Sample a palette: 256 times red, green, blue, in base64."""
+    """Sample a palette as 256 red-green-blue triples, in base64."""
     scale = plotly.colors.get_colorscale(palette)
     samples = plotly.colors.sample_colorscale(scale, 256, colortype="tuple")
     return encoded(np.rint(np.array(samples) * 255).astype(np.uint8))
 
 
 def _identity(*parts: object) -> str:
-    """Name a picture's axes, so that the browser keeps pins only while they mean the same."""
+    """Identify a picture's axes, so that the browser keeps pins only while the axes match."""
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _second_starts(result: AttentionResult, positions: tuple[int, ...]) -> int | None:
-    """Return the index where the second text begins, None where it is absent or first."""
+    """Return the index where the second text begins; None if it is absent or comes first."""
     first = next((i for i, at in enumerate(positions) if result.sides[at] == 1), 0)
     return first or None
 
@@ -84,7 +84,7 @@ def grid_picture(
     common: bool,
     palette: Palette,
 ) -> dict[str, object]:
-    """Prepare the grid of all heads, `shown` marked in it; `common` means one scale, 0 to 1."""
+    """Prepare the grid of all heads with `shown` marked; `common` uses one scale, 0 to 1."""
     return {
         "layers": result.layers,
         "heads": result.heads,
@@ -126,7 +126,7 @@ def head_picture(
 
 
 def lines_picture(result: AttentionResult, links: LayerLinks) -> dict[str, object]:
-    """Prepare the line view; the chosen head's lines are drawn first, all heads' for the mean."""
+    """Prepare the line view; initially it shows the chosen head, or all heads for the mean."""
     view = links.view
     flat = np.stack(
         [links.row, links.column, links.head, np.rint(links.weight * 10_000).astype(np.intp)],

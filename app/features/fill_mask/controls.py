@@ -1,4 +1,4 @@
-"""Words of a text that can be picked, by mouse, finger or keyboard."""
+"""Word picker: select words of a text by mouse, touch or keyboard."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,13 +11,13 @@ from app.words.html import plain
 def pick_word(
     label: str, words: Sequence[str], *, key: str, on_pick: Callable[[int], None]
 ) -> None:
-    """Draw every word as a button of its own; a pick calls back with the word's number.
+    """Draw every word as a button that calls back with the word's number.
 
-    Picks leave no trace in the widget: what they change is the text.
+    The widget keeps no selection: a pick changes the text instead.
 
     Args:
-        label: what picking does.
-        words: the words, in order; the same word may come twice.
+        label: what picking a word does.
+        words: the words, in order; words may repeat.
         key: name of the widget on its page.
         on_pick: called with the number of the word, counted from 0.
     """
@@ -41,7 +41,7 @@ def pick_word(
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Tell equal names apart without showing it: the browser reports a pick by its name.
+    """Make equal names distinct without a visible change: the browser reports picks by name.
 
     The second "the" ends in one word joiner, the third in two; the character has no width.
     """

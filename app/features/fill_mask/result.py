@@ -27,14 +27,14 @@ class Slot:
     """One [MASK] and what the model would write there.
 
     Attributes:
-        number: which mask of the text, counted from 1 as people count.
+        number: number of the mask in the text, counted from 1.
         position: its place among the tokens of the whole text, counted from 0.
         start: first character of the mask in the text.
         end: character after its last one.
         before: some text before the mask, for orientation.
         after: some text after it.
         candidates: the most probable entries, best first.
-        named: the entry of the word that the visitor asked for, or None.
+        named: the entry of the word that the user asked for, or None.
         entropy: uncertainty in bits over the whole vocabulary.
     """
 
@@ -50,19 +50,19 @@ class Slot:
 
     @property
     def choices(self) -> float:
-        """The number of equally likely words that would leave one just as unsure."""
+        """The number of equally likely words that would give the same uncertainty."""
         return float(2.0**self.entropy)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the text that a click may hide.
+    """A word of the text that a click can mask.
 
     Attributes:
         text: as typed.
         start: its first character.
         end: the character after its last one.
-        masked: True where a [MASK] stands already.
+        masked: True if the word already is a [MASK].
     """
 
     text: str
@@ -77,15 +77,15 @@ class FillMaskResult:
 
     Attributes:
         text: as typed.
-        slots: one per mask, in order; () where the text has none.
+        slots: one per mask, in order; () if the text has none.
         words: every word of the text, masks included, in order.
         filled: the text with the best candidate at every mask: pairs of a stretch of text and
             the number of the slot it fills, 0 for text that was there.
         vocabulary: number of entries that share the probability.
         tokens: length of the whole text in tokens, the two added ones included.
-        read: how many of them the model read at most at once; less than `tokens` for a long
-            text, of which it sees a window around each mask.
-        note: what to know about the word that the visitor named, or "".
+        read: the most tokens that the model read at once; less than `tokens` for a long text,
+            where it sees only a window around each mask.
+        note: a remark about the word that the user named, or "".
         calibration: how scores became probabilities.
     """
 
@@ -100,7 +100,7 @@ class FillMaskResult:
     calibration: Calibration
 
     def nearby(self, limit: int) -> range:
-        """Return the numbers of at most `limit` words, those around the first mask."""
+        """Return the numbers of at most `limit` words around the first mask."""
         first = next((n for n, word in enumerate(self.words) if word.masked), 0)
         start = max(0, min(first - limit // 2, len(self.words) - limit))
         return range(start, min(len(self.words), start + limit))

@@ -1,8 +1,8 @@
 """Fill-mask: what the model would write at every [MASK] of a text.
 
-`fill_mask` is the task; `mask_word` and `mask_at_end` change a text for it. A text longer than
-the model is never cut silently: each mask is read in the window of the text that shows most around
-it (`bert_core.reading.windows`), and the result says how much of the text that was.
+`fill_mask` is the task; `mask_word` and `mask_at_end` prepare a text for it. A text longer than
+the model's input is never cut silently: each mask is read in the window that shows most of the
+text around it (`bert_core.reading.windows`), and the result reports the window's size.
 """
 
 import math
@@ -27,17 +27,17 @@ _CONTEXT = 40  # characters shown on each side of a mask
 def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> FillMaskResult:
     """Ask the masked-language head for the likeliest entries at each mask.
 
-    Several masks are independent guesses: each is made with the others still hidden.
+    Several masks are predicted independently, each with the others still hidden.
 
     Args:
         engine: the model.
         text: any text; without a [MASK] the result has no slots.
         top_k: how many candidates per mask.
-        word: a word whose probability and rank are wanted at every mask, or "".
+        word: a word to report the probability and rank of at every mask, or "".
 
     Raises:
-        InputError: an empty text, too many masks, a vocabulary without [MASK], or a `top_k`
-            outside 1..100.
+        InputError: the text is empty or has too many masks, the vocabulary has no [MASK], or
+            `top_k` is outside 1..100.
     """
     if not text.strip():
         raise InputError("The text is empty. Type a sentence and write [MASK] where a word hides.")
@@ -84,7 +84,7 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
 
 
 def mask_word(text: str, word: Word) -> str:
-    """Hide one word of a text; other occurrences of the same word stay.
+    """Mask one word of a text; other occurrences of the same word stay.
 
     >>> mask_word("the cat saw the dog", Word("the", 12, 15, False))
     'the cat saw [MASK] dog'
@@ -93,7 +93,7 @@ def mask_word(text: str, word: Word) -> str:
 
 
 def mask_at_end(text: str) -> str:
-    """Put a mask at the end of a text, before its closing mark.
+    """Put a mask at the end of a text, before its final punctuation mark.
 
     >>> mask_at_end("We sat by the."), mask_at_end("We sat by the ")
     ('We sat by the [MASK].', 'We sat by the [MASK].')
@@ -135,7 +135,7 @@ def _scores(engine: Engine, windows: Windows, masks: list[int]) -> list[Tensor]:
 
 
 def _named(engine: Engine, word: str) -> tuple[int | None, str]:
-    """Find the entry of a word that the visitor named, or say why it has none."""
+    """Find the vocabulary entry of the word that the user named, or say why it has none."""
     pieces = engine.tokenizer.tokenize(word)
     if not pieces:
         return None, ""
@@ -168,7 +168,7 @@ def _slot(
     log_probabilities = torch.log_softmax(scores / temperature, dim=-1)
     probabilities = log_probabilities.exp()
     best = torch.topk(scores, min(top_k, len(scores)))
-    # exp(-inf) * -inf is not a number where a score is -inf; such entries add nothing.
+    # A score of -inf would give exp(-inf) * -inf, which is NaN; such entries add nothing.
     entropy = -torch.nansum(probabilities * log_probabilities).item() / math.log(2)
 
     def candidate(id_: int, rank: int) -> Candidate:
@@ -206,7 +206,7 @@ def _words(engine: Engine, whole: Encoding) -> tuple[Word, ...]:
 
 
 def _filled(text: str, slots: tuple[Slot, ...]) -> tuple[tuple[str, int], ...]:
-    """Write the best candidate at every mask; a continuing piece joins the word before it."""
+    """Fill every mask with its best candidate; a continuing piece joins the word before it."""
     parts: list[tuple[str, int]] = []
     done = 0
     for slot in slots:

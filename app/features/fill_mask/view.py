@@ -1,4 +1,4 @@
-"""Drawings and tables of fill-mask."""
+"""Charts, tables and text of fill-mask."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,8 +10,17 @@ from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated
 
-_NUMBER = 64  # pixels behind the longest bar, on the narrowest phone too
-_SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # ends of the axis, so that bars compare
+_NUMBER = 64  # pixels after the longest bar for its number, even on the narrowest phone
+_SCALES = (
+    0.01,
+    0.02,
+    0.04,
+    0.1,
+    0.2,
+    0.4,
+    1.0,
+    2.0,
+)  # axis limits, for comparable bars
 
 
 def sentence(result: FillMaskResult) -> Html:
@@ -30,7 +39,7 @@ def sentence(result: FillMaskResult) -> Html:
 
 
 def slot_title(slot: Slot, *, alone: bool) -> Html:
-    """Name one of several masks by its number and the words around it."""
+    """Title one of several masks with its number and the words around it."""
     if alone:
         return join()
     around = tag(
@@ -55,7 +64,7 @@ def probability_bars(slot: Slot) -> go.Figure:
 
 
 def describe(slot: Slot) -> str:
-    """Say in one sentence what the bars of one mask show."""
+    """Describe the bars of one mask in one sentence."""
     best = ", ".join(f"{c.token} {chance(c.probability)}" for c in slot.candidates[:5])
     named = f"; {slot.named.token} has rank {slot.named.rank:,}" if slot.named else ""
     return f"Bar chart of mask {slot.number}, most probable first: {best}{named}."
@@ -68,7 +77,7 @@ def candidates_table(slot: Slot) -> pd.DataFrame:
 
 
 def certainty(slot: Slot) -> Html:
-    """Say how sure the model is, in words that need no information theory."""
+    """State how sure the model is, without terms from information theory."""
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
@@ -79,14 +88,14 @@ def certainty(slot: Slot) -> Html:
 
 
 def calibration_note(result: FillMaskResult) -> Html:
-    """Say what the percentages are worth."""
+    """Explain how far the percentages can be trusted."""
     if not result.slots:
         return join()
     return line(calibrated(result.calibration, "first guesses"))
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
-    """Say what the model gives to the word that the visitor named."""
+    """State the probability and rank of the word that the user named."""
     if slot.named is None:
         return join()
     return line(
@@ -96,7 +105,7 @@ def named_word(slot: Slot, vocabulary: int) -> Html:
 
 
 def several(result: FillMaskResult) -> Html:
-    """Say, where there are several masks, that their answers were not chosen together."""
+    """Note, if there are several masks, that their answers were not chosen together."""
     if len(result.slots) < 2:
         return join()
     return line(
@@ -106,7 +115,7 @@ def several(result: FillMaskResult) -> Html:
 
 
 def window(result: FillMaskResult) -> Html:
-    """Say, for a text longer than the model, how much of it each answer comes from."""
+    """State, for a text longer than the model's input, how much of it each answer uses."""
     if not result.slots or result.read >= result.tokens:
         return join()
     return note(
@@ -117,7 +126,7 @@ def window(result: FillMaskResult) -> Html:
 
 
 def chance(probability: float) -> str:
-    """Print a probability so that small ones can still be told apart.
+    """Format a probability so that small values stay distinguishable.
 
     >>> chance(0.3412), chance(0.000052)
     ('34.1 %', '0.005 %')
@@ -126,7 +135,7 @@ def chance(probability: float) -> str:
 
 
 def _rows(slot: Slot) -> list[Candidate]:
-    """Return the candidates, and the named word below them where it is none of them."""
+    """Return the candidates, followed by the named word if it is not among them."""
     rows = list(slot.candidates)
     if slot.named is not None and slot.named.id not in {candidate.id for candidate in rows}:
         rows.append(slot.named)

@@ -1,4 +1,4 @@
-"""The results of the model card: what is known about a model, and what was measured on it."""
+"""The results of the model card: what is known about a model and what was measured on it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from bert_core.verification import VerificationReport
 
 
 class Reached(Enum):
-    """What a figure has reached of what was set."""
+    """Which of its targets a figure has reached."""
 
     GOAL = "goal reached"
     FLOOR = "floor reached"
@@ -19,7 +19,7 @@ class Reached(Enum):
 
 
 def reached(figure: Figure) -> Reached:
-    """Say what a figure has reached; a goal without the floor below it counts as neither."""
+    """Return what a figure has reached; reaching the goal but not the floor counts as neither."""
     if figure.reaches_floor is None and figure.reaches_goal is None:
         return Reached.NO_AIM
     if figure.reaches_floor is not False and figure.reaches_goal:
@@ -29,18 +29,18 @@ def reached(figure: Figure) -> Reached:
 
 @dataclass(frozen=True, slots=True)
 class ModelCardResult:
-    """What stands in a model's folder besides its weights.
+    """What a model's folder contains besides the weights.
 
     Attributes:
-        text: the card as it was written, front matter left out; "" where there is none.
-        text_bytes: what the whole card has; more than what is shown where it is very long.
-        whole: all of it is in `text`.
-        figures: what was measured; () where nothing is known.
-        left_out: figures beyond those.
-        bias: towards which words it leans, where that was measured.
-        pictures: names and contents of its learning curves.
-        verifiable: something is stored beside the weights that they can be compared with.
-        problems: what stands there and cannot be read, one sentence each.
+        text: the card as written, without front matter; "" if there is none.
+        text_bytes: size of the whole card; a very long card is not shown in full.
+        whole: whether `text` holds the whole card.
+        figures: the measured figures; () if there are none.
+        left_out: number of further figures that are not in `figures`.
+        bias: which words the model leans towards, if measured.
+        pictures: names and contents of the learning curves.
+        verifiable: whether the folder stores something to verify the weights against.
+        problems: one sentence for each file that cannot be read.
     """
 
     text: str
@@ -56,14 +56,14 @@ class ModelCardResult:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What came out when a model's files were compared with what is stored beside them.
+    """The outcome of comparing a model's files with the records stored alongside them.
 
     Attributes:
-        report: everything that was compared; it names the model as visitors do.
-        fingerprint: that of the weights in the files now; the verdict is about these.
-        loaded: the files are those that this program has loaded.
-        began: when reading them began.
-        seconds: how long it took.
+        report: everything that was compared; it uses the model's public name.
+        fingerprint: fingerprint of the weights now in the files, which the verdict is about.
+        loaded: whether the files are those that this program has loaded.
+        began: when reading the files began.
+        seconds: how long the verification took.
     """
 
     report: VerificationReport

@@ -1,4 +1,4 @@
-"""What a model's folder says about the model, and whether its files are what they should be."""
+"""Read what a model's folder says about the model, and verify the model's files."""
 
 from app.features.model_card.result import ModelCardResult, Verified
 from app.models import Engine
@@ -26,7 +26,7 @@ def model_card(engine: Engine) -> ModelCardResult:
 
 
 def verify_model(engine: Engine) -> Verified:
-    """Read the model's files again and compare them with what is stored beside them.
+    """Read the model's files again and compare them with the records stored alongside them.
 
     Raises:
         BertError: there is nothing to compare with, or it cannot be read.

@@ -1,4 +1,4 @@
-"""The model card in words, tables and pictures: figures beside what was to be reached."""
+"""Text, tables and charts of the model card: figures compared with their targets."""
 
 import textwrap
 from collections.abc import Sequence
@@ -30,23 +30,23 @@ _DOTS = {
     Reached.NOTHING: ("x", VERMILION, 11),
     Reached.NO_AIM: ("circle-open", GREY, 11),
 }
-_LINE = 48  # letters of the words above a dot that a phone has room for
-_WORD_LINE = 19  # pixels of a line of these words
-_DOT_LINE = 30  # pixels of what stands below them, with its dot in the middle
+_LINE = 48  # characters per line of the label above a dot, as many as fit on a phone
+_WORD_LINE = 19  # pixels per line of the label
+_DOT_LINE = 30  # pixels of the row below the label, with the dot in its middle
 
 
 def _share(share: float | None) -> str:
-    """Print a figure; number and sign stay on one line of a narrow table."""
+    """Format a figure so that number and sign stay on one line of a narrow table."""
     return percent(share, counted=True).replace(" ", "\u00a0")
 
 
 def interval(figure: Figure) -> str:
-    """Print the 95 % interval of a figure."""
+    """Format the 95 % interval of a figure."""
     return f"{100 * figure.low:.1f}–{_share(figure.high)}"
 
 
 def words_of(figure: Figure) -> str:
-    """Say what a figure has reached."""
+    """Describe in words what a figure has reached."""
     no_goal = figure.goal is None and reached(figure) is Reached.FLOOR
     no_floor = figure.floor is None and reached(figure) is Reached.NOTHING
     return (
@@ -55,7 +55,7 @@ def words_of(figure: Figure) -> str:
 
 
 def _aim(figure: Figure, aim: float | None) -> str:
-    """Print a floor or a goal; "at most" where less is better."""
+    """Format a floor or a goal, with "at most" if less is better."""
     if aim is None:
         return "–"
     before = "at most " if figure.lower_is_better else ""
@@ -64,7 +64,7 @@ def _aim(figure: Figure, aim: float | None) -> str:
 
 
 def no_figures(result: ModelCardResult) -> Html:
-    """Say so where nothing was measured."""
+    """State that nothing was measured."""
     if result.figures:
         return join()
     return tag(
@@ -75,7 +75,7 @@ def no_figures(result: ModelCardResult) -> Html:
 
 
 def figures_table(figures: Sequence[Figure]) -> Html:
-    """Draw the figures beside floor and goal."""
+    """Draw the table of figures with their floors and goals."""
     rows = [
         (
             join(
@@ -96,7 +96,7 @@ def figures_table(figures: Sequence[Figure]) -> Html:
 
 
 def figures_note(result: ModelCardResult) -> Html:
-    """Say where the figures come from, how to read them, and what is left out."""
+    """Explain where the figures come from, how to read them and what is left out."""
     more = f" {result.left_out:,} more figures are not shown." if result.left_out else ""
     guess = " Chance is the share of a blind guess." if _has_chance(result.figures) else ""
     errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
@@ -134,7 +134,7 @@ def meanings(figures: Sequence[Figure]) -> Html:
 
 
 def describe(figures: Sequence[Figure]) -> str:
-    """Say in one sentence what the chart of the figures shows."""
+    """Describe the chart of the figures in one sentence."""
     count = {kind: sum(reached(each) is kind for each in figures) for kind in Reached}
     said = ", ".join(
         f"{number} {'has' if number == 1 else 'have'} {words}"
@@ -150,7 +150,7 @@ def describe(figures: Sequence[Figure]) -> str:
 
 
 def frame(figures: Sequence[Figure]) -> pd.DataFrame:
-    """Put the figures into a table of plain numbers, shares from 0 to 1."""
+    """Return the figures as a table of plain numbers; shares run from 0 to 1."""
     return pd.DataFrame(
         {
             "task": [visible(each.task) for each in figures],
@@ -170,10 +170,10 @@ def frame(figures: Sequence[Figure]) -> pd.DataFrame:
 
 
 def figures_chart(figures: Sequence[Figure]) -> go.Figure:
-    """Draw every figure as a dot on its interval, with the marks of floor and goal."""
+    """Draw every figure as a dot on its interval, with marks for floor and goal."""
     fig = go.Figure()
     names = [f"{each.task}, {each.measured_on}: {_share(each.share)}" for each in figures]
-    labels = [textwrap.wrap(name, _LINE) for name in names]  # a phone is not wider
+    labels = [textwrap.wrap(name, _LINE) for name in names]  # fits a phone
     tops = [0, *accumulate(_WORD_LINE * len(lines) + _DOT_LINE for lines in labels)]
     dots = [top - _DOT_LINE // 2 for top in tops[1:]]
     for kind, (symbol, colour, size) in _DOTS.items():
@@ -203,7 +203,7 @@ def figures_chart(figures: Sequence[Figure]) -> go.Figure:
 def _add_marks(
     fig: go.Figure, figures: Sequence[Figure], dots: Sequence[int], aim: str, symbol: str
 ) -> None:
-    """Mark what was to be reached."""
+    """Add the marks for one kind of target, floor or goal."""
     values = [(getattr(each, aim), dot) for each, dot in zip(figures, dots, strict=True)]
     found = [(value, dot) for value, dot in values if value is not None]
     if found:
@@ -232,7 +232,7 @@ def _lay_out(fig: go.Figure, pixels: int) -> None:
 
 
 def trouble(result: ModelCardResult) -> Html:
-    """Say what lies beside the weights and could not be read."""
+    """List the files in the model's folder that could not be read."""
     if not result.problems:
         return join()
     items = [tag("li", visible(each)) for each in result.problems]
@@ -241,7 +241,7 @@ def trouble(result: ModelCardResult) -> Html:
 
 
 def card_note(result: ModelCardResult) -> Html:
-    """Say where the card comes from, or that there is none."""
+    """State where the card comes from, or that there is none."""
     if not result.text.strip():
         return tag(
             "p",

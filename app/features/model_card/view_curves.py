@@ -1,4 +1,4 @@
-"""Learning curves: drawings that lie beside the weights, shown without trusting them."""
+"""Learning curves: SVG files stored with the weights, treated as untrusted input."""
 
 import base64
 import xml.etree.ElementTree as ElementTree
@@ -7,22 +7,22 @@ from app.words.blocks import line
 from app.words.html import Html, tag, visible
 
 _SPACE = "{http://www.w3.org/2000/svg}"
-# What a chart of lines and words is made of. A browser runs nothing of a drawing that is shown as
-# a picture, and fetches nothing for it; this keeps out what could take it very long to draw.
+# The elements of a chart of lines and text. A browser neither runs scripts nor fetches anything
+# for an SVG shown as an image; this list keeps out what could take very long to draw.
 _PARTS = frozenset(
     {"svg", "title", "desc", "g", "rect", "line", "path", "polyline", "polygon", "circle"}
     | {"ellipse", "text", "tspan"}
 )
 _MOST_PARTS = 20_000
-_MOST_WORDS = 300  # of its title, in letters
+_MOST_WORDS = 300  # characters of the title
 
 
 def curve(name: str, svg: bytes) -> Html:
-    """Draw a learning curve with its own title for those who do not see it.
+    """Draw a learning curve with its own title as alternative text.
 
     Args:
-        name: its file, shown where it cannot be drawn.
-        svg: what is in the file.
+        name: file name, shown if the curve cannot be drawn.
+        svg: contents of the file.
     """
     title = _title(svg)
     if title is None:
@@ -35,12 +35,12 @@ def curve(name: str, svg: bytes) -> Html:
 
 
 def _title(svg: bytes) -> str | None:
-    """Return the title of a plain drawing, "" for none; None where it is anything else."""
+    """Return the title of a plain drawing, "" if it has none, or None if it is not plain."""
     try:
         text = svg.decode("utf-8")
         if "<!" in text or "<?" in text.removeprefix("<?xml"):  # no entities, no style sheets
             return None
-        root = ElementTree.fromstring(text)  # noqa: S314 - without entities it cannot swell
+        root = ElementTree.fromstring(text)  # noqa: S314 - no entities, so no expansion
     except (ValueError, ElementTree.ParseError):
         return None
     parts = list(root.iter())
@@ -50,7 +50,7 @@ def _title(svg: bytes) -> str | None:
 
 
 def _is_plain(part: ElementTree.Element) -> bool:
-    """Tell whether an element only draws: it links to nothing, and runs nothing."""
+    """Return whether an element only draws: no links, no scripts."""
     names = [name.rpartition("}")[2].lower() for name in part.attrib]
     asks = any("url(" in value.lower() for value in part.attrib.values())
     acts = any(name.startswith("on") or name in {"href", "style"} for name in names)

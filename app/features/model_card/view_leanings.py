@@ -1,4 +1,4 @@
-"""Bias in numbers and a picture: towards which of two words a model leans, by occupation."""
+"""Bias as numbers and a chart: which of two words a model leans towards, by occupation."""
 
 import math
 
@@ -15,7 +15,7 @@ _MOST = 120
 
 
 def times(log_odds: float) -> str:
-    """Say log-odds as a factor that people can picture.
+    """Express log-odds as a factor that is easy to picture.
 
     >>> times(2.302585), times(-0.693147), times(0.0)
     ('10 times', '2.0 times', '1.0 times')
@@ -25,7 +25,7 @@ def times(log_odds: float) -> str:
 
 
 def summary(found: Bias) -> Html:
-    """Say how one-sided the model is, and towards which word for whom."""
+    """State how one-sided the model is, and which occupations lean towards which word."""
     first, second = (visible(word) for word in found.words)
     ranked = ordered(found)
     sides = [
@@ -45,7 +45,7 @@ def summary(found: Bias) -> Html:
 
 
 def _end(lean: Leaning, word: str, *, leans: bool) -> str:
-    """Name the occupation at one end, which need not lean to that side."""
+    """Name the occupation at one end, even if it does not lean to that side."""
     if leans:
         return f"Furthest towards “{word}”: {_named(lean)}."
     return f"None leans to “{word}”; nearest to it: {_named(lean)}."
@@ -56,7 +56,7 @@ def _named(lean: Leaning) -> str:
 
 
 def note(found: Bias) -> Html:
-    """Say how it was measured, and where the numbers come from."""
+    """Explain how the bias was measured and where the numbers come from."""
     first, second = (visible(word) for word in found.words)
     return line(
         f"Source: bias.json, which lies beside the weights. {len(found.leanings):,} occupations "
@@ -69,12 +69,12 @@ def note(found: Bias) -> Html:
 
 
 def ordered(found: Bias) -> list[Leaning]:
-    """List the occupations, those that lean furthest to the first word on top."""
+    """List the occupations, starting with those that lean most towards the first word."""
     return sorted(found.leanings, key=lambda lean: -lean.log_odds.value)
 
 
 def _side(lean: Leaning) -> str:
-    """Say to which side an occupation leans, as far as its interval tells."""
+    """Name the side that an occupation leans to, as far as its interval tells."""
     return "first" if lean.log_odds.low > 0 else "second" if lean.log_odds.high < 0 else "neither"
 
 
@@ -119,7 +119,7 @@ def chart(found: Bias) -> go.Figure:
 
 
 def describe(found: Bias) -> str:
-    """Say in one sentence what the chart shows."""
+    """Describe the chart in one sentence."""
     first, second = (visible(word) for word in found.words)
     sides = [_side(lean) for lean in found.leanings]
     return (
@@ -130,7 +130,7 @@ def describe(found: Bias) -> str:
 
 
 def table(found: Bias) -> pd.DataFrame:
-    """Put every occupation into a table, log-odds in nats."""
+    """Return every occupation as a table, with log-odds in nats."""
     rows = ordered(found)
     return pd.DataFrame(
         {

@@ -1,9 +1,8 @@
-"""A model card's own text: Markdown that a stranger may have written, drawn without trusting it.
+"""The text of a model card: Markdown, treated as untrusted input.
 
-`markdown-it-py` reads it; what it finds is drawn here with `tag`, kind by kind, and what has no
-kind below is not drawn. Markup of HTML stays visible as it was typed; pictures and links become
-words with their address, so that showing a card asks for nothing from anywhere, and there is
-nothing on it to click.
+`markdown-it-py` parses it, and each supported kind of node is drawn here with `tag`; other kinds
+are not drawn. HTML markup stays visible as typed. Images and links become text with their
+address, so a card loads nothing from elsewhere and contains nothing to click.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,18 +18,18 @@ _MOST_SECTIONS = 24
 
 
 class _Reader(MarkdownIt):
-    """CommonMark with tables and without HTML; addresses stay as they were typed."""
+    """CommonMark with tables and without HTML; addresses stay as typed."""
 
     def __init__(self) -> None:
         super().__init__("commonmark", {"html": False})
         self.enable("table")
 
     def validateLink(self, url: str) -> bool:
-        """Take every address for one: it is shown, and never followed."""
+        """Accept every address, because addresses are shown but never followed."""
         return True
 
     def normalizeLink(self, url: str) -> str:
-        """Leave an address as it is."""
+        """Return the address unchanged."""
         return url
 
 
@@ -39,11 +38,11 @@ _READER = _Reader()
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a card.
+    """A section of a card.
 
     Attributes:
-        title: its heading, as plain text; "" for what stands before the first one.
-        blocks: what stands below it.
+        title: the heading as plain text; "" for the text before the first heading.
+        blocks: the content below the heading.
     """
 
     title: str
@@ -51,9 +50,9 @@ class Section:
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    r"""Cut a card at its headings of the second level; empty parts are left out.
+    r"""Split a card at its second-level headings, leaving out empty sections.
 
-    A card of very many parts is cut into fewer: the last one holds all the rest.
+    The number of sections is limited: in a card with very many, the last one holds the rest.
 
     >>> [part.title for part in sections("A card.\n\n## Limits\n\nMany.\n")]
     ['', 'Limits']
@@ -68,7 +67,7 @@ def sections(text: str) -> tuple[Section, ...]:
 
 
 def draw_section(section: Section) -> Html:
-    """Draw what stands in a part of a card."""
+    """Draw the content of a section."""
     return tag("div", _draw_all(section.blocks), class_="bx-card-text")
 
 
@@ -92,7 +91,7 @@ def _text(node: SyntaxTreeNode) -> Html:
 
 
 def _paragraph(node: SyntaxTreeNode) -> Html:
-    """Draw a paragraph; in a list without empty lines it is the item itself."""
+    """Draw a paragraph; in a list without blank lines it is the item itself."""
     return _inside(node) if node.hidden else tag("p", _inside(node))
 
 
@@ -110,7 +109,7 @@ def _table(node: SyntaxTreeNode) -> Html:
     head, *body = node.children
     columns = [_words(cell).strip() for cell in head.children[0].children]
     rows = [[_inside(cell) for cell in row.children] for part in body for row in part.children]
-    # Of many columns, it is wider than a window; who has no mouse moves it with the arrow keys.
+    # A table with many columns is wider than the window; the arrow keys scroll it without a mouse.
     table = record_table("A table of the card", columns, rows)
     return tag("div", table, class_="bx-card-wide", tabindex=0, role="group", aria_label="Table")
 
@@ -121,7 +120,7 @@ def _picture(node: SyntaxTreeNode) -> Html:
 
 
 def _link(node: SyntaxTreeNode) -> Html:
-    """Draw the words of a link, and its address where that is not what they say."""
+    """Draw the text of a link, followed by its address if the two differ."""
     goal = visible(str(node.attrs.get("href", "")))
     if node.info == "auto":
         return tag("code", goal)

@@ -1,4 +1,4 @@
-"""What verifying a model's files found: a verdict, and everything that was compared."""
+"""The result of verifying a model's files: a verdict and everything that was compared."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ OUTPUTS = ("output", "numbers", "largest", "off by", "allowed", "the same")
 
 
 def offer(verifiable: bool) -> Html:
-    """Say what a verification does, or that there is nothing to compare with."""
+    """Explain what a verification does, or state that there is nothing to compare with."""
     if verifiable:
         says = (
             "Reads all files again, hashes them, and computes a few stored texts with them: hashes "
@@ -28,7 +28,7 @@ def offer(verifiable: bool) -> Html:
 
 
 def report(found: Verified) -> Html:
-    """Draw the verdict and all that it rests on."""
+    """Draw the verdict and the evidence for it."""
     checked = found.report
     outputs = f"{len(checked.outputs):,} outputs computed again"
     files = f"{len(checked.files):,} files and their hashes"
@@ -42,13 +42,13 @@ def report(found: Verified) -> Html:
 
 
 def _fold(title: str, content: Html, checks: Sequence[FileCheck] | Sequence[OutputCheck]) -> Html:
-    """Fold a table away, unless something in it disagrees."""
+    """Draw a table collapsed, unless something in it disagrees."""
     is_open = "open" if _wrong(checks) else None
     return tag("details", tag("summary", title), content, class_="bx-card-fold", open=is_open)
 
 
 def verdict(found: Verified) -> Html:
-    """Say at one glance whether everything agrees; colour, sign and words say the same."""
+    """Show at a glance whether everything agrees, by colour, sign and words alike."""
     checked = found.report
     sign, kind, head = "✓", "bx-yes", "Verified: the files are what they should be."
     if not checked.ok:
@@ -64,7 +64,7 @@ def verdict(found: Verified) -> Html:
 
 
 def _details(checked: VerificationReport) -> str:
-    """Count what was compared, and what disagrees."""
+    """Count what was compared and what disagrees."""
     files, texts, outputs = len(checked.files), len(checked.texts), len(checked.outputs)
     largest = number(checked.difference)
     if checked.ok:
@@ -91,7 +91,7 @@ def _wrong(checks: Sequence[FileCheck | TextCheck | OutputCheck]) -> int:
 
 
 def _when(found: Verified) -> Html:
-    """Say when the files were read, and whether they are those that this program loaded."""
+    """State when the files were read and whether this program loaded these same files."""
     clock = f"{found.began:%d %B %Y, %H:%M:%S} UTC"
     read = f"Files read on {clock}, in {found.seconds:.1f} s."
     if not found.loaded:
@@ -103,7 +103,7 @@ def _when(found: Verified) -> Html:
 
 
 def number(value: float | None) -> str:
-    """Print a difference.
+    """Format a difference.
 
     >>> number(0.0), number(3.1e-06), number(None), number(float("inf"))
     ('0', '3.1e-06', 'not computed', 'no number')
@@ -116,7 +116,7 @@ def number(value: float | None) -> str:
 
 
 def outputs_table(checked: VerificationReport) -> Html:
-    """Draw what was computed again, output by output."""
+    """Draw the recomputed outputs, one per row."""
     rows = [
         (
             join(
@@ -136,7 +136,7 @@ def outputs_table(checked: VerificationReport) -> Html:
 
 
 def _texts(numbers: tuple[int, ...]) -> str:
-    """Name the stored texts that an output was computed for, counted from 0."""
+    """Name the stored texts, counted from 0, that an output was computed for."""
     if len(numbers) == 1:
         return f", text {numbers[0]}"
     ends = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
@@ -159,7 +159,7 @@ def files_table(checked: VerificationReport) -> Html:
 
 
 def texts_note(checked: VerificationReport) -> Html:
-    """Name the stored texts that are cut into other tokens than before."""
+    """Name the stored texts that are now tokenized differently."""
     items = [tag("li", tag("bdi", visible(each.text))) for each in checked.texts if not each.ok]
     if not items:
         return join()
@@ -167,7 +167,7 @@ def texts_note(checked: VerificationReport) -> Html:
 
 
 def outputs_note() -> Html:
-    """Say what the numbers of the table are."""
+    """Explain the numbers in the table."""
     return line(
         "“Largest” is the largest stored number, “off by” the largest absolute difference to one; "
         "both in the unit of the output: logits are plain numbers, attention is a share of 1. What "
@@ -177,7 +177,7 @@ def outputs_note() -> Html:
 
 
 def what_it_proves() -> Html:
-    """Say what a verdict means, and what it does not."""
+    """Explain what a verdict means and what it does not."""
     return line(
         "A tick says that the files have the bits they had when the model was written, and that "
         "this computer works out what they say. It does not say where they come from: whoever can "

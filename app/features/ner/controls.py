@@ -1,4 +1,4 @@
-"""A box for annotations of the visitor's own, and how the model's answers compare."""
+"""Input for the user's own annotations, and the comparison with the model's answers."""
 
 from collections.abc import Callable
 
@@ -12,10 +12,10 @@ from app.streamlit_kit.state import text_box
 
 
 def gold_panel(slug: str, check: Callable[[str], Agreement]) -> None:
-    """Draw the box and, once there is something in it, the figures and every difference.
+    """Draw the input and, once it has content, the figures and every difference.
 
     Args:
-        slug: the page.
+        slug: slug of the page.
         check: compares annotated lines with the model's own answers.
     """
     st.header(view.TITLE, anchor=False)

@@ -1,4 +1,4 @@
-"""What the entity tagger found: labels of every piece, and entities read from them in five ways."""
+"""Results of the entity tagger: a label per piece, and entities read from them in five ways."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from bert_core.reading.tagging import TagScheme
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which entities are shown, and why others are not.
+    """Which entities are shown, and why the others are hidden.
 
     Attributes:
         least: the score below which entities are hidden.
         only: the kinds that are shown; () for all.
-        shown: what is left, in the order of the text.
-        below: what only its score hides.
-        other: what its label hides.
+        shown: the entities shown, in text order.
+        below: the entities hidden only by their score.
+        other: the entities hidden by their label.
     """
 
     least: float
@@ -34,10 +34,10 @@ class NerResult:
     """The entities of a text, and everything they were read from.
 
     Attributes:
-        labels: what the model may answer.
-        pieces: the text, and what the model answered, piece by piece.
-        aggregation: the way of reading that was asked for.
-        readings: the entities in every way of reading.
+        labels: the labels that the model can assign.
+        pieces: the text and the model's output for each piece.
+        aggregation: the requested way of reading.
+        readings: the entities for every way of reading.
         calibration: how logits became probabilities.
     """
 
@@ -54,7 +54,7 @@ class NerResult:
 
     @property
     def reading(self) -> Entities:
-        """The way of reading that was asked for."""
+        """The entities for the requested way of reading."""
         return self.readings[self.aggregation]
 
     def select(self, *, least: float = 0.0, only: Sequence[str] = ()) -> Selection:
@@ -74,12 +74,12 @@ class NerResult:
         )
 
     def strongest(self) -> tuple[int, int] | None:
-        """Return the piece and the label of the most probable label that is no "outside".
+        """Return the piece and label with the highest probability, "outside" excepted.
 
-        Pieces that have no say in this way of reading are passed over.
+        Pieces that do not count in this way of reading are skipped.
 
         Returns:
-            None where the model has no other label.
+            The piece and the label, or None if the model has no label but "outside".
         """
         inside = np.array([n for n, tag in enumerate(self.labels.tags) if tag.kind], dtype=np.intp)
         if not inside.size:

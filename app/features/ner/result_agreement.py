@@ -1,4 +1,4 @@
-"""How far entities that a model found agree with those that a person annotated."""
+"""Agreement between the entities a model found and those a person annotated."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +10,10 @@ words as another kind; an overlap that is not the same words."""
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An entity by its words.
+    """An entity by its place in the text.
 
     Attributes:
-        kind: what it is, such as "PER".
+        kind: kind of entity, such as "PER".
         start: its first character in the text.
         end: the character after its last one.
     """
@@ -28,10 +28,10 @@ class Counts:
     """Entities of one kind, or of all.
 
     Attributes:
-        kind: what they are; "" for all kinds.
+        kind: kind of entity; "" for all kinds.
         annotated: how many a person marked.
         found: how many the model marked.
-        right: how many it marked with the same words and the same kind.
+        right: how many the model marked with the same words and the same kind.
     """
 
     kind: str
@@ -41,17 +41,17 @@ class Counts:
 
     @property
     def precision(self) -> float | None:
-        """The share of the found ones that are right; None where none was found."""
+        """Share of the found entities that are right; None if none was found."""
         return self.right / self.found if self.found else None
 
     @property
     def recall(self) -> float | None:
-        """The share of the annotated ones that were found; None where none is annotated."""
+        """Share of the annotated entities that were found; None if none is annotated."""
         return self.right / self.annotated if self.annotated else None
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of both; None where there is nothing at all to count."""
+        """Harmonic mean of precision and recall; None if there is nothing to count."""
         both = self.annotated + self.found
         return 2 * self.right / both if both else None
 
@@ -61,8 +61,8 @@ class Difference:
     """A place where the model and the annotations differ.
 
     Attributes:
-        verdict: in which way.
-        sentence: where, counted from 1.
+        verdict: the kind of difference.
+        sentence: number of the sentence, counted from 1.
         annotated: what a person marked, if anything.
         found: what the model marked, if anything.
     """
@@ -74,22 +74,22 @@ class Difference:
 
     @property
     def start(self) -> int:
-        """The first character of either."""
+        """The first character of either entity."""
         return min(named.start for named in (self.annotated, self.found) if named)
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The model's entities against annotated ones.
+    """The model's entities compared with annotated ones.
 
     Attributes:
-        text: the annotated words, with blanks between them and a line a sentence.
-        words: how many words.
-        sentences: how many sentences.
-        total: all kinds together (the micro average).
-        kinds: each kind that either side uses, sorted.
-        differences: in the order of the text.
-        unknown: kinds that were annotated and that the model has no label for.
+        text: the annotated words, separated by spaces, one sentence per line.
+        words: number of words.
+        sentences: number of sentences.
+        total: counts for all kinds together (the micro average).
+        kinds: counts for each kind that either side uses, sorted.
+        differences: all differences, in text order.
+        unknown: annotated kinds that the model has no label for.
     """
 
     text: str

@@ -1,7 +1,7 @@
 """Named entities: label every piece of a text, and read entities from the labels.
 
-`bert_core.reading.entities` does both, through the engine; what is here keeps the result for a
-second look and compares it with annotations of the visitor's own.
+`bert_core.reading.entities` does both, through the engine. This module caches the result and
+compares it with the user's own annotations.
 """
 
 from dataclasses import replace
@@ -18,8 +18,8 @@ from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts
 from bert_core.reading.running import Progress, Runner
 from bert_core.reading.tagging import TagScheme
 
-_TOGETHER = 8  # windows a call: the memory of a batch is bounded, and others get their turn
-_ROW_BYTES = 300  # roughly what a piece, or an entity, weighs in Python
+_TOGETHER = 8  # windows per call: bounds memory, and lets other sessions run in between
+_ROW_BYTES = 300  # approximate size of a piece or an entity in Python
 
 
 def ner(
@@ -34,17 +34,17 @@ def ner(
     Args:
         engine: the model.
         text: any text that holds at least one piece.
-        aggregation: how labels of pieces become entities; see `bert_core.reading.entities`.
-        progress: is told after each group of windows how many are done, and of how many.
+        aggregation: how piece labels become entities; see `bert_core.reading.entities`.
+        progress: called after each group of windows with the number done and the total.
 
     Raises:
-        InputError: there is nothing to read, or no such aggregation.
+        InputError: the text holds no piece, or the aggregation does not exist.
     """
     if aggregation not in AGGREGATIONS:
         raise InputError(
             f"There is no aggregation {aggregation!r}; expected one of {', '.join(AGGREGATIONS)}."
         )
-    # The model's own identity counts too: folders may share an encoder and differ in the head.
+    # The key includes the model's identity: folders may share an encoder but differ in the head.
     model = (engine.provenance.fingerprint, id(engine.model(BertForTokenClassification)))
     result = RECENT.get(
         ("ner", *model, text), make=lambda: _find(engine, text, progress), size=_size
@@ -53,14 +53,14 @@ def ner(
 
 
 def ner_agreement(engine: Engine, lines: str) -> Agreement:
-    """Compare the model with annotations, every word with the label of its first piece.
+    """Compare the model with annotations, giving every word the label of its first piece.
 
     Args:
         engine: the model.
-        lines: a word and its tag a line, a blank line after each sentence.
+        lines: one word and its tag per line, with a blank line after each sentence.
 
     Raises:
-        InputError: the lines are no annotations, or hold no piece.
+        InputError: the lines are not annotations, or hold no piece.
     """
     annotated = read_annotated(lines)
     result = ner(engine, annotated.text)
@@ -74,7 +74,7 @@ def ner_agreement(engine: Engine, lines: str) -> Agreement:
 
 
 def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
-    """Run the model and read its labels in every way."""
+    """Run the model and read its labels in every way of reading."""
     scale = engine.calibration(BertForTokenClassification)
     runner = Runner(
         partial(engine.run, BertForTokenClassification),
@@ -99,6 +99,6 @@ def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
 
 
 def _size(result: NerResult) -> int:
-    """Estimate the bytes that a result holds."""
+    """Estimate the size of a result in bytes."""
     found = sum(len(reading.entities) for reading in result.readings.values())
     return result.pieces.probabilities.nbytes + _ROW_BYTES * (len(result.pieces) + found)

@@ -1,4 +1,4 @@
-"""Annotated text as people exchange it, one word and its tag a line, and how to compare it."""
+"""Read annotated text, one word and its tag per line, and compare it with a model's tags."""
 
 import re
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from bert_core.errors import InputError
 from bert_core.reading.tagging import TagScheme
 
 _TAG = re.compile(r"O|[BIMELSU][-_]\S+")
-_DOCUMENT = "-DOCSTART-"  # how the files of CoNLL-2003 begin a document
+_DOCUMENT = "-DOCSTART-"  # starts a document in CoNLL-2003 files
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """Sentences of words with a tag each.
+    """Sentences of tagged words.
 
     Attributes:
-        text: the words with blanks between them, a line a sentence.
-        words: W places in the text: first character, and the one after the last.
-        tags: W tags.
+        text: the words, separated by spaces, one sentence per line.
+        words: the W words as spans of the text: first character, and the one after the last.
+        tags: the W tags.
         starts: the first word of every sentence.
     """
 
@@ -36,12 +36,12 @@ class Annotated:
 
 
 def read_annotated(lines: str) -> Annotated:
-    """Read words and their tags, the first and the last column of each line.
+    """Read words and their tags from the first and last column of each line.
 
-    Columns are parted by TAB, or by blanks in lines without one; a blank line ends a sentence.
+    Columns are separated by TAB, or by spaces in lines without one; a blank line ends a sentence.
 
     Raises:
-        InputError: no word at all, a line with one column, or something that is no tag.
+        InputError: there is no word, a line has only one column, or a tag is not valid.
     """
     text: list[str] = []
     words: list[tuple[int, int]] = []
@@ -84,15 +84,15 @@ def _check(number: int, word: str, tag: str, columns: int) -> None:
 def entities(
     annotated: Annotated, tags: Sequence[str], names: Sequence[str]
 ) -> list[tuple[int, Named]]:
-    """Join tags to entities, none of which goes beyond its sentence.
+    """Join tags into entities, none of which crosses a sentence boundary.
 
     Args:
         annotated: the words.
-        tags: W of them.
-        names: every tag there may be; together they tell what a prefix means.
+        tags: the W tags.
+        names: every possible tag; together they determine what a prefix means.
 
     Returns:
-        The number of the sentence, from 1, and the entity.
+        For each entity, the number of its sentence, counted from 1, and the entity.
     """
     scheme = TagScheme(names)
     numbers = {name: number for number, name in enumerate(names)}
@@ -107,7 +107,7 @@ def entities(
 
 
 def _every(tags: Sequence[str]) -> list[str]:
-    """Return the tags and, for each kind, B- and I-: a single S- alone would not be understood."""
+    """Return the tags plus B- and I- for each kind; S- alone would not be recognised."""
     kinds = {tag[2:] for tag in tags if tag != "O"}
     return sorted({*tags, *(f"{prefix}-{kind}" for prefix in "BI" for kind in kinds)})
 
@@ -117,14 +117,14 @@ def compare(
 ) -> Agreement:
     """Compare annotations with a model's tags of the same words, entity by entity.
 
-    An entity is right if its first word, its last word and its kind are (as in the evaluation of
+    An entity is right if its first word, last word and kind all match (as in the evaluation of
     Tjong Kim Sang 2002).
 
     Args:
-        annotated: words with the tags of a person.
-        tags: W tags of the model.
+        annotated: words with the tags that a person assigned.
+        tags: the model's W tags.
         names: every label of the model.
-        kinds: what these are labels for.
+        kinds: the kinds of entity that these labels cover.
     """
     gold = entities(annotated, annotated.tags, _every(annotated.tags))
     found = entities(annotated, tags, names)
@@ -158,7 +158,7 @@ def compare(
 def _differences(
     gold: Sequence[tuple[int, Named]], found: Sequence[tuple[int, Named]]
 ) -> list[Difference]:
-    """Pair what overlaps, the first with the first; tell of the rest one by one."""
+    """Pair overlapping entities in order, and list the unpaired ones individually."""
     left = list(found)
     told = []
     for sentence, named in gold:

@@ -1,8 +1,8 @@
 """The entity tagger on the screen: the marked text, its legend, what is hidden, and the table.
 
-A kind of entity is told by its label beside it, by the shape of the line below it and by its
-colour, in this order of reliability; a score by its number, by the weight of that line and by the
-depth of the colour. Pieces and ways of reading are drawn in `ner_pieces`.
+The label, the shape of the underline and the colour show the kind of an entity, in this order of
+reliability. The number, the weight of the underline and the depth of the colour show its score.
+Pieces and ways of reading are drawn in `view_pieces`.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ MEANINGS = {
 }
 """Common labels in words; others speak for themselves."""
 
-_LONG = 4000  # characters; a longer text has a frame of its own to scroll in
+_LONG = 4000  # characters; a longer text scrolls in its own frame
 
 COLOURS, LINES = 6, 5
 """Colours and shapes of line in the style sheet: having no common factor, they give 30 pairs."""
@@ -82,7 +82,7 @@ _SCORES: dict[Aggregation, str] = {
 
 
 def marked_text(result: NerResult, selection: Selection) -> Html:
-    """Draw the text as typed, with every shown entity marked at its exact characters."""
+    """Draw the text as typed, marking the exact characters of every shown entity."""
     parts: list[Html | str] = []
     done = 0
     for entity in selection.shown:
@@ -112,17 +112,17 @@ def _mark(result: NerResult, entity: Entity, start: int) -> Html:
 
 
 def colour_of(result: NerResult, kind: str) -> str:
-    """Return the style that gives a kind its colour; the same for every text of a model."""
+    """Return the style for a kind's colour, the same for every text of a model."""
     return f"--bx-c:var(--bx-c{result.labels.kinds.index(kind) % COLOURS})"
 
 
 def line_of(result: NerResult, kind: str) -> str:
-    """Return the style class that gives a kind the shape of its line."""
+    """Return the style class for the shape of a kind's underline."""
     return f"bx-ner-l{result.labels.kinds.index(kind) % LINES}"
 
 
 def legend(result: NerResult, selection: Selection) -> Html:
-    """List every kind found in the text with its look, its meaning and how many are shown."""
+    """List every kind found in the text with its style, its meaning and how many are shown."""
     found = Counter(entity.kind for entity in result.reading.entities)
     shown = Counter(entity.kind for entity in selection.shown)
     items = [
@@ -144,7 +144,7 @@ def legend(result: NerResult, selection: Selection) -> Html:
 
 
 def outcome(result: NerResult, selection: Selection) -> Html:
-    """Say how many entities there are and are hidden, or plainly that there are none."""
+    """State how many entities are found and how many are hidden, or that there are none."""
     found, shown = len(result.reading.entities), len(selection.shown)
     if not found:
         return _nothing(result)
@@ -173,7 +173,7 @@ def outcome(result: NerResult, selection: Selection) -> Html:
 
 
 def _nothing(result: NerResult) -> Html:
-    """Say that there is no entity, and what came nearest to one."""
+    """State that there is no entity, and what came closest to one."""
     near = ""
     strongest = result.strongest()
     if strongest is not None:
@@ -199,7 +199,7 @@ def _nothing(result: NerResult) -> Html:
 
 
 def score_note(result: NerResult) -> Html:
-    """Say what the numbers beside the labels mean."""
+    """Explain the numbers next to the labels."""
     return line(
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
         "higher score. It says how sure the model is, not how often it is right: an entity is "
@@ -209,7 +209,7 @@ def score_note(result: NerResult) -> Html:
 
 
 def coverage(result: NerResult) -> Html:
-    """Say that the whole text was read, and how."""
+    """State that the whole text was read, and how."""
     read, count = result.pieces.coverage, len(result.pieces)
     if read.windows == 1:
         told = f"All {count:,} pieces were read at once." if count > 1 else "The piece was read."
@@ -225,7 +225,7 @@ def coverage(result: NerResult) -> Html:
 
 
 def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
-    """List the shown entities: text, label, place, score, pieces."""
+    """List the shown entities with text, label, place, score and pieces."""
     shown = selection.shown
     return pd.DataFrame(
         {
@@ -240,7 +240,7 @@ def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
 
 
 def describe(result: NerResult, selection: Selection) -> str:
-    """Say in one sentence what is marked, for those who do not see it."""
+    """Describe the marked text in one sentence, for screen readers."""
     named = [
         f"{result.text[entity.start : entity.end]} ({entity.label}, {percent(entity.score, 0)})"
         for entity in selection.shown[:8]
@@ -252,12 +252,12 @@ def describe(result: NerResult, selection: Selection) -> str:
 
 
 def kept_page(result: NerResult, selection: Selection, model: str) -> bytes:
-    """Write the marked text, its legend and its table as one file that needs no network.
+    """Return the marked text, its legend and its table as one file that works offline.
 
     Args:
         result: the text with its entities.
-        selection: those to show.
-        model: what answered, in words.
+        selection: the entities to show.
+        model: description of the model.
     """
     sheet = (ASSETS / "site.css").read_text(encoding="utf-8")
     table = entity_table(result, selection)
@@ -289,7 +289,7 @@ def kept_page(result: NerResult, selection: Selection, model: str) -> bytes:
 
 
 def label_note(result: NerResult) -> Html:
-    """Say which labels this model has, and how they are read."""
+    """State which labels this model has and how they are read."""
     labels = result.labels
     if labels.nameless:
         return note(
@@ -324,7 +324,7 @@ _SCHEMES = {
 
 
 def rules() -> Html:
-    """Explain what decides on a word in each way of reading."""
+    """Explain what decides a word's label in each way of reading."""
     items = [
         tag("li", tag("strong", AGGREGATION_NAMES[how]), f": {rule}")
         for how, rule in _RULES.items()
@@ -339,6 +339,6 @@ def rules() -> Html:
 
 
 def _count(number: int, how: Aggregation) -> str:
-    """Count entities, or labelled pieces where nothing is joined."""
+    """Format a count of entities, or of labelled pieces if pieces are not joined."""
     name, names = ("labelled piece", "") if how == "none" else ("entity", "entities")
     return count(number, name, names)

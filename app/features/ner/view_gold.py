@@ -1,4 +1,4 @@
-"""The entity tagger against annotations: the figures, what they count, and every difference."""
+"""The entity tagger compared with annotations: figures, what they count, every difference."""
 
 import pandas as pd
 
@@ -12,11 +12,11 @@ ASK = "Annotated words, one a line: word, TAB, tag"
 HINT = "Ada\tB-PER\nLovelace\tI-PER\nlived\tO\nin\tO\nLondon\tB-LOC"
 """What the empty box suggests."""
 
-_FEW = 3  # differences named in words; the table lists all
+_FEW = 3  # differences quoted in the text; the table lists all
 
 
 def how() -> Html:
-    """Say what to paste, and what will be compared."""
+    """Explain what to paste and what is compared."""
     return line(
         "Paste words whose names you have marked yourself: a word, a TAB and its tag on each line, "
         "a blank line after each sentence (CoNLL files fit as they are). The model reads the "
@@ -26,7 +26,7 @@ def how() -> Html:
 
 
 def outcome(agreement: Agreement) -> Html:
-    """Say how well both agree, with the counts behind every figure."""
+    """State how well the two agree, with the counts that each figure is based on."""
     total = agreement.total
     words = count(agreement.words, "word")
     head = f"{words} in {count(agreement.sentences, 'sentence')}. "
@@ -61,7 +61,7 @@ def outcome(agreement: Agreement) -> Html:
 
 
 def _unknown(agreement: Agreement) -> Html:
-    """Name the kinds that the model cannot find, because it has no label for them."""
+    """Name the kinds that the model cannot find because it has no label for them."""
     if not agreement.unknown:
         return join()
     named = [tag("code", visible(kind)) for kind in agreement.unknown]
@@ -74,7 +74,7 @@ def _unknown(agreement: Agreement) -> Html:
 
 
 def kinds_table(agreement: Agreement) -> pd.DataFrame:
-    """List the counts and figures of every kind, and of all together."""
+    """List the counts and figures for every kind and for all kinds together."""
     rows = [_kind_row(each.kind, each) for each in agreement.kinds]
     rows.append(_kind_row("all kinds", agreement.total))
     columns = ["kind", "annotated", "found", "right", "precision", "recall", "F1"]
@@ -86,13 +86,13 @@ def _kind_row(name: str, counts: Counts) -> tuple[str | int, ...]:
 
 
 def _figures(counts: Counts) -> list[str]:
-    """Print precision, recall and F1; a dash where there is nothing to share."""
+    """Format precision, recall and F1, with a dash for a figure that is undefined."""
     figures = (counts.precision, counts.recall, counts.f1)
     return [percent(figure, counted=True) for figure in figures]
 
 
 def differences_table(agreement: Agreement) -> pd.DataFrame:
-    """List every difference: what is annotated, what the model says, and where."""
+    """List every difference: the annotation, the model's answer and the place."""
     rows = [
         (
             each.verdict,
@@ -109,7 +109,7 @@ def differences_table(agreement: Agreement) -> pd.DataFrame:
 
 
 def describe(agreement: Agreement) -> str:
-    """Say in one sentence where both differ."""
+    """Describe in one sentence where the two differ."""
     differences = len(agreement.differences)
     if not differences:
         return "No difference between the annotations and the model."

@@ -1,4 +1,4 @@
-"""Behind the entities: labels piece by piece, labels out of rule, ways of reading compared."""
+"""How entities arise: labels per piece, labels that break the scheme, ways of reading compared."""
 
 from collections.abc import Sequence
 
@@ -17,13 +17,13 @@ from bert_core.reading.tagging import Fault
 PART = 240
 """Pieces drawn at once; more are paged. The table lists all."""
 
-_BARS = 12  # labels drawn of one piece; its table lists all
-_FEW = 5  # labels out of rule that are quoted; the strip marks and the table lists all
+_BARS = 12  # labels drawn for one piece; its table lists all
+_FEW = 5  # invalid labels quoted; the strip marks all of them, and the table lists them
 _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
 
 
 def part_names(result: NerResult) -> dict[str, range]:
-    """Name the parts in which the pieces are drawn."""
+    """Name the parts that the pieces are drawn in."""
     count = len(result.pieces)
     parts = (range(start, min(start + PART, count)) for start in range(0, count, PART))
     return {f"pieces {part.start:,} to {part.stop - 1:,}": part for part in parts}
@@ -41,7 +41,7 @@ def piece_names(result: NerResult, part: range) -> dict[str, int]:
 
 
 def strip(result: NerResult, part: range) -> Html:
-    """Draw each piece as a small card with its likeliest label, in brackets if it has no say."""
+    """Draw each piece as a small card with its likeliest label, bracketed if it does not count."""
     faults = {fault.at for fault in result.reading.faults}
     cards = [_card(result, number, out_of_rule=number in faults) for number in part]
     return tag("ol", *cards, class_="bx-ner-pieces", start=part.start)
@@ -73,7 +73,7 @@ def _card(result: NerResult, number: int, *, out_of_rule: bool) -> Html:
 
 
 def strip_note(result: NerResult) -> Html:
-    """Say what stands on the cards."""
+    """Explain what the cards show."""
     mute = (
         " A label in brackets has no say in the way of reading you chose."
         if not result.reading.asked.all()
@@ -83,7 +83,7 @@ def strip_note(result: NerResult) -> Html:
 
 
 def fault_note(result: NerResult) -> Html:
-    """Name the labels that are out of rule, and say how they were read; nothing where none are."""
+    """Name the labels that break the scheme and how they were read; empty if there are none."""
     faults = result.reading.faults
     if not faults:
         return join()
@@ -105,7 +105,7 @@ def fault_note(result: NerResult) -> Html:
 
 
 def _fault(result: NerResult, fault: Fault) -> str:
-    """Describe one label out of rule."""
+    """Describe one label that breaks the scheme."""
     start, end = result.pieces.spans[fault.at]
     place = f"“{visible(result.text[start:end])}” (piece {fault.at:,})"
     return f"{place}: {_why(fault)}."
@@ -119,7 +119,7 @@ def _why(fault: Fault) -> str:
 
 
 def piece_table(result: NerResult) -> pd.DataFrame:
-    """List every piece: its place, its label, whether that counts, and every probability."""
+    """List every piece: its place, its label, whether the label counts, and all probabilities."""
     pieces, labels = result.pieces, result.labels
     best = pieces.probabilities.argmax(axis=1)
     why = {fault.at: _why(fault) for fault in result.reading.faults}
@@ -145,7 +145,7 @@ def piece_table(result: NerResult) -> pd.DataFrame:
 
 
 def label_bars(result: NerResult, piece: int) -> go.Figure:
-    """Draw the probabilities of the labels of one piece, the likeliest on top."""
+    """Draw the label probabilities of one piece, the likeliest on top."""
     count = len(result.labels.names)
     rows = _ranked(result, piece)[:_BARS]
     values = [share for _, share in rows]
@@ -153,7 +153,7 @@ def label_bars(result: NerResult, piece: int) -> go.Figure:
     fig = bars(names, values, [percent(value, 0) for value in values])
     fig.update_yaxes(tickfont={"size": 16})
     fig.update_xaxes(
-        range=[0, 1.14],  # room for the number behind the longest bar
+        range=[0, 1.14],  # room for the number after the longest bar
         tickvals=[0, 0.25, 0.5, 0.75, 1],
         tickformat=".0%",
     )
@@ -164,7 +164,7 @@ def label_bars(result: NerResult, piece: int) -> go.Figure:
 
 
 def describe_piece(result: NerResult, piece: int) -> str:
-    """Say in one sentence what the bars of a piece show."""
+    """Describe the bars of a piece in one sentence."""
     rows = _ranked(result, piece)
     best = ", ".join(f"{visible(name)} {percent(share, 0)}" for name, share in rows[:3])
     return f"Labels of piece {piece}, {visible(result.pieces.tokens[piece])}: {best}."
@@ -182,11 +182,12 @@ def _ranked(result: NerResult, piece: int) -> list[tuple[str, float]]:
 
 
 def comparison(result: NerResult) -> pd.DataFrame:
-    """Put the ways of reading side by side: one row a place that any of them marks.
+    """Compare the ways of reading, with one row for every place that any of them marks.
 
     Returns:
-        `text`, `start`, `end`, one column a way that joins pieces (label and score, "–" where it
-        marks nothing at exactly this place), the labels of the pieces there, and `differ`.
+        A table with `text`, `start`, `end`, one column for each way that joins pieces (label and
+        score, or "–" if it marks nothing at exactly this place), the labels of the pieces there,
+        and `differ`.
     """
     ways = {how: _by_place(result.readings[how].entities) for how in _JOINED}
     places = sorted({place for marks in ways.values() for place in marks})
@@ -212,10 +213,10 @@ def comparison(result: NerResult) -> pd.DataFrame:
 
 
 def agreement(ways: pd.DataFrame) -> str:
-    """Say in one sentence whether the ways of reading agree.
+    """State in one sentence whether the ways of reading agree.
 
     Args:
-        ways: what `comparison` returned.
+        ways: the table that `comparison` returned.
     """
     count, differ = len(ways), int((ways["differ"] == "yes").sum())
     if not count:
@@ -233,7 +234,7 @@ def agreement(ways: pd.DataFrame) -> str:
 
 
 def agreement_note(ways: pd.DataFrame) -> Html:
-    """Draw the sentence on agreement."""
+    """Draw the sentence about agreement."""
     return line(agreement(ways))
 
 
