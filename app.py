@@ -1,10 +1,10 @@
-"""The entry of the explorer.
+"""Entry point of the explorer.
 
-`python app.py` starts the server, with `--models FOLDER` it also offers the models in a folder;
+`python app.py` starts the server; with `--models FOLDER` it also offers the models in a folder.
 `streamlit run app.py` starts it through Streamlit's own command. In both cases Streamlit runs
-this file again for every visit, and then it draws the site.
+this file again for every visit to draw the site.
 
-Exit status of `python app.py`: 2 where it cannot start as asked, 130 after Ctrl+C.
+Exit status of `python app.py`: 2 if it cannot start as requested, 130 after Ctrl+C.
 """
 
 import os
@@ -15,14 +15,14 @@ from pathlib import Path
 
 
 def start() -> None:
-    """Serve the site; what keeps it from starting is said in one line."""
+    """Serve the site; if it cannot start, print the reason in one line."""
     from app.settings import check_settings, read_arguments
     from bert_core.errors import BertError
 
     read_arguments(sys.argv[1:])
     try:
         check_settings()
-        from app.streamlit_kit.server import serve  # what it imports needs sound settings
+        from app.streamlit_kit.server import serve  # its imports need valid settings
 
         serve(Path(__file__).resolve())
     except BertError as error:
@@ -33,19 +33,19 @@ def start() -> None:
 def stop(*_: object) -> None:
     """End the process on Ctrl+C.
 
-    It ends here and now: Python's own end would tear Streamlit's threads out of PyTorch's C++
-    code, and the process would abort.
+    It exits immediately: Python's normal shutdown would tear Streamlit's threads out of PyTorch's
+    C++ code, and the process would abort.
     """
     os.write(2, b"Stopped.\n")
     os._exit(130)
 
 
 if __name__ == "__main__":
-    if threading.current_thread() is threading.main_thread():  # Streamlit runs visits in others
+    if threading.current_thread() is threading.main_thread():  # visits run in other threads
         signal.signal(signal.SIGINT, stop)
-    # PyTorch's threads wait for each other awake, which is quick, but not for long: where
-    # something else wants the core, one pass took ten times as long. The library that runs them
-    # reads this when PyTorch is loaded, so the site is imported after it.
+    # PyTorch's threads busy-wait for each other, which is quick. Limit how long: when another
+    # program wanted the core, one pass took ten times as long. OpenMP reads this variable when
+    # PyTorch is loaded, so the site is imported afterwards.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 

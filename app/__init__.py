@@ -2,5 +2,5 @@
 
 Read in this order: `settings` and `catalog` (what there is), `engine` (the loaded model),
 `tasks` (text in, result out), `views` (result in, picture out), `streamlit_kit` (the frame
-around every page). Nothing in here may be imported by `bert_core`.
+around every page). `bert_core` must not import anything from this package.
 """

@@ -1,6 +1,6 @@
-"""What the explorer offers: one row per feature, in the order of the menu.
+"""The features of the explorer, one row each, in menu order.
 
-One slug is one folder (`app/features/<slug>/`: task, result, view and, where visitors write a text,
+Each slug has one folder (`app/features/<slug>/`: task, result, view and, if visitors enter text,
 examples), one page (`pages/<n>_<slug>.py`) and one row here.
 """
 
@@ -23,13 +23,14 @@ class Feature:
     Attributes:
         slug: its name in code, files and addresses.
         title: its name on the screen.
-        icon: a Material symbol; symbols are bundled, nothing is fetched.
+        icon: a Material symbol; symbols are bundled, so nothing is fetched.
         page: its script, relative to the root of the checkout.
         summary: one sentence for the home page, a promise rather than a description.
-        see: one sentence at the top of the page: what is on the screen.
-        beware: one sentence: what must not be concluded from it.
-        needs: classes of `bert_core` whose heads must have been trained; () for none.
-        takes_text: visitors write a text on it; it has examples then, and texts can be sent there.
+        see: one sentence at the top of the page, saying what is on the screen.
+        beware: one sentence saying what must not be concluded from it.
+        needs: classes of `bert_core` whose heads must be trained; () for none.
+        takes_text: whether visitors enter text; such a page has examples, and other pages can send
+            texts to it.
     """
 
     slug: str
@@ -141,7 +142,7 @@ def feature(slug: str) -> Feature:
 
 
 ALTERNATIVES = " | "
-"""Stands between answers that are equally good, in a part of `Mark.wanted`."""
+"""Separates equally good answers within a part of `Mark.wanted`."""
 
 _ABOUT = {"label", "note", "wanted", "model", "seen"}
 
@@ -151,11 +152,11 @@ class Mark:
     """Whether one model answers an example as a person would; `tests/example_marks.py` checks it.
 
     Attributes:
-        right: it does.
-        wanted: what a person would answer, part by part: for each mask its words, for each
-            question its answer, each entity with its kind; () for "nothing".
+        right: whether it does.
+        wanted: what a person would answer, part by part: the words for each mask, the answer to
+            each question, each entity with its kind; () for "nothing".
         seen: what the model answers, and what can be learned from that.
-        weights: fingerprint of the weights that were asked; of others the mark says nothing.
+        weights: fingerprint of the weights tested; the mark does not apply to any others.
     """
 
     right: bool
@@ -166,13 +167,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One ready example of a page.
+    """One ready-made example of a page.
 
     Attributes:
-        label: the words on its button.
-        note: what to look at, one sentence; true of any model.
-        values: what it puts into the page's widgets, by their keys (`text`, `text_pair`, ...).
-        mark: what came of it with one model; None where no answer is the right one.
+        label: the text on its button.
+        note: one sentence on what to look at; true of any model.
+        values: values for the page's widgets, by key (`text`, `text_pair`, ...).
+        mark: how one model did on it; None if there is no single right answer.
     """
 
     label: str
@@ -191,7 +192,7 @@ class Example:
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
-    """Read the examples of a page; () where it takes no text."""
+    """Read the examples of a page; () if the page takes no text."""
     row = feature(slug)
     return read_examples(_FEATURES / row.slug / "examples.toml") if row.takes_text else ()
 
@@ -200,7 +201,7 @@ def read_examples(path: Path) -> tuple[Example, ...]:
     """Read a file of examples.
 
     Raises:
-        InputError: a mark that is neither "right" nor "wrong", or that lacks what it rests on.
+        InputError: a mark is neither "right" nor "wrong", or lacks the values that support it.
     """
     read = tomllib.loads(path.read_text(encoding="utf-8"))
     return tuple(
@@ -215,7 +216,7 @@ def read_examples(path: Path) -> tuple[Example, ...]:
 
 
 def _mark(row: Mapping[str, Any], weights: str) -> Mark | None:
-    """Read what an example says of one model's answer."""
+    """Read an example's mark for one model's answer."""
     verdict = row.get("model")
     if verdict is None:
         return None

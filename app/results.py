@@ -1,4 +1,4 @@
-"""Records that several results share: what was cut, and what a percentage rests on."""
+"""Records shared by several results: what was cut, and how percentages were calibrated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The pieces that longest-first truncation took away, and how much was left.
+    """The pieces removed by longest-first truncation, and how many were kept.
 
     Attributes:
-        limit: the longest input in tokens, added specials included.
-        found: tokens of the uncut input, added specials included.
+        limit: the longest input in tokens, including added special tokens.
+        found: tokens of the uncut input, including added special tokens.
         lengths: pieces of the first and of the second text before cutting.
         kept: pieces of the first and of the second text that the model read.
         lost: the pieces taken from the end of the first and of the second text.
@@ -24,7 +24,7 @@ class Cut:
 
     @property
     def anything(self) -> bool:
-        """Whether any piece was taken away."""
+        """Whether any piece was removed."""
         return self.kept != self.lengths
 
     @classmethod
@@ -36,11 +36,11 @@ class Cut:
         *,
         limit: int,
     ) -> "Cut":
-        """Compare the whole input with what was kept of it; pieces leave from the end only.
+        """Compare the whole input with the part that was kept; only ends of texts are cut.
 
         Args:
             tokens: every token of the uncut input.
-            sequence_ids: for each of them 0 or 1, None for added specials.
+            sequence_ids: 0 or 1 for each token, None for added special tokens.
             kept_ids: the sequence ids of the input after cutting.
             limit: the longest input in tokens.
 
@@ -69,8 +69,8 @@ class Calibration:
 
     Attributes:
         temperature: T; 1 leaves the logits as they are.
-        named: whether the model's configuration names it; if not, nobody fitted one.
-        fitted_on: which data, as the configuration says; "" where it does not.
+        named: whether the model's configuration gives it; if not, none was fitted.
+        fitted_on: the data it was fitted on, according to the configuration; "" if not given.
     """
 
     temperature: float = 1.0

@@ -32,7 +32,7 @@ from pathlib import Path
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
-"""The checkout: `pages/` and `assets/` stand here."""
+"""The root of the checkout, which contains `pages/` and `assets/`."""
 
 ASSETS = ROOT / "assets"
 
@@ -49,14 +49,14 @@ _LOCAL = frozenset({"", "local"})
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST = 999_999_999
-# More threads than cores only make each other wait, and some thousands end the process: PyTorch
-# does not survive it when the system has no more.
+# More threads than cores only slow each other down, and several thousand end the process: PyTorch
+# crashes when the system has no more threads.
 _MOST_THREADS = max(64, os.cpu_count() or 1)
 _QUOTED = 40  # characters of a value in a message
 
 
 class HubUse(Enum):
-    """Who may have this server download models from the Hugging Face Hub."""
+    """Which visitors may make this server download models from the Hugging Face Hub."""
 
     OFF = "nobody, and nobody is asked for ids"
     LOCAL = "who sits at this machine"
@@ -65,23 +65,23 @@ class HubUse(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an operator may choose, and the limits that keep one visitor from starving the rest.
+    """The operator's settings, and the limits that keep one visitor from starving the others.
 
     Attributes:
         model: bundled name or folder of the model that is loaded first.
         device: where models compute; see `app.compute.device`.
-        threads: processor threads of one forward pass that may have others beside it.
+        threads: processor threads per forward pass while others may run at the same time.
         runs: forward passes that may run at the same time; see `app.compute.processor`.
         folders: folders whose models visitors may choose, in this order.
-        models: loaded models kept in memory at once.
-        model_bytes: what these may take together; a model larger than this is not loaded.
-        hub: who may have models downloaded from the Hugging Face Hub.
-        download_bytes: what one of them may have.
-        disk_bytes: what all of them may have together.
-        downloads: folder for them; "" for one in the user's own cache.
+        models: maximum number of loaded models kept in memory.
+        model_bytes: maximum size of all loaded models together; a larger model is not loaded.
+        hub: who may download models from the Hugging Face Hub.
+        download_bytes: maximum size of one downloaded model.
+        disk_bytes: maximum size of all downloaded models together.
+        downloads: folder for downloaded models; "" for one in the user's own cache.
         text_chars: longest text a box takes, in characters.
         address_chars: longest text, percent-encoded, that is put into the page's address.
-        shown_pieces: pieces drawn in colour at once; more are paged.
+        shown_pieces: pieces drawn in colour at once; the rest go on further pages.
     """
 
     model: str = BUNDLED_MODEL
@@ -101,7 +101,7 @@ class Settings:
 
 
 def _value(name: str) -> str:
-    """Read a variable without the blanks around it; "" where it is not set."""
+    """Read a variable, stripped of surrounding blanks; "" if it is not set."""
     return os.environ.get(name, "").strip()
 
 
@@ -120,12 +120,12 @@ def _number(name: str, default: int, most: int = _MOST) -> int:
 
 
 def _folders(name: str) -> tuple[str, ...]:
-    """Read a list of folders, separated as the system separates PATH."""
+    """Read a list of folders, separated as in the system's PATH."""
     return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
 
 
 def _hub_use(name: str) -> HubUse:
-    """Read who may have models downloaded."""
+    """Read who may download models."""
     uses = {HubUse.ON: _ON, HubUse.OFF: _OFF, HubUse.LOCAL: _LOCAL}
     found = [use for use, words in uses.items() if _value(name).lower() in words]
     if not found:
@@ -134,7 +134,7 @@ def _hub_use(name: str) -> HubUse:
 
 
 def _device(name: str) -> str:
-    """Read the name of a device; whether it is there is asked by `app.compute.device`."""
+    """Read the name of a device; `app.compute.device` checks that it exists."""
     value = _value(name).lower() or "cpu"
     if not _DEVICE.fullmatch(value):
         raise _refusal(name, "cpu, cuda, cuda:0 (with the number of the GPU), mps or auto")
@@ -142,13 +142,14 @@ def _device(name: str) -> str:
 
 
 def settings() -> Settings:
-    """Return the settings as the environment is now.
+    """Return the settings from the current environment.
 
     Raises:
-        ConfigError: a variable has a value that it cannot have.
+        ConfigError: a variable has an invalid value.
     """
-    # Half the cores for one pass, so that two visitors compute side by side: with all cores for
-    # each, threads wait for each other (measured: three times slower on two busy cores).
+    # Each pass gets half the cores, so that two visitors can compute at the same time. If each
+    # used all cores, threads would wait for each other (measured: three times slower on two busy
+    # cores).
     cores = os.cpu_count() or 1
     threads = _number("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)), _MOST_THREADS)
     return Settings(
@@ -167,10 +168,10 @@ def settings() -> Settings:
 
 
 def read_arguments(arguments: Sequence[str]) -> None:
-    """Take models from the command line; what is given there wins over the environment.
+    """Read models from the command line, which takes precedence over the environment.
 
     Args:
-        arguments: those after the script's name.
+        arguments: the arguments after the script's name.
     """
     parser = argparse.ArgumentParser(prog="app.py", description="Serve BERT Explorer.")
     parser.add_argument(
@@ -192,11 +193,10 @@ def read_arguments(arguments: Sequence[str]) -> None:
 
 
 def check_settings() -> None:
-    """Check the environment before the site starts; unknown variables are named on stderr.
+    """Check the environment before the site starts; report unknown variables on stderr.
 
     Raises:
-        ConfigError: a variable has a value that it cannot have, or names a folder that is not
-            there.
+        ConfigError: a variable has an invalid value, or names a folder that does not exist.
     """
     for name in sorted(set(os.environ) - set(VARIABLES)):
         if name.startswith(_PREFIX):

@@ -1,1 +1,1 @@
-"""The one door to arithmetic: whose turn it is, on how many threads, and on which device."""
+"""Scheduling of all computation: turns, threads per pass, device, and shared results."""

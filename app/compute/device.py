@@ -1,4 +1,4 @@
-"""Where models compute: the processor or a GPU, and the way back of what they computed."""
+"""Choose the device that models compute on, and move their outputs back to the CPU."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -15,7 +15,7 @@ def chosen_device() -> torch.device:
     """Return the device that the operator chose with BERT_EXPLORER_DEVICE.
 
     Raises:
-        ConfigError: it is not here.
+        ConfigError: this machine has no such device.
     """
     name = settings().device
     if name == "auto":
@@ -29,7 +29,7 @@ def chosen_device() -> torch.device:
 
 
 def _has(name: str) -> bool:
-    """Tell whether PyTorch can compute there."""
+    """Tell whether PyTorch can compute on the named device."""
     if name.startswith("cuda"):
         number = int(name.partition(":")[2] or 0)
         return torch.cuda.is_available() and number < torch.cuda.device_count()
@@ -37,7 +37,7 @@ def _has(name: str) -> bool:
 
 
 def on_processor(outputs: ModelOutputs) -> ModelOutputs:
-    """Return outputs whose tensors are on the processor; what is there is not copied."""
+    """Return the outputs with all tensors on the CPU; tensors already there are not copied."""
     found = {each.name: getattr(outputs, each.name) for each in fields(outputs)}
     return replace(outputs, **{name: _moved(value) for name, value in found.items()})
 

@@ -1,4 +1,4 @@
-"""The processor of the process: who computes now, and on how many threads."""
+"""Share the processor between forward passes, and set how many threads each one gets."""
 
 import threading
 from collections.abc import Callable
@@ -12,22 +12,22 @@ from app.settings import settings
 T = TypeVar("T")
 
 _LONG = 192
-"""Tokens from which on a second thread saves more than it costs."""
+"""Number of tokens from which a second thread saves more time than it costs."""
 
 _MOST_THREADS = 8
-"""Beyond this even a long input gains little."""
+"""Thread count beyond which even a long input gains little."""
 
 
 class Processor:
-    """Lets a few passes compute at once, each on its share of the cores.
+    """Runs a few passes at once, each on its share of the cores.
 
-    A long input that finds nobody else computing or waiting takes all shares: on two cores it
-    then takes little more than half the time. Whoever comes meanwhile waits for that one pass
-    instead of computing against it, so that there are never more threads than cores.
+    A long input takes all shares if no other pass is running or waiting: on two cores it then
+    takes little more than half the time. Passes that arrive meanwhile wait for it rather than
+    compete with it, so there are never more threads than cores.
 
     Args:
-        threads: processor threads of a pass that may have others beside it.
-        runs: passes that may run at the same time.
+        threads: processor threads per pass while others may run at the same time.
+        runs: maximum number of passes that run at the same time.
     """
 
     def __init__(self, threads: int, runs: int) -> None:
@@ -36,16 +36,16 @@ class Processor:
         self._taken = 0
         self._waiting = 0
         self._change = threading.Condition()
-        # Every visit of a page is a new thread, for which the system would fetch memory and
-        # helpers anew; these stay.
+        # Every page visit runs in a new thread, which would need fresh memory and worker threads
+        # each time. The threads of this pool are reused.
         self._pool = ThreadPoolExecutor(runs, thread_name_prefix="compute")
 
     def run(self, work: Callable[[], T], *, tokens: int) -> T:
-        """Wait for a turn, and do some work in inference mode on the threads it may have.
+        """Wait for a turn, then run `work` in inference mode on its share of the threads.
 
         Args:
-            work: what to compute; it must not ask for a turn itself.
-            tokens: how many tokens that are, all rows of the batch together.
+            work: the computation; it must not call `run` itself.
+            tokens: number of tokens in all rows of the batch together.
         """
         shares = self._take(long=tokens >= _LONG)
         try:
@@ -58,7 +58,7 @@ class Processor:
                 self._change.notify_all()
 
     def _compute(self, work: Callable[[], T], threads: int) -> T:
-        """Do the work; runs in a thread of the pool, to which the number of threads belongs."""
+        """Do the work in a thread of the pool; PyTorch keeps the thread count per thread."""
         torch.set_num_threads(threads)
         try:
             with torch.inference_mode():
@@ -67,7 +67,7 @@ class Processor:
             torch.set_num_threads(self._threads)  # new threads start with the last number set
 
     def _take(self, *, long: bool) -> int:
-        """Wait until there is a free share, and take it; all of them for a long input alone."""
+        """Wait for a free share and take it; a long input with no competitors takes them all."""
         with self._change:
             self._waiting += 1
             try:
@@ -80,5 +80,5 @@ class Processor:
             return shares
 
 
-# One for the process, not one per engine: the processor is what is scarce.
+# One per process, not one per engine: the processor is the scarce resource.
 PROCESSOR = Processor(settings().threads, settings().runs)

@@ -1,4 +1,4 @@
-"""The last results of the process, so that a second look at a text needs no second pass."""
+"""A cache of recent results, so that looking at a text again needs no second pass."""
 
 import threading
 from collections import OrderedDict
@@ -9,15 +9,14 @@ T = TypeVar("T")
 
 
 class RecentResults:
-    """Results that are expensive to compute again, bounded by the bytes they hold.
+    """A least-recently-used cache of expensive results, bounded by their size in bytes.
 
-    A click on another head of the same text would otherwise run the whole model again. The
-    result unused for longest leaves first; one that is larger than the limit is never kept.
-    Two threads that ask for the same missing result may both compute it: that costs time once
-    and needs no lock around the model.
+    Without it, a click on another head of the same text would run the whole model again. A result
+    larger than the limit is never kept. Two threads that ask for the same missing result may
+    both compute it: that costs time once and needs no lock around the model.
 
     Args:
-        limit: bytes kept at most.
+        limit: maximum number of bytes kept.
     """
 
     def __init__(self, limit: int) -> None:
@@ -27,12 +26,12 @@ class RecentResults:
         self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Return the result of a key, made now if it is not here.
+        """Return the result for a key, computing it if it is not in the cache.
 
         Args:
-            key: everything the result depends on, the model included.
+            key: everything the result depends on, including the model.
             make: computes the result.
-            size: says how many bytes it holds.
+            size: returns the size of the result in bytes.
         """
         with self._lock:
             if key in self._kept:
@@ -55,14 +54,14 @@ class RecentResults:
 
     @property
     def limit(self) -> int:
-        """Bytes kept at most."""
+        """Maximum number of bytes kept."""
         return self._limit
 
     @property
     def held(self) -> int:
-        """Bytes held now."""
+        """Number of bytes held now."""
         return self._held
 
 
 RECENT = RecentResults(256 * 2**20)
-"""Three inputs of 512 tokens through 6 layers of 12 heads, or some two thousand sentences."""
+"""Holds three inputs of 512 tokens (6 layers of 12 heads), or some two thousand sentences."""

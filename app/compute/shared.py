@@ -1,4 +1,4 @@
-"""Work that several threads ask for at the same time and that is done once for all of them."""
+"""Run work once for all threads that ask for it at the same time."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class SharedRuns(Generic[K, T]):
-    """Runs work by its key, never twice at the same time.
+    """Runs work by key, never twice at the same time for the same key.
 
-    Who asks while a run with the same key is under way waits for that one, and shares its result
-    or its failure. Nothing is kept: who asks later has the work done again.
+    A caller that asks while a run with the same key is in progress waits for it and shares its
+    result or its exception. Nothing is cached: a later call runs the work again.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class SharedRuns(Generic[K, T]):
         self._under_way: dict[K, Future[T]] = {}
 
     def run(self, key: K, work: Callable[[], T]) -> T:
-        """Do the work, or wait for the run of this key that is under way."""
+        """Do the work, or wait for the run of this key that is in progress."""
         with self._lock:
             slot = self._under_way.get(key)
             mine = slot is None
@@ -32,7 +32,7 @@ class SharedRuns(Generic[K, T]):
         return slot.result()
 
     def _fill(self, key: K, slot: "Future[T]", work: Callable[[], T]) -> None:
-        """Do the work; everybody who waits gets the result or the failure."""
+        """Do the work, and pass the result or the exception to all waiting callers."""
         try:
             result = work()
         except BaseException as error:

@@ -1,11 +1,15 @@
-"""The loaded model: tokenizer, weights, provenance, and the only doors to computing with them.
+"""Models: which are available, what they contain, and how they are loaded, run and downloaded.
 
-`shelf.py` is the table of models that visitors may choose, `hub.py` what an id on the Hub stands
-for; `facts.py` says what a model brings without loading it, `fit.py` whether that suits a page.
-`engine.py` holds one model and runs it, `store.py` keeps a bounded number of engines for the
-whole process; `papers.py` says where a model came from and what lies beside its weights for people
-to read, `verifying.py` compares its files with what is stored beside them; `downloads.py` owns the
-downloads that visitors asked for, and `copies.py` knows how they lie on the disk.
+- `shelf.py`: the table of models that visitors may choose.
+- `hub.py`: ids on the Hugging Face Hub, and the local models they refer to.
+- `facts.py`: what a model contains, read without loading it.
+- `fit.py`: whether a model suits a page.
+- `engine.py`: one loaded model, and everything that computes with it.
+- `store.py`: the bounded number of engines that the process keeps.
+- `papers.py`: where a model came from, and the files for people next to its weights.
+- `verifying.py`: compares a model's files with the reference stored next to them.
+- `downloads.py`: the downloads that visitors asked for.
+- `copies.py`: the layout of downloaded models on disk.
 """
 
 from app.models.engine import Engine

@@ -1,7 +1,7 @@
-"""Copies of models of the Hugging Face Hub, in the layout that the Hub's own cache has.
+"""Local copies of models from the Hugging Face Hub, in the layout of the Hub's own cache.
 
     models--<owner>--<name>/snapshots/<commit>/   the files of one version
-    models--<owner>--<name>/refs/<revision>       which commit a branch or a tag is
+    models--<owner>--<name>/refs/<revision>       the commit that a branch or a tag points to
 
 Source: the layout of the cache as the Hub documents it for other programs.
 """
@@ -26,12 +26,12 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One version of a model of the Hub that is here.
+    """A local copy of one version of a model from the Hub.
 
     Attributes:
-        model: `owner/name`, or `name` alone for the first models of the Hub.
-        revision: the branch, tag or commit that it was asked for as.
-        folder: where its files are; named after the commit.
+        model: `owner/name`, or just `name` for the first models of the Hub.
+        revision: the branch, tag or commit under which it was requested.
+        folder: the folder of its files, named after the commit.
     """
 
     model: str
@@ -40,27 +40,27 @@ class Copy:
 
     @property
     def name(self) -> str:
-        """What visitors see: the id, and the revision where it is not the main branch."""
+        """The name shown to visitors: the id, plus the revision if it is not the main branch."""
         return self.model if self.revision == MAIN else f"{self.model}@{self.revision}"
 
     @property
     def commit(self) -> str:
-        """The version, 40 hexadecimal digits."""
+        """The commit of this version, 40 hexadecimal digits."""
         return self.folder.name
 
 
 def downloads_folder() -> Path:
-    """Return the folder that visitors' downloads are kept in; it need not exist yet.
+    """Return the folder for visitors' downloads; it need not exist yet.
 
-    It is not the cache that all programs share: what somebody fetched with their own token is
-    theirs alone, and a visitor who knows its name must not get at it.
+    It is separate from the cache that all programs share, which may hold models that a user
+    fetched with a private token. Visitors must not reach those, even if they know the name.
     """
     named = settings().downloads
     return Path(named).expanduser().absolute() if named else cache_folder(None) / "hub"
 
 
 def model_of(folder: Path) -> str | None:
-    """Return the id of the model whose snapshot a folder is; None where it is none."""
+    """Return the id of the model whose snapshot is in a folder; None if it is not a snapshot."""
     found = _STORAGE.fullmatch(folder.parent.parent.name)
     if found is None or folder.parent.name != "snapshots":
         return None
@@ -68,14 +68,14 @@ def model_of(folder: Path) -> str | None:
 
 
 def main_copy(storage: Path) -> Path | None:
-    """Return the version that `main` stands for of a model in the Hub's layout, if it is here."""
+    """Return the snapshot folder that `main` points to; None if there is no local copy."""
     if not _STORAGE.fullmatch(storage.name):
         return None
     return _snapshot(storage, storage / "refs" / MAIN)
 
 
 def copies(root: Path) -> Iterator[Copy]:
-    """Return all complete versions in a folder, the main branch of each model first."""
+    """Yield all complete versions in a folder, each model's main branch first."""
     for storage in sorted(root.glob("models--*")):
         refs = storage / "refs"
         names = [each.relative_to(refs).as_posix() for each in refs.rglob("*") if each.is_file()]
@@ -87,10 +87,10 @@ def copies(root: Path) -> Iterator[Copy]:
 
 
 def note(folder: Path, revision: str) -> None:
-    """Write down what a version was asked for as, now that all of it is here.
+    """Record the revision under which a now complete version was requested.
 
     Args:
-        folder: of the version, in the Hub's layout.
+        folder: the version's folder, in the Hub's layout.
         revision: branch, tag or commit.
     """
     place = folder.parent.parent / "refs" / revision
@@ -104,14 +104,14 @@ def note(folder: Path, revision: str) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Remove a version that did not become complete, but nothing that another one needs.
+    """Remove an incomplete version, but keep files that another version needs.
 
     Args:
-        folder: of the version, in the Hub's layout.
+        folder: the version's folder, in the Hub's layout.
     """
     storage = folder.parent.parent
     if any(_snapshot(storage, ref) == folder for ref in storage.glob("refs/**/*")):
-        return  # it was complete once, and whoever uses it goes on
+        return  # it was complete once and may be in use
     others = [path for path in storage.glob("snapshots/*/**/*") if folder not in path.parents]
     needed = {path.resolve() for path in others}
     for path in sorted(folder.rglob("*"), reverse=True):
@@ -125,18 +125,18 @@ def forget(folder: Path) -> None:
     for path in storage.glob("blobs/*.incomplete"):
         path.unlink(missing_ok=True)
     for place in (folder, folder.parent, storage / "blobs", storage / "refs", storage):
-        with suppress(OSError):  # something is in it
+        with suppress(OSError):  # it is not empty
             place.rmdir()
 
 
 def remove_all_leftovers() -> None:
-    """Remove what downloads left behind that were killed together with their server."""
+    """Remove the partial files of downloads that were cut short when the server was killed."""
     for storage in downloads_folder().glob("models--*"):
         remove_leftovers(storage)
 
 
 def bytes_in(root: Path) -> int:
-    """Return the bytes of all files of models in a folder, links left out."""
+    """Return the total size in bytes of all model files in a folder, not counting links."""
     files = [path for path in root.glob("models--*/**/*") if not path.is_symlink()]
     return sum(path.stat().st_size for path in files if path.is_file())
 
@@ -149,7 +149,7 @@ def _is_revision(name: str) -> bool:
 
 
 def _snapshot(storage: Path, ref: Path) -> Path | None:
-    """Return the folder that a branch or a tag stands for; None where it is not a model's."""
+    """Return the snapshot folder that a branch or tag points to; None if there is none."""
     try:
         commit = ref.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):

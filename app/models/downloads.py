@@ -1,7 +1,7 @@
-"""Downloads that visitors asked for: owned by the process, shared by all who wait for them.
+"""Downloads requested by visitors: owned by the process, shared by everyone waiting for them.
 
-A page comes and goes with every click, so no page downloads anything itself: it holds a ticket
-and asks it how far things are. A download that nobody asks after any more is called off.
+A page script runs again on every click, so pages do not download anything themselves: a page
+holds a ticket and asks it for progress. A download that no page asks about any more is cancelled.
 """
 
 import logging
@@ -19,17 +19,17 @@ from bert_core.checkpoints.sources.hub import DownloadPlan, download
 from bert_core.errors import BertError, DownloadError, InputError
 
 _LOG = logging.getLogger("app")
-_AT_ONCE = 2  # models at a time; more would share one line and fill the disk unseen
-# Seconds without a question after which nobody waits. Browsers ask for a tab in the background
-# once a minute only.
+_AT_ONCE = 2  # models at a time; more would share one connection and could fill the disk unnoticed
+# Seconds without a progress request after which a visitor no longer counts as waiting. Browsers
+# let a background tab ask only once a minute.
 _PATIENCE = 90.0
-_FAREWELL = 5.0  # seconds that a download gets to end after it was called off
+_FAREWELL = 5.0  # seconds that a cancelled download gets to end
 
 Fetch = Callable[..., Path]
 
 
 class State(Enum):
-    """How far a download is."""
+    """The state of a download."""
 
     RUNNING = "under way"
     DONE = "the model is here"
@@ -38,15 +38,15 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A download as it is now.
+    """A snapshot of a download's progress.
 
     Attributes:
-        model: what is downloaded, with its revision where that is not the main branch.
-        state: how far it is.
-        done: bytes that have arrived.
+        model: id of the model, plus the revision if it is not the main branch.
+        state: whether it is running, done or failed.
+        done: bytes received.
         total: bytes expected.
         says: why it failed; "" otherwise.
-        offer: what the model is called on this server, once it is here.
+        offer: name of the model on this server once it is here; "" until then.
     """
 
     model: str
@@ -58,7 +58,7 @@ class Status:
 
 
 class _Unwanted(threading.Event):
-    """Calls a download off once nobody waits for it."""
+    """An event that counts as set once no visitor waits for the download any more."""
 
     def __init__(self, wanted: Callable[[], bool]) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class _Unwanted(threading.Event):
 
 
 class _Job:
-    """One download, and those who wait for it."""
+    """One download and the visitors who are waiting for it."""
 
     def __init__(self, plan: DownloadPlan, patience: float) -> None:
         self.plan = plan
@@ -83,20 +83,20 @@ class _Job:
         self._lock = threading.Lock()
 
     def see(self, visitor: object) -> bool:
-        """Note that somebody waits; False where it is called off already."""
+        """Record that a visitor is waiting; return False if the download is already cancelled."""
         with self._lock:
             if not self._given_up:
                 self._seen[visitor] = time.monotonic()
             return not self._given_up
 
     def leave(self, visitor: object) -> int:
-        """Let somebody go; return how many still wait."""
+        """Remove a visitor; return how many are still waiting."""
         with self._lock:
             self._seen.pop(visitor, None)
             return self._count()
 
     def report(self, done: int, total: int | None) -> None:
-        """Take what the download reports."""
+        """Record the progress that the download reports."""
         self.done = done
 
     def _wanted(self) -> bool:
@@ -110,13 +110,13 @@ class _Job:
 
 
 class Ticket:
-    """What one visitor holds of a download."""
+    """One visitor's handle on a download."""
 
     def __init__(self, job: _Job) -> None:
         self._job = job
 
     def ask(self) -> Status:
-        """Say how far it is; who asks still waits."""
+        """Return the progress; asking also counts as still waiting."""
         job, plan = self._job, self._job.plan
         wanted = HubId(plan.name, plan.revision)
         ended = job.ended.is_set()
@@ -130,16 +130,17 @@ class Ticket:
         return Status(str(wanted), State.FAILED, job.done, plan.bytes, says=says)
 
     def leave(self) -> int:
-        """Wait no longer; return how many others still do. The last one calls it off."""
+        """Stop waiting; return how many others still wait. The last to leave cancels it."""
         return self._job.leave(self)
 
 
 class Downloads:
-    """The downloads of the process: a bounded number at once, one for each model.
+    """The downloads of the process: a bounded number at once, at most one per model.
 
     Args:
-        patience: seconds without a question after which nobody waits.
-        fetch: downloads a plan; as `bert_core.checkpoints.sources.hub.download`.
+        patience: seconds without a progress request after which a visitor stops counting as
+            waiting.
+        fetch: downloads a plan; same interface as `bert_core.checkpoints.sources.hub.download`.
     """
 
     def __init__(self, *, patience: float = _PATIENCE, fetch: Fetch = download) -> None:
@@ -149,11 +150,11 @@ class Downloads:
         self._lock = threading.Lock()
 
     def join(self, plan: DownloadPlan) -> Ticket:
-        """Start a download, or wait for the one that is under way.
+        """Start a download, or join the one in progress.
 
         Raises:
-            InputError: there are too many, another version of the model is being downloaded, or
-                there is no room any more.
+            InputError: too many downloads are running, another version of the model is being
+                downloaded, or there is no room left.
         """
         ending = self._jobs.get(plan.name)
         if ending is not None and ending.unwanted.is_set():
@@ -176,11 +177,11 @@ class Downloads:
         return ticket
 
     def under_way(self) -> int:
-        """Return how many downloads there are now."""
+        """Return the number of downloads in progress."""
         return len(self._jobs)
 
     def _admit(self, plan: DownloadPlan) -> _Job:
-        """Make room for a download; the lock is held."""
+        """Register a new download if the limits allow it; the caller holds the lock."""
         if len(self._jobs) >= _AT_ONCE:
             names = " and ".join(sorted(self._jobs))
             raise InputError(
@@ -191,7 +192,7 @@ class Downloads:
         return job
 
     def _work(self, job: _Job) -> None:
-        """Download, and make it known; whatever happens is told to those who wait."""
+        """Run the download in its thread; record the outcome for the visitors who are waiting."""
         plan = job.plan
         try:
             with for_visitors(plan.name, plan.folder):
@@ -199,7 +200,7 @@ class Downloads:
             note(folder, plan.revision)
         except BertError as error:
             job.error = error
-        except Exception as error:  # noqa: BLE001 - nobody else would hear of it
+        except Exception as error:  # noqa: BLE001 - it would go unnoticed in this thread
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOG.error("a download failed: %s\n%s", type(error).__name__, frames)
             job.error = DownloadError(
@@ -212,7 +213,7 @@ class Downloads:
         job.ended.set()
 
     def _clean(self, plan: DownloadPlan) -> None:
-        """Leave nothing of a model that did not become complete."""
+        """Remove the files of a model whose download did not complete."""
         try:
             forget(plan.folder)
         except OSError as error:
@@ -220,4 +221,4 @@ class Downloads:
 
 
 DOWNLOADS = Downloads()
-"""Those of this process."""
+"""The downloads of this process."""

@@ -1,4 +1,4 @@
-"""One loaded model, its tokenizer, and the doors through which every task computes."""
+"""One loaded model with its tokenizer, and the methods through which every task computes."""
 
 import threading
 from collections.abc import Sequence
@@ -38,20 +38,20 @@ from bert_core.reading.running import Inputs, input_tensors
 from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
-_LONGEST = 200  # characters of what a temperature was fitted on; strangers wrote it
-_HELD = 3  # long texts whose memory is fetched before the first visitor comes, besides one
+_LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
+_HELD = 3  # further long texts held during warm-up, so that their memory is allocated in advance
 
 
 class Engine:
-    """A model every session shares: read-only after loading, safe in any number of threads.
+    """A model shared by all sessions: read-only after loading, safe in any number of threads.
 
-    Every class asked for is built on the same encoder, so that the attention a visitor sees
-    belongs to the answer that the visitor got; `facts` names the heads whose files bring an
-    encoder of their own.
+    All model classes are built on the same encoder, so the attention a visitor sees belongs to
+    the answer shown. The exceptions are heads whose files contain an encoder of their own;
+    `facts` lists them.
 
     Args:
         name: a bundled name or a folder.
-        offer: what visitors know the model as, where that is not the name of its folder.
+        offer: the model as visitors know it, if not by the name of its folder.
 
     Raises:
         BertError: the model cannot be found or read; see `bert_core.errors`.
@@ -64,7 +64,7 @@ class Engine:
             self._load(local_folder(name))
 
     def _load(self, folder: Path) -> None:
-        """Read weights, vocabulary and what there is to know about them."""
+        """Read the weights, the vocabulary, and the facts about them."""
         self._folder = folder
         self._device = chosen_device()
         self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
@@ -88,11 +88,11 @@ class Engine:
 
     @property
     def max_length(self) -> int:
-        """The longest input in tokens, added specials included."""
+        """The longest input in tokens, including the added special tokens."""
         return self.provenance.max_length
 
     def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer:
-        """Return a tokenizer on this model's vocabulary with the casing that was asked for."""
+        """Return a tokenizer with this model's vocabulary and the requested casing."""
         with self._lock:
             if lower_case not in self._tokenizers:
                 self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
@@ -107,7 +107,7 @@ class Engine:
             CheckpointError: the files of this class contradict its configuration.
         """
         found = self._models.get(cls)
-        if found is None:  # who asks for a class that is there need not wait for another
+        if found is None:  # a class that is already built is returned without locking
             with self._lock, called_by_name(self._offer):
                 found = self._models.get(cls) or load_sharing(cls, self._base, self._folder)
                 self._models[cls] = found
@@ -115,7 +115,7 @@ class Engine:
         return found
 
     def missing(self, class_name: str) -> tuple[str, ...]:
-        """Name the parameters of a class that no file supplied; () means all are trained.
+        """Return the parameters of a class that no file supplied; () means all are trained.
 
         Raises:
             InputError: `bert_core` has no model class of this name.
@@ -126,11 +126,11 @@ class Engine:
         return report.missing if report else ()
 
     def calibration(self, cls: type[BertPreTrainedModel], name: str = "") -> Calibration:
-        """Return by what the logits of a class are divided before the softmax, and who says so.
+        """Return the temperature of a class's softmax, and where that temperature comes from.
 
         Args:
             cls: the class whose logits are shown.
-            name: of the temperature, where the class has several (`BertConfig.temperature`).
+            name: name of the temperature if the class has several (`BertConfig.temperature`).
         """
         config = self.model(cls).config
         name = config.temperature_key(name or cls.__name__)
@@ -143,16 +143,16 @@ class Engine:
         )
 
     def papers(self) -> Papers:
-        """Return what lies beside the weights, as it stands there now."""
+        """Read the files next to the weights in their current state."""
         found = read_papers(self._folder)
         problems = tuple(without_paths(self._offer, each) for each in found.problems)
         return replace(found, problems=problems)
 
     def verify(self) -> Verification:
-        """Read the files again and compare them with what is stored beside them.
+        """Read the files again and compare them with the reference stored next to them.
 
         Raises:
-            BertError: there is nothing to compare with, or it cannot be read.
+            BertError: the reference is missing or cannot be read.
         """
         with called_by_name(self._offer):
             found = self._verifier.run()
@@ -160,10 +160,10 @@ class Engine:
         return replace(found, report=replace(found.report, name=self._offer.name, failure=failure))
 
     def head_statistics(self) -> StatisticsOnFile | None:
-        """Return where every head usually looks, read once; None where nobody has measured it.
+        """Return where every head usually looks, read once; None if it was not measured.
 
         Raises:
-            CheckpointError: what lies beside the weights is damaged.
+            CheckpointError: the statistics file is damaged or does not match the model.
         """
         with self._lock, called_by_name(self._offer):
             if self._statistics is None:
@@ -172,10 +172,10 @@ class Engine:
             return self._statistics[0]
 
     def check_length(self, encoding: Encoding) -> None:
-        """Refuse an input that is longer than the model reads.
+        """Reject an input that is longer than the model reads.
 
         Raises:
-            InputError: with both numbers and what to do.
+            InputError: the input is too long; the message has both lengths and what to do.
         """
         found = len(encoding.input_ids)
         if found > self.max_length:
@@ -185,11 +185,11 @@ class Engine:
             )
 
     def warm_up(self) -> None:
-        """Compute something once, so that the first visitor does not wait for what is lazy.
+        """Run the model once, so that the first visitor does not wait for lazy initialisation.
 
-        Long texts, held together as the results of visitors will be, so that their memory is
-        fetched now: fresh memory makes a pass four times slower (measured: 300 ms instead of 75).
-        `bert_core.model.kernels` uses it again.
+        It runs on several long texts and holds their results at the same time, as visitors'
+        results will be, so that the memory is allocated now: fresh memory makes a pass four times
+        slower (measured: 300 ms instead of 75). `bert_core.model.kernels` reuses it.
         """
         length = min(self.max_length, 512)
         encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)
@@ -197,7 +197,7 @@ class Engine:
         size = sum(layer.numel() * layer.element_size() for layer in held[0])
         held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]
         self.scores_at(encoding, [1])
-        with suppress(BertError):  # the pages say what is wrong with it
+        with suppress(BertError):  # the pages report what is wrong
             self.head_statistics()
 
     def run(
@@ -211,7 +211,7 @@ class Engine:
         """Run one class on one or several inputs, padded to the longest.
 
         Returns:
-            Tensors of `ModelOutputs` with B = number of encodings, detached, on the CPU.
+            Tensors of `ModelOutputs`, with B = number of encodings, detached, on the CPU.
 
         Raises:
             InputError: an input is longer than the model reads.
@@ -263,7 +263,7 @@ class Engine:
         )
 
     def _collate(self, batch: Sequence[Encoding]) -> Inputs:
-        """Pad encodings to one rectangle where the model is: ids, types and mask, each (B, T)."""
+        """Pad encodings to equal length on the model's device: ids, types, mask, each (B, T)."""
         if not batch:
             raise InputError("Nothing to compute: the list of inputs is empty.")
         for encoding in batch:

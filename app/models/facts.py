@@ -1,4 +1,4 @@
-"""What a model brings for each page, read from its files without loading it."""
+"""What a model contains for each page, read from its files without loading it."""
 
 import re
 from collections.abc import Mapping
@@ -19,15 +19,15 @@ _NUMBER_BYTES = 4  # float32, whatever the file holds
 
 @dataclass(frozen=True, slots=True)
 class HeadFacts:
-    """What a model brings for one class.
+    """What a model contains for one class.
 
     Attributes:
-        missing: parameters that no file fills; () means all are trained.
-        mismatched: those whose tensor has another shape than the configuration says; the class
-            cannot be built then.
-        labels: what its outputs are called; () where the model does not name them.
-        outputs: how many labels there are.
-        own_encoder: it does not read with the encoder that the other pages show.
+        missing: parameters that no file supplies; () means all are trained.
+        mismatched: parameters whose tensor has a different shape from the one the configuration
+            gives; if there are any, the class cannot be built.
+        labels: names of its outputs; () if the model does not name them.
+        outputs: number of labels.
+        own_encoder: whether it uses its own encoder instead of the one the other pages show.
     """
 
     missing: tuple[str, ...]
@@ -44,19 +44,19 @@ class HeadFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a model brings, and what it lacks.
+    """What a model contains, and what it lacks.
 
     Attributes:
-        heads: class name -> what there is for it.
-        classifier_of: the class a `classifier` in its main file belongs to; "" where nothing
-            tells; None where there is none.
-        left_over: tensors that none of the classes has a place for.
-        specials: which of BERT's five special tokens the vocabulary holds.
-        entries: entries of the vocabulary file.
-        rows: entries that the weights have room for.
-        segments: how many texts of an input can be told apart.
+        heads: class name -> what the model contains for it.
+        classifier_of: the class that a `classifier` in its main file belongs to; "" if that is
+            unknown; None if the file has no classifier.
+        left_over: tensors that fit none of the classes.
+        specials: which of BERT's five special tokens the vocabulary contains.
+        entries: number of entries in the vocabulary file.
+        rows: number of entries that the weights have room for.
+        segments: number of texts in one input that the model can tell apart.
         positions: longest input in tokens.
-        memory_bytes: what it takes in memory when every page has used it; an estimate.
+        memory_bytes: estimated memory once every page has used the model.
         file_bytes: size of its weight files.
     """
 
@@ -73,7 +73,7 @@ class ModelFacts:
 
 
 def read_facts(folder: Path) -> ModelFacts:
-    """Read what a folder's model brings; read again only after its files changed.
+    """Read the facts of the model in a folder; cached until its files change.
 
     Raises:
         BertError: there is no model in the folder, or its files are damaged.
@@ -82,17 +82,17 @@ def read_facts(folder: Path) -> ModelFacts:
 
 
 def offered_facts(offer: Offer) -> ModelFacts:
-    """Read what a model on offer brings.
+    """Read the facts of a model on offer.
 
     Raises:
-        BertError: as `read_facts`, with the model's name for its folder.
+        BertError: as in `read_facts`, but with the model's name in place of its folder.
     """
     with called_by_name(offer):
         return read_facts(local_folder(offer.source))
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when a file of a model changes."""
+    """Return a key that changes whenever a file of the model changes."""
     files = [path for part in (folder, *folder.glob("heads/*")) for path in part.glob("*.*")]
     found = [(path, path.stat()) for path in sorted(files) if path.is_file()]
     return tuple((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in found)

@@ -1,4 +1,4 @@
-"""Whether a model can answer a page: the rules, in one place."""
+"""The rules that decide whether a model suits a page."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import Enum
 from app.models.facts import HeadFacts, ModelFacts
 from bert_core.model.heads import KINDS, ModelKind
 
-_SHORTEST = 16  # tokens; less does not hold a sentence
+_SHORTEST = 16  # tokens; fewer do not hold a sentence
 _SAME_NAMES = (
     "Its classifier {belongs}; the weights of both kinds carry the same names and are not "
     "taken for one another."
@@ -15,7 +15,7 @@ _SAME_NAMES = (
 
 
 class Severity(Enum):
-    """How much a page can do in spite of a misfit."""
+    """How serious a misfit is: what the page can still do."""
 
     REMARK = "it answers; something is to be known first"
     NOISE = "it would answer by chance"
@@ -28,8 +28,8 @@ class Misfit:
 
     Attributes:
         severity: what the page can still do.
-        says: the reason, one or two sentences.
-        names: parameters it is about; may be ().
+        says: the reason, in one or two sentences.
+        names: the parameters concerned; may be ().
     """
 
     severity: Severity
@@ -38,11 +38,11 @@ class Misfit:
 
 
 def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
-    """Say what speaks against using a model on a page, the gravest first.
+    """Return the reasons against using a model on a page, most serious first.
 
     Args:
-        facts: what the model brings.
-        needs: the classes whose heads the page uses, as the catalog names them.
+        facts: what the model contains.
+        needs: the classes whose heads the page uses, as named in the catalog.
     """
     kinds = tuple(KINDS[name] for name in needs)
     found = _of_vocabulary(facts, kinds) + _of_sizes(facts, kinds)
@@ -55,11 +55,11 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
 def first_fitting(
     candidates: Iterable[str], read: Callable[[str], ModelFacts | None], needs: Iterable[str]
 ) -> str | None:
-    """Return the first candidate that nothing speaks against; None where there is none.
+    """Return the first candidate without misfits; None if there is none.
 
     Args:
-        candidates: names of models, the preferred first.
-        read: returns what a candidate brings, or None where it cannot be read.
+        candidates: names of models, preferred ones first.
+        read: returns the facts of a candidate, or None if it cannot be read.
         needs: as in `misfits`.
     """
     needs = tuple(needs)
@@ -71,7 +71,7 @@ def first_fitting(
 
 
 def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
-    """Check the special tokens, and that vocabulary and weights belong together."""
+    """Check the special tokens, and that the vocabulary fits the weights."""
     scores_words = any(kind.has_axis("V") for kind in kinds)
     wanted = ["[CLS]", "[SEP]", *(["[MASK]"] if scores_words else [])]
     lacking = [token for token in wanted if token not in facts.specials]
@@ -96,7 +96,7 @@ def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misf
 
 
 def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
-    """Check the length of an input, and that two texts can be told apart where there are two."""
+    """Check the maximum input length, and support for text pairs on pages that need it."""
     found = []
     if facts.positions < _SHORTEST:
         found.append(
@@ -117,7 +117,7 @@ def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
 
 
 def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
-    """Check one head: built at all, trained, its labels named."""
+    """Check that one head can be built, is trained, and names its labels."""
     head = facts.heads[kind.name]
     if head.mismatched:
         says = (
@@ -137,7 +137,7 @@ def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
 
 
 def _untrained(kind: ModelKind, head: HeadFacts, facts: ModelFacts) -> str:
-    """Put it into words that weights are missing."""
+    """Describe missing weights in words."""
     if all(part.startswith("bert.") for part in head.missing):
         return f"This checkpoint has a {kind.head}, but not everything that it reads from."
     says = f"This checkpoint has no trained {kind.head}."

@@ -1,6 +1,8 @@
-"""Ids on the Hugging Face Hub: what one may look like, which model here it stands for, and what
-fetching it would mean. Nothing asks the Hub but `look_up`, once a call, and what an operator
-names at the start."""
+"""Ids on the Hugging Face Hub: parse them, find local copies, and plan downloads.
+
+The Hub is contacted only by `look_up`, once per call, and to fetch a model that the operator names
+at the start.
+"""
 
 import logging
 import os
@@ -34,8 +36,8 @@ __all__ = [
 ]
 
 _ADDRESS = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/", re.IGNORECASE)
-_FIRST_OWNER = "google-bert/"  # whose models could once be named without an owner
-_AT_ONCE = threading.BoundedSemaphore(4)  # questions to the Hub, each up to 10 seconds
+_FIRST_OWNER = "google-bert/"  # owner of the models that could once be named without one
+_AT_ONCE = threading.BoundedSemaphore(4)  # requests to the Hub, each up to 10 seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,14 @@ class HubId:
 
 
 def parse_hub_id(text: str, revision: str = "") -> HubId:
-    """Check what a visitor typed; blanks around it do not matter, nor does the Hub's address.
+    """Parse an id typed by a visitor; surrounding blanks and the Hub's address are ignored.
 
     Args:
-        text: the id, or id and revision with an @ between them, as in addresses of this site.
+        text: the id, or `id@revision` as in addresses of this site.
         revision: branch, tag or commit; "" for the main branch.
 
     Raises:
-        InputError: it is no id or no revision, with what one looks like.
+        InputError: the id or revision is invalid; the message shows what a valid one looks like.
 
     >>> parse_hub_id(" https://huggingface.co/dslim/bert-base-NER ")
     HubId(name='dslim/bert-base-NER', revision='main')
@@ -74,7 +76,7 @@ def parse_hub_id(text: str, revision: str = "") -> HubId:
 
 
 def copy_here(wanted: HubId) -> Offer | None:
-    """Return the model on this server that an id stands for; None where there is none."""
+    """Return the model on this server that an id refers to; None if there is none."""
     names = (wanted.name, wanted.name.removeprefix(_FIRST_OWNER))
     table = {name: offer for name, offer in offers().items() if offer.kind is Kind.HUB_COPY}
     if wanted.revision == MAIN:
@@ -94,7 +96,7 @@ def copy_here(wanted: HubId) -> Offer | None:
 
 
 def not_here(wanted: HubId) -> str:
-    """Say that there is no copy of a model, where none may be downloaded."""
+    """Return the message for a model that is not here while downloads are not allowed."""
     return (
         f"This server has no copy of {wanted}, and it downloads nothing for visitors. Whoever runs "
         "it can allow that (BERT_EXPLORER_HUB=on), or download the model and offer its folder."
@@ -102,13 +104,13 @@ def not_here(wanted: HubId) -> str:
 
 
 def look_up(wanted: HubId) -> DownloadPlan:
-    """Ask the Hub what fetching a model would mean: one request, at most 10 seconds.
+    """Ask the Hub what downloading a model would involve: one request, at most 10 seconds.
 
-    Only what everybody may read is found: no token of this machine is sent.
+    Only public models are found: no token from this machine is sent.
 
     Raises:
-        BertError: there is no such model, it is none that can be read here or is too large, or
-            the Hub does not answer.
+        BertError: the model does not exist, cannot be read here or is too large, or the Hub does
+            not answer.
     """
     _hush()
     if not _AT_ONCE.acquire(blocking=False):
@@ -125,7 +127,7 @@ def look_up(wanted: HubId) -> DownloadPlan:
 
 
 def may_be_hub_id(model: str) -> bool:
-    """Say whether what an operator named can only be a model of the Hub."""
+    """Return whether a model named by the operator can only be an id on the Hub."""
     if is_there(model) or os.path.exists(os.path.expanduser(model)):
         return False
     try:
@@ -135,14 +137,14 @@ def may_be_hub_id(model: str) -> bool:
 
 
 def fetch_at_start(model: str, say: Callable[[str], None]) -> Path:
-    """Fetch the model that an operator named, with their own token and into their own cache.
+    """Download the model that the operator named, with their token and into their cache.
 
     Args:
-        model: an id, with a revision after an @ if need be.
-        say: told what is about to happen; a bar is drawn on a terminal.
+        model: an id, optionally followed by @ and a revision.
+        say: called with messages about each step; a terminal also gets a progress bar.
 
     Raises:
-        BertError: it cannot be had.
+        BertError: the model cannot be downloaded.
     """
     wanted = parse_hub_id(model)
     say(f"There is no folder {model}: looking for {wanted} on the Hugging Face Hub ...")
@@ -153,14 +155,14 @@ def fetch_at_start(model: str, say: Callable[[str], None]) -> Path:
 
 
 def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
-    """Refuse a model that is larger than the operator allows.
+    """Reject a model that exceeds the operator's limits.
 
     Args:
-        plan: from `look_up`.
-        under_way: bytes that other downloads will still bring.
+        plan: the download plan, from `look_up`.
+        under_way: bytes that other downloads have yet to receive.
 
     Raises:
-        InputError: with both numbers.
+        InputError: a limit is exceeded; the message has both sizes.
     """
     limits = settings()
     largest = min(limits.download_bytes, limits.model_bytes)
@@ -180,10 +182,10 @@ def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
 
 @contextmanager
 def for_visitors(name: str, folder: Path) -> Iterator[None]:
-    """Keep paths of this machine out of errors of the block.
+    """Keep this machine's paths out of errors raised in the block.
 
     Args:
-        name: of the model.
+        name: name of the model.
         folder: where its files are or would be.
     """
     try:
@@ -198,7 +200,7 @@ def for_visitors(name: str, folder: Path) -> Iterator[None]:
 
 
 def _hush() -> None:
-    """Keep the Hub's client from logging names and addresses: visitors typed them."""
+    """Stop the Hub's client from logging names and addresses, which visitors typed."""
     os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # read when the client is imported
     for name in ("huggingface_hub", "httpx", "httpx2", "httpcore", "httpcore2"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

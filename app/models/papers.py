@@ -1,7 +1,7 @@
-"""What a model's folder says about the model, for people to read.
+"""Read what a model's folder says about the model, for people to read.
 
-First its identity (`Provenance`), then what lies beside the weights (`Papers`): card, figures,
-bias, learning curves. All of it may come from strangers: it is bounded in size, read as text, and
+`Provenance` is its identity; `Papers` are the files next to the weights: card, figures, bias,
+learning curves. All of it is untrusted: it is bounded in size, read as text, and links in it are
 never followed.
 """
 
@@ -29,9 +29,9 @@ from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 T = TypeVar("T")
 
 CARD = "README.md"
-CARD_BYTES = 200_000  # the longest cards on the Hub have about half of that
+CARD_BYTES = 200_000  # about twice as long as the longest cards on the Hub
 _FENCE = "---"
-_LICENCE_CHARS = 60  # the longest short names of licences have half of that
+_LICENCE_CHARS = 60  # twice as long as the longest short licence names
 _CHUNK = 1 << 20
 _PROCESSOR = "processor"
 _CURVES = "curve-*.svg"
@@ -44,19 +44,19 @@ class Provenance:
     """The identity card of one loaded model.
 
     Attributes:
-        name: what a person calls it; never a path of the server.
-        origin: how it got here, one phrase.
-        licence: as its model card states it, or "" where it states none.
-        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights, all heads included.
+        name: the name shown to people; never a path on the server.
+        origin: how it got here, in one phrase.
+        licence: the licence stated in its model card; "" if there is none.
+        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights, including all heads.
         layers: L.
         heads: H, per layer.
         hidden: D.
-        vocabulary: V, entries.
+        vocabulary: V, the number of entries.
         max_length: longest input in tokens.
-        parameters: trained numbers, each counted once.
-        lower_case: True when the text is lower-cased before it is cut.
-        commit: version on the Hub, 40 hexadecimal digits; "" for models that are not from there.
-        device: what computes, for example "processor".
+        parameters: number of trained parameters, each counted once.
+        lower_case: whether the text is lower-cased before it is tokenized.
+        commit: version on the Hub, 40 hexadecimal digits; "" for models from elsewhere.
+        device: the device that computes, for example "processor".
     """
 
     name: str
@@ -102,7 +102,7 @@ def describe(
 
 
 def _device(device: torch.device | None) -> str:
-    """Say what computes, as people call it."""
+    """Return the name of the computing device, as shown to people."""
     if device is None or device.type == "cpu":
         return _PROCESSOR
     if device.type == "cuda":
@@ -111,7 +111,7 @@ def _device(device: torch.device | None) -> str:
 
 
 def _licence(card: Path) -> str:
-    """Read `license:` from the front matter of a model card; "" where there is none."""
+    """Read `license:` from the front matter of a model card; "" if there is none."""
     try:
         front, _ = split_card(_read_card(card)[0])
     except BertError:
@@ -121,7 +121,7 @@ def _licence(card: Path) -> str:
 
 
 def split_card(card: str) -> tuple[list[str], str]:
-    r"""Part a card from what stands between two lines of dashes at its very top, for programs.
+    r"""Split a card into its front matter (between two lines of dashes at the top) and its text.
 
     >>> split_card("---\nlicense: mit\n---\nA card.")
     (['license: mit'], 'A card.')
@@ -134,9 +134,10 @@ def split_card(card: str) -> tuple[list[str], str]:
 
 
 def fingerprint(folder: Path) -> str:
-    """Hash the weight files of a folder, then those of its heads by their names.
+    """Hash the weight files of a folder, then those of its heads in order of name.
 
-    The same as `cat model.safetensors heads/*/model.safetensors | sha256sum`.
+    The result is the first 12 digits of
+    `cat model.safetensors heads/*/model.safetensors | sha256sum`.
     """
     digest = hashlib.sha256()
     heads = sorted(path for path in folder.glob("heads/*") if path.is_dir())
@@ -149,17 +150,17 @@ def fingerprint(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Papers:
-    """What was found beside the weights.
+    """What was found in the files next to the weights.
 
     Attributes:
-        card: the model card without its front matter, of its first `CARD_BYTES` bytes; "" where
-            there is none.
-        card_bytes: what the whole card has.
-        figures: what was measured; () where nothing was.
-        bias: towards which words the model leans; None where that was not measured.
-        curves: learning curves as SVG: name and content.
-        verifiable: there is something that the weights can be compared with.
-        problems: what is there and cannot be read; paths not yet taken out.
+        card: the first `CARD_BYTES` bytes of the model card, without its front matter; "" if
+            there is no card.
+        card_bytes: size of the whole card.
+        figures: measured figures; () if there are none.
+        bias: the words that the model leans towards; None if that was not measured.
+        curves: learning curves as SVG, each a name and its content.
+        verifiable: whether there is a reference that the weights can be compared with.
+        problems: messages about files that cannot be read; they may still contain paths.
     """
 
     card: str
@@ -173,11 +174,11 @@ class Papers:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsOnFile:
-    """Where heads usually look.
+    """Statistics of where the attention heads usually look.
 
     Attributes:
         statistics: the numbers.
-        stale: why they are not those of the model they lie beside; "" where they are.
+        stale: why they do not belong to the weights in the same folder; "" if they do.
     """
 
     statistics: HeadStatistics
@@ -185,7 +186,7 @@ class StatisticsOnFile:
 
 
 def read_papers(folder: Path) -> Papers:
-    """Read what lies beside the weights of a folder; what is missing or damaged stops nothing."""
+    """Read the files next to the weights; missing or damaged files do not raise."""
     problems: list[str] = []
     card, card_bytes = _try(lambda: _read_card(folder / CARD), ("", 0), problems)
     curves = sorted(folder.glob(_CURVES))[:_MOST_CURVES]
@@ -203,14 +204,14 @@ def read_papers(folder: Path) -> Papers:
 
 
 def read_statistics(folder: Path, size: tuple[int, int]) -> StatisticsOnFile | None:
-    """Read where the heads of a folder's model usually look; None where there is no such file.
+    """Read the head statistics from a model's folder; None if there is no such file.
 
     Args:
         folder: the model's folder; its weights are hashed.
-        size: layers, and heads in each.
+        size: number of layers, and of heads per layer.
 
     Raises:
-        CheckpointError: the file is damaged, or about a model of another size.
+        CheckpointError: the file is damaged, or describes a model of a different size.
     """
     try:
         found = read_head_statistics(folder)
@@ -225,7 +226,7 @@ def read_statistics(folder: Path, size: tuple[int, int]) -> StatisticsOnFile | N
 
 
 def _try(read: Callable[[], T], otherwise: T, problems: list[str]) -> T:
-    """Read one thing; what is not there is no problem."""
+    """Read one file: `otherwise` if it is missing or unreadable; the latter is a problem."""
     try:
         return read()
     except MissingFileError:
@@ -236,7 +237,7 @@ def _try(read: Callable[[], T], otherwise: T, problems: list[str]) -> T:
 
 
 def _read_card(path: Path) -> tuple[str, int]:
-    """Return the beginning of a card as text, and the bytes of all of it."""
+    """Return the beginning of a card as text, and the size of the whole card in bytes."""
     with os.fdopen(open_regular(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         return file.read(CARD_BYTES).decode("utf-8", errors="replace"), size

@@ -1,8 +1,8 @@
-"""The models that visitors may choose, by name; what they type never becomes a path.
+"""The table of models that visitors may choose by name; visitor input never becomes a path.
 
-The operator names folders (see `app.settings`); what stands in them is offered under its own name
-and looked up in the table below. A folder laid out like the cache of the Hugging Face Hub is
-offered under the ids of the models it holds, and so is what visitors downloaded.
+The operator names folders (see `app.settings`); each model in them is offered under the name of
+its folder. Models in a folder laid out like the cache of the Hugging Face Hub are offered under
+their ids, and so are models that visitors downloaded.
 """
 
 import os
@@ -19,7 +19,7 @@ from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, MissingFileError
 
 _CONFIGS = ("config.json", "bert_config.json")
-_MOST = 200  # more than this is no shelf of models, and no list to choose from
+_MOST = 200  # models; a longer list would be no use to choose from
 
 
 class Kind(Enum):
@@ -35,8 +35,8 @@ class Offer:
     """One model that a visitor may choose.
 
     Attributes:
-        name: what visitors see, and what stands in the address.
-        source: a bundled name or a folder; for this program alone, never shown.
+        name: the name that visitors see, also used in the address.
+        source: a bundled name or a folder; internal, never shown.
         kind: how it got here.
     """
 
@@ -46,7 +46,7 @@ class Offer:
 
 
 def offers() -> dict[str, Offer]:
-    """Return the models on offer by their names; the one that pages start with comes first."""
+    """Return the models on offer by name, starting with the default model."""
     found: dict[str, Offer] = {}
     sources = set()
     for offer in _candidates():
@@ -64,7 +64,7 @@ def default_offer() -> Offer:
 
 
 def offer_of(model: str) -> Offer:
-    """Return what visitors are to call a model that the operator named.
+    """Return the offer for a model that the operator named.
 
     Args:
         model: a bundled name or a folder.
@@ -74,19 +74,19 @@ def offer_of(model: str) -> Offer:
         return Offer(model, model, Kind.BUNDLED)
     if folder.is_dir():
         return _offer(folder.resolve())
-    return Offer(folder.name or model, model, Kind.FOLDER)  # opening it says what is wrong
+    return Offer(folder.name or model, model, Kind.FOLDER)  # opening it reports what is wrong
 
 
 def is_there(model: str) -> bool:
-    """Say whether there is a bundled model or a folder of this name."""
+    """Return whether there is a bundled model or a folder of this name."""
     return model in bundled_names() or Path(model).expanduser().is_dir()
 
 
 def local_folder(source: str) -> Path:
-    """Return the folder of a model's files; an archive is unpacked, and no network is asked.
+    """Return the folder of a model's files; archives are unpacked, the network is not used.
 
     Raises:
-        BertError: it is not on this machine, or no model.
+        BertError: it is not on this machine, or is not a model.
     """
     if is_there(source) or os.path.exists(os.path.expanduser(source)):
         return resolve(source)
@@ -98,7 +98,7 @@ def local_folder(source: str) -> Path:
 
 @contextmanager
 def called_by_name(offer: Offer) -> Iterator[None]:
-    """Put the model's name for its folder into errors of the block: paths are not for visitors."""
+    """Replace the folder with the model's name in errors of the block, to hide paths."""
     try:
         yield
     except BertError as error:
@@ -106,7 +106,7 @@ def called_by_name(offer: Offer) -> Iterator[None]:
 
 
 def without_paths(offer: Offer, says: str) -> str:
-    """Put the model's name for its folder into a sentence."""
+    """Replace the folder with the model's name in a sentence."""
     bundled = offer.kind is Kind.BUNDLED
     folder = bundled_folder(offer.source) if bundled else Path(offer.source).expanduser()
     paths = {str(folder.absolute()), str(folder.resolve()), str(folder), offer.source}
@@ -116,7 +116,7 @@ def without_paths(offer: Offer, says: str) -> str:
 
 
 def _candidates() -> Iterator[Offer]:
-    """Return every model there is, names not yet told apart."""
+    """Yield every available model; names may still occur twice."""
     yield default_offer()
     for name in bundled_names():
         yield Offer(name, name, Kind.BUNDLED)
@@ -136,7 +136,7 @@ def _candidates() -> Iterator[Offer]:
 
 
 def _offer(folder: Path) -> Offer:
-    """Offer a folder under its own name, a copy from the Hub under its id."""
+    """Return the offer for a folder: named after the folder, or by its id if from the Hub."""
     model = model_of(folder)
     if model is not None:
         return Offer(model, str(folder), Kind.HUB_COPY)
@@ -144,7 +144,7 @@ def _offer(folder: Path) -> Offer:
 
 
 def _subfolders(folder: Path) -> list[Path]:
-    """Return the visible folders in a folder by name; none where it cannot be read."""
+    """Return the visible subfolders sorted by name; none if the folder cannot be read."""
     try:
         entries = sorted(folder.iterdir(), key=lambda path: path.name.lower())
     except OSError:
@@ -161,9 +161,9 @@ def _is_model(folder: Path) -> bool:
 
 
 def _free_name(offer: Offer, taken: dict[str, Offer]) -> str:
-    """Return the offer's name, or one with its folder's folder where two have the same.
+    """Return a unique name for the offer: its own, or one with the parent folder if it is taken.
 
-    Names of bundled models are theirs, whatever else is on offer.
+    Bundled models always keep their names.
     """
     name = offer.name
     if name in taken or (name in bundled_names() and offer.kind is not Kind.BUNDLED):

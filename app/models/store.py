@@ -1,4 +1,4 @@
-"""The models of the process: bounded, shared by every session, each loaded once."""
+"""The loaded models of the process: bounded in number, shared by all sessions, loaded once."""
 
 import threading
 from collections import OrderedDict
@@ -14,24 +14,24 @@ from bert_core.errors import CheckpointError
 
 K = TypeVar("K", bound=Hashable)
 
-# Loads that run side by side. Reading is bound by disk and memory: thirty at once would only
-# make each other late, and hold thirty models before the first can leave.
+# Number of models loaded in parallel. Loading is bound by disk and memory: thirty at once would
+# slow each other down, and hold thirty models before the first one can be dropped.
 _SIDE_BY_SIDE = 2
 
 
 class ModelStore(Generic[K]):
-    """A bounded number of engines; the one unused for longest leaves first.
+    """A bounded number of engines; the least recently used one is dropped first.
 
-    Threads that ask for different models load them side by side, and those that ask for a model
-    that is here wait for nobody. Threads that ask for the same one wait for a single load, and
-    share its failure too; a failure is not remembered, so whoever comes later tries again. An
-    engine that left the store lives on for as long as somebody still holds it.
+    Different models load in parallel, and a model that is already loaded is returned without
+    waiting. Threads that ask for the same model share a single load, including its failure.
+    Failures are not cached, so a later request tries again. An engine dropped from the store stays
+    alive for as long as a caller holds it.
 
     Args:
-        capacity: engines kept, at least 1.
+        capacity: maximum number of engines kept, at least 1.
         load: builds an engine from a key.
-        limit: bytes that the engines may take together, as far as more than one is kept.
-        size: estimates the bytes of an engine.
+        limit: maximum total bytes of the engines; one engine is always kept.
+        size: estimates the size of an engine in bytes.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ModelStore(Generic[K]):
         self._side_by_side = threading.BoundedSemaphore(_SIDE_BY_SIDE)
 
     def get(self, key: K) -> Engine:
-        """Return the engine of a model, loading it if nobody has yet.
+        """Return the engine of a model, loading it if necessary.
 
         Raises:
             BertError: the model cannot be found or read.
@@ -60,12 +60,12 @@ class ModelStore(Generic[K]):
         return self._held(key) or self._loads.run(key, lambda: self._loaded(key))
 
     def held(self, key: K) -> bool:
-        """Say whether a model is loaded, so that asking for it takes no time."""
+        """Return whether a model is already loaded."""
         with self._lock:
             return key in self._engines
 
     def names(self) -> tuple[K, ...]:
-        """Return the keys of the engines held now, the one unused for longest first."""
+        """Return the keys of the engines held now, least recently used first."""
         with self._lock:
             return tuple(self._engines)
 
@@ -89,14 +89,14 @@ class ModelStore(Generic[K]):
         return engine
 
     def _is_full(self) -> bool:
-        """Say whether there are more engines, or larger ones together, than may be kept."""
+        """Return whether the engines exceed the capacity or the total size limit."""
         if len(self._engines) > self._capacity or self._limit is None:
             return len(self._engines) > self._capacity
         return sum(map(self._size, self._engines.values())) > self._limit
 
 
 def _load_offer(offer: Offer) -> Engine:
-    """Load a model that is on offer, unless it is larger than all models may be together."""
+    """Load a model on offer, unless it alone exceeds the limit for all loaded models."""
     limit = settings().model_bytes
     needed = offered_facts(offer).memory_bytes
     if needed > limit:
@@ -115,7 +115,7 @@ def open_engine(offer: Offer | None = None) -> Engine:
     """Return the engine of a model from the process-wide store.
 
     Args:
-        offer: the model; None means the one that every page starts with.
+        offer: the model; None for the default model.
 
     Raises:
         BertError: the model cannot be found or read.
@@ -124,5 +124,5 @@ def open_engine(offer: Offer | None = None) -> Engine:
 
 
 def is_open(offer: Offer) -> bool:
-    """Say whether a model is loaded already."""
+    """Return whether a model is already loaded."""
     return _STORE.held(offer)

@@ -1,4 +1,4 @@
-"""Compare a model's files with what is stored beside them, once for all who ask meanwhile."""
+"""Compare a model's files with the reference stored next to them, once for all requests."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from app.compute.processor import PROCESSOR
 from app.compute.shared import SharedRuns
 from bert_core.verification import VerificationReport
 
-_ONE_SHARE = 1  # a verification takes one share of the processor, as a short text does
+_ONE_SHARE = 1  # share of the processor that a verification takes, the same as a short text
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Verification:
 
     Attributes:
         report: what was compared.
-        fingerprint: that of the weights as they lie in the folder now; see `Provenance`.
+        fingerprint: fingerprint of the weights now in the folder; see `Provenance`.
         began: when reading the files began.
         seconds: how long it took.
     """
@@ -30,10 +30,10 @@ class Verification:
 
 
 class Verifier:
-    """Runs the verification of one model, never two at a time.
+    """Runs the verification of one model, never twice at the same time.
 
-    Nothing is kept: who asks when none is under way has every file read again. Who asks while
-    one is, a whole class at once for example, waits for that one and is told when it began.
+    Nothing is cached: a request while none is running reads every file again. Requests while
+    one is running, for example from a whole class at once, wait for it and learn when it began.
 
     Args:
         verify: reads and compares the files.
@@ -48,10 +48,10 @@ class Verifier:
         self._runs = SharedRuns[None, Verification]()
 
     def run(self) -> Verification:
-        """Verify, or wait for the verification that is under way.
+        """Verify, or wait for the verification in progress.
 
         Raises:
-            BertError: there is nothing to compare with, or it cannot be read.
+            BertError: the reference is missing or cannot be read.
         """
         return self._runs.run(None, lambda: PROCESSOR.run(self._work, tokens=_ONE_SHARE))
 

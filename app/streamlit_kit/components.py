@@ -1,8 +1,8 @@
-"""Our own small components: a script and a style of ours, and data that is only ever data.
+"""Custom components: our own script and style, with visitor input passed only as data.
 
-A component's script stands in `assets/components/<name>.js`; components whose names begin with the
-same word share one style sheet, `<word>.css`. The script is trusted and constant; what a
-visitor typed reaches it through `data` alone, and the script shows it as text.
+A component's script is `assets/components/<name>.js`; components whose names begin with the
+same word share one style sheet, `<word>.css`. The script is trusted and constant; visitor input
+reaches it only through `data`, and the script shows it as text.
 """
 
 from collections.abc import Mapping
@@ -33,10 +33,10 @@ def show_component(
 
 
 def _take(key: str, picks: tuple[str, ...]) -> None:
-    """Give what was picked to the widgets it belongs to.
+    """Pass the picked values to their widgets.
 
-    What arrives from a browser is not to be trusted: anything but whole numbers is dropped here,
-    and a number that is no option of its widget is dropped there.
+    Data from a browser is untrusted: anything but whole numbers is dropped here, and each widget
+    drops numbers that are not among its options.
     """
     state = st.session_state.get(key)
     pick = state.get(_EVENT) if isinstance(state, Mapping) else None

@@ -1,4 +1,4 @@
-"""Widgets whose value lives in the address, under the widget's own key."""
+"""Widgets whose value is kept in the address under the widget's own key."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -36,7 +36,7 @@ def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> 
 
 
 def two_parts(*, stacked: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Open two parts of a page: beside each other, or one under the other where width is short."""
+    """Open two parts of a page: side by side, or one below the other where width is limited."""
     if stacked:
         return st.container(), st.container()
     left, right = st.columns([6, 7], gap="medium")
@@ -149,15 +149,15 @@ def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
 
 
 def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, icon: str) -> T | None:
-    """Draw a button that has something computed, and return the last outcome.
+    """Draw a button that computes something, and return the last result.
 
-    It stays while the visitor does other things on the page. A new press computes it anew.
+    The result stays while the visitor does other things on the page; a new press recomputes it.
 
     Args:
         label: what the button says.
         make: computes it.
         key: name of the button on its page.
-        about: what it belongs to; with something else, the last outcome counts no more.
+        about: what the result belongs to; when this changes, the last result is discarded.
         icon: a Material symbol.
     """
     kept = f"{key}_kept"
@@ -170,7 +170,7 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
 
 
 def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
-    """Offer a table as a file that is written only when a visitor asks for it."""
+    """Offer a table as a CSV file that is written only on request."""
     st.download_button(
         label, lambda: csv(make()), name, "text/csv",
         icon=":material/download:", on_click="ignore",
@@ -178,7 +178,7 @@ def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
 
 
 def save_page(label: str, make: Callable[[], bytes], name: str) -> None:
-    """Offer a page of its own that is written only when somebody asks for it."""
+    """Offer a standalone page as a file that is written only on request."""
     st.download_button(
         label, make, name, "text/html", icon=":material/download:", on_click="ignore"
     )

@@ -1,4 +1,4 @@
-"""The examples of a page: a row of buttons, and what to look at in the one that is in the boxes."""
+"""The examples of a page: a row of buttons, and a note on the example now in the boxes."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from app.words.notes import OPEN, RIGHT, TRY, WRONG, mark_line
 
 
 def examples_row(slug: str, engine: Engine) -> None:
-    """Draw the page's own examples as a row, and the note of the one that is in the boxes.
+    """Draw the page's examples as a row, and the note of the one now in the boxes.
 
-    Those that were tried with this model stand under a word and a sign that say whether it
-    answers as a person would; with another model nothing is said of that.
+    Examples tested with this model are grouped by whether it answers as a person would, marked by
+    a word and a sign. For other models there is no such verdict.
 
     Args:
         slug: the page.
@@ -36,8 +36,8 @@ def examples_row(slug: str, engine: Engine) -> None:
                         on_click=_use_example,
                         args=(slug, number),
                     )
-    # Its place is kept when there is no note: what stands below would move, and be drawn twice
-    # until the page is done.
+    # Reserve the place even without a note. Otherwise the content below would move, and appear
+    # twice until the page is done.
     place = st.empty()
     row = _in_the_boxes(rows)
     if row is None or not row.note:
@@ -50,7 +50,7 @@ def examples_row(slug: str, engine: Engine) -> None:
 
 
 def _groups(rows: Sequence[Example], weights: str) -> list[tuple[str, list[int]]]:
-    """Sort the numbers of examples by what is known of the model's answers; empty groups drop."""
+    """Group example numbers by the verdict on the model's answers; omit empty groups."""
     marks = [row.mark_for(weights) for row in rows]
     found = [mark.right if mark is not None else None for mark in marks]
     titles: dict[bool | None, str] = {True: RIGHT, False: WRONG, None: OPEN if any(marks) else TRY}
@@ -62,7 +62,7 @@ def _groups(rows: Sequence[Example], weights: str) -> list[tuple[str, list[int]]
 
 
 def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
-    """Return the example whose texts are in the boxes; the first one greets a new visitor."""
+    """Return the example whose texts are in the boxes; new visitors start with the first one."""
     texts = {key: st.session_state.get(key, st.query_params.get(key)) for key in TEXT_KEYS}
     for number, row in enumerate(rows):
         untouched = number == 0 and texts["text"] is None
@@ -73,7 +73,7 @@ def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
 
 
 def _use_example(slug: str, number: int) -> None:
-    """Fill every box and setting that an example names; clear those that only others name."""
+    """Set the boxes and settings an example names; clear those only other examples name."""
     rows = examples(slug)
     for row in rows:
         for key, value in row.values.items():

@@ -37,9 +37,8 @@ class Page:
 def page_shell(slug: str) -> Iterator[Page]:
     """Draw the frame of a page around the block; errors inside become messages.
 
-    Title, picker and lead come first, then (before any number) what speaks against this model
-    on this page, then the block, then what not to conclude and the model's identity. Where the
-    model cannot answer, the block is not run.
+    The order is: title, picker and lead; reasons against using this model on this page; the block;
+    what not to conclude; the model's identity. If the model cannot answer, the block is not run.
 
     Args:
         slug: the page's name in the catalog.
@@ -54,20 +53,20 @@ def page_shell(slug: str) -> Iterator[Page]:
     answers = False
     with guarded():
         page = Page(row, open_chosen(offer))
-        # A page that reads no text shows what there is, whatever the model is good for.
+        # A page that takes no text is drawn whatever the model can do.
         answers = not row.takes_text or suits(page.engine, row.needs)
         if answers:
             yield page
     if page is None:
-        st.stop()  # no model: the message stands there, and there is nothing to draw below it
+        st.stop()  # no model: the message is on the page, and there is nothing to draw below it
     show_html(beware(row.beware))
     model_footer(page.engine)
     if not answers:
-        st.stop()  # this model cannot answer here, and why is said above
+        st.stop()  # this model cannot answer here; the reason is given above
 
 
 def heading(slug: str, title: str) -> Offer:
-    """Draw the title of a page, and beside it the picker; return the model that was chosen."""
+    """Draw the title of a page with the picker next to it; return the chosen model."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="bx-heading"):
         st.title(title, anchor=False)
         offer = model_picker(slug)

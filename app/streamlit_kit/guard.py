@@ -1,4 +1,4 @@
-"""What a visitor sees when something goes wrong, and what the log keeps of it."""
+"""Error handling: what the visitor sees and what is logged when something goes wrong."""
 
 import logging
 import secrets
@@ -18,9 +18,9 @@ _LOG = logging.getLogger("app")
 def guarded() -> Iterator[None]:
     """Turn errors of the block into a message; the page goes on below it.
 
-    An `InputError` is the visitor's to solve and shows as a warning, any other `BertError` as an
-    error box. Everything else is a bug of ours: the visitor gets an apology with a number, and
-    the log the same number with the traceback. Messages of unknown errors are not logged,
+    An `InputError`, which the visitor can fix, shows as a warning; any other `BertError` shows as
+    an error box. Everything else is our bug: the visitor gets an apology with a number, and the
+    log gets the same number with the traceback. Messages of unknown errors are not logged,
     because they may quote what the visitor typed.
     """
     try:

@@ -1,7 +1,7 @@
-"""Models of the Hugging Face Hub: asked for in a dialog, downloaded while the page stays usable.
+"""The dialog for models from the Hugging Face Hub, and the progress of downloads on every page.
 
-The dialog asks the Hub only when its button is pressed, and downloads only when a second one is.
-The download belongs to the process (`app.models.downloads`); every page shows how far it is.
+The dialog contacts the Hub only when its button is pressed, and downloads only when a second
+button is. The process owns the download (`app.models.downloads`), so pages stay usable meanwhile.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What asking for an id led to: a refusal, something to decide, or a model that is here."""
+    """The outcome of looking up an id: a refusal, a proposed download, or a local model."""
 
     says: str = ""
     plan: DownloadPlan | None = None
@@ -46,34 +46,34 @@ class _Answer:
 
 
 def may_download() -> bool:
-    """Say whether this visitor may have the server download a model.
+    """Return whether this visitor may make the server download a model.
 
-    By default only who sits at this machine: strangers could fill its disk and its line.
+    By default only visitors on this machine may: strangers could fill its disk and connection.
     """
     use = settings().hub
     return use is HubUse.ON or (use is HubUse.LOCAL and _is_local())
 
 
 def forget_answer() -> None:
-    """Forget what was said about an id."""
+    """Discard the last answer about an id."""
     st.session_state.pop(_ANSWER, None)
 
 
 def arrived() -> str | None:
-    """Return the name of the model that is to be used now, once."""
+    """Return the name of a newly arrived model to use now, and clear it."""
     name = st.session_state.pop(_ARRIVED, None)
     return name if isinstance(name, str) else None
 
 
 def begin_with(wanted: HubId) -> None:
-    """Fill the dialog before it is opened."""
+    """Prefill the dialog before it is opened."""
     forget_answer()
     st.session_state[_NAME], st.session_state[_REVISION] = wanted.name, wanted.revision
 
 
 @st.dialog("A model of the Hugging Face Hub")
 def hub_dialog() -> None:
-    """Ask for an id on the Hub, answer it, and offer to download what is not here."""
+    """Ask for an id on the Hub, look it up, and offer to download the model if it is not here."""
     with st.form("_hub", border=False):
         name = st.text_input(
             "Id on the Hub",
@@ -102,7 +102,7 @@ def hub_dialog() -> None:
 
 
 def _answer(name: str, revision: str) -> _Answer:
-    """Look for a model here, then, where that is allowed, on the Hub."""
+    """Look for a model locally, then, if allowed, on the Hub."""
     try:
         wanted = parse_hub_id(name, revision)
         found = copy_here(wanted)
@@ -120,7 +120,7 @@ def _answer(name: str, revision: str) -> _Answer:
 
 
 def _propose(plan: DownloadPlan) -> None:
-    """Say what would be downloaded, and ask."""
+    """Show what would be downloaded, and ask for confirmation."""
     rows = [("Model", plan.name), ("Revision", plan.revision), ("Commit", plan.commit[:12])]
     rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
     if plan.bytes < plan.total_bytes:
@@ -144,16 +144,17 @@ def _go(plan: DownloadPlan) -> None:
 
 
 def _use(name: str) -> None:
-    """Close the dialog; the page goes on with a model that is here."""
+    """Close the dialog; the page continues with a local model."""
     st.session_state[_ARRIVED] = name
     forget_answer()
     st.rerun()
 
 
 def download_strip() -> None:
-    """Show the download that this visitor waits for, or how it ended; nothing where there is none.
+    """Show the download this visitor is waiting for, or how it ended; nothing if there is none.
 
-    Its place is kept: what stands below would move, and be drawn twice until the page is done.
+    Its place is always reserved. Otherwise the content below would move, and appear twice until
+    the page is done.
     """
     with st.empty().container():
         if _TICKET in st.session_state:
@@ -183,7 +184,7 @@ def _strip() -> None:
 
 
 def _bar(status: Status) -> None:
-    """Draw the bytes that have arrived, and the way out."""
+    """Draw the progress bar and the cancel button."""
     share = min(1.0, status.done / status.total) if status.total else 0.0
     says = f"Downloading {status.model}: {size_text(status.done)} of {size_text(status.total)}"
     with st.container(
@@ -194,7 +195,7 @@ def _bar(status: Status) -> None:
 
 
 def leave_download() -> None:
-    """Wait no longer for a download; who was the last to wait calls it off."""
+    """Stop waiting for a download; the last visitor to leave cancels it."""
     ticket = st.session_state.pop(_TICKET, None)
     if not isinstance(ticket, Ticket):
         return
@@ -211,7 +212,7 @@ def _dismiss() -> None:
 
 
 def _is_local() -> bool:
-    """Say whether this server answers on this machine alone, with no other one before it."""
+    """Return whether this server is reachable only from this machine, with no proxy in front."""
     address = str(st.get_option("server.address") or "")
     if any(name in st.context.headers for name in _FORWARDED):
         return False

@@ -1,4 +1,4 @@
-"""The choice of a model: in the frame of every page, in the address, the same on all pages."""
+"""The model picker: drawn on every page, kept in the address, shared by all pages."""
 
 from contextlib import suppress
 
@@ -27,17 +27,16 @@ MODEL = "model"
 
 _KEPT = "_kept_model"  # the page last seen and the model chosen on it
 _UNKNOWN = "_unknown_model"
-_SHOWN = 60  # characters of a name that somebody typed
+_SHOWN = 60  # characters shown of a name that a visitor typed
 
 
 def model_picker(page: str) -> Offer:
-    """Draw the picker and return the model that was chosen.
+    """Draw the picker and return the chosen model.
 
-    A name that is not on offer is not used for anything: the page says so and works with the
-    model it starts with.
+    A name that is not on offer is ignored: the page says so and uses the default model.
 
     Args:
-        page: the page it is drawn on; on arrival at another one the choice comes along.
+        page: the page it is drawn on; the choice is kept when the visitor changes pages.
     """
     table = offers()
     _bring_choice(page, table)
@@ -64,10 +63,10 @@ def model_picker(page: str) -> Offer:
 
 
 def _bring_choice(page: str, table: dict[str, Offer]) -> None:
-    """Take the choice along from the page before, into the address too.
+    """Carry the choice over from the previous page, in the address as well.
 
-    Streamlit does so by itself, except for a value that came by the address: that one it forgets
-    at the first change of pages. Until the widget is drawn, its place in the address is free.
+    Streamlit does this itself, except for a value that came from the address: it forgets that one
+    at the first change of pages. Until the widget is drawn, its key in the address is free.
     """
     before, kept = st.session_state.get(_KEPT, (page, None))
     if before == page or kept not in table or MODEL in st.query_params:
@@ -79,7 +78,7 @@ def _bring_choice(page: str, table: dict[str, Offer]) -> None:
 
 
 def _take_arrived(table: dict[str, Offer]) -> None:
-    """Choose the model that a visitor waited for, now that it is here."""
+    """Choose the model the visitor was waiting for, once it has arrived."""
     name = arrived()
     if name in table:
         st.session_state[MODEL] = name
@@ -87,7 +86,7 @@ def _take_arrived(table: dict[str, Offer]) -> None:
 
 
 def _look_for(asked: str) -> None:
-    """Choose what an address asks for under another name of it, or keep that it is not here."""
+    """Choose the requested model under its name here, or remember that it is not available."""
     wanted = _as_hub_id(asked)
     found = copy_here(wanted) if wanted else None
     if found is not None:
@@ -110,7 +109,7 @@ def _as_hub_id(asked: str) -> HubId | None:
 
 
 def unknown_model_note(used: Offer) -> None:
-    """Say it where the address asked for a model that is not on offer."""
+    """Tell the visitor if the address asked for a model that is not on offer."""
     asked = st.session_state.get(_UNKNOWN)
     if asked is None:
         return
@@ -131,16 +130,16 @@ def unknown_model_note(used: Offer) -> None:
 
 
 def use_model(name: str) -> None:
-    """Choose a model by its name; to be called from a widget's callback."""
+    """Choose a model by name; call this from a widget's callback."""
     st.session_state[MODEL] = name
     _settle()
 
 
 def open_chosen(offer: Offer) -> Engine:
-    """Load a model if nobody has yet; a visitor who waits for it is told what for.
+    """Load a model if necessary, with a message for the waiting visitor.
 
     Raises:
-        BertError: it cannot be loaded; a button that leads back is drawn then.
+        BertError: it cannot be loaded; a button that leads back is drawn first.
     """
     try:
         if is_open(offer):
@@ -155,9 +154,9 @@ def open_chosen(offer: Offer) -> Engine:
 
 
 def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
-    """Say before any number what speaks against this model here; False where it cannot answer.
+    """Show the reasons against using this model here; return False if it cannot answer.
 
-    Where only training is missing, a visitor may ask to see what random weights answer.
+    If only training is missing, the visitor may ask to see what random weights answer.
     """
     found = misfits(engine.facts, needs)
     for misfit in found:
@@ -197,7 +196,7 @@ def _offer_instead(name: str) -> None:
 
 
 def _facts_of(name: str) -> ModelFacts | None:
-    """Return what a model on offer brings; None where it cannot be read."""
+    """Return the facts of a model on offer; None if it cannot be read."""
     try:
         return offered_facts(offers()[name])
     except BertError:
@@ -205,6 +204,6 @@ def _facts_of(name: str) -> ModelFacts | None:
 
 
 def _settle() -> None:
-    """Forget what was said about an earlier choice."""
+    """Clear the messages about an earlier choice."""
     st.session_state.pop(_UNKNOWN, None)
     forget_answer()
