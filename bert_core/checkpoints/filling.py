@@ -1,4 +1,4 @@
-"""Giving the parameters of a model without memory their memory and their values."""
+"""Allocate and fill the parameters of a model that was built without memory."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from bert_core.checkpoints.plan import Fillable, M, Plan
 from bert_core.errors import CheckpointError
 
 _QUERY = ".attention.self.query."
-_LINE = 64  # bytes; tensors begin where a line of the processor's cache does
+_LINE = 64  # bytes; tensors are aligned to cache lines
 _PIECE = 64 * 1024 * 1024
 _PROJECTIONS = (_QUERY, ".attention.self.key.", ".attention.self.value.")
 
@@ -26,12 +26,12 @@ def fill(
     shared: Mapping[str, nn.Parameter] | None = None,
     allow_nonfinite: bool = False,
 ) -> M:
-    """Give every parameter of a planned model its values: mapped, converted, shared or fresh ones.
+    """Fill every parameter of a planned model with mapped, converted, shared or fresh values.
 
     Args:
-        plan: which stored tensor fills which parameter; its files are still open.
-        dtype: the number type to fill with.
-        shared: parameters of another model to use instead of what is stored.
+        plan: which stored tensor fills which parameter; its files must still be open.
+        dtype: number type of the parameters.
+        shared: parameters of another model to use instead of the stored ones.
         allow_nonfinite: whether weights may be NaN or infinite.
 
     Returns:
@@ -62,9 +62,9 @@ def fill(
 
 
 def _fill_fresh(model: Fillable, missing: Sequence[str], dtype: torch.dtype) -> None:
-    """Give the modules that lack a parameter fresh values, all of their own."""
+    """Initialize every module that lacks a parameter with fresh values of its own."""
     modules = dict(model.named_modules())
-    # In one order in every process, so that a seed gives the same fresh values everywhere.
+    # The order is the same in every process, so a seed gives the same fresh values everywhere.
     for owner in dict.fromkeys(name.rpartition(".")[0] for name in missing):
         module = modules[owner]
         for leaf, parameter in list(module.named_parameters(recurse=False)):
@@ -74,18 +74,18 @@ def _fill_fresh(model: Fillable, missing: Sequence[str], dtype: torch.dtype) -> 
 
 
 def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
-    """Refuse weights that are NaN or infinite; every result of such a model would be NaN.
+    """Reject weights that are NaN or infinite; every result of such a model would be NaN.
 
-    The length of a vector is finite only where all of its values are, and takes one pass over
-    the memory. Only where it is not finite are the values counted: the squares of large finite
-    values can overflow as well. Each thread takes whole tensors; functions that PyTorch shares
-    out among threads wait for the slowest at every tensor, for half a second on a busy machine.
+    The norm of a vector is finite only if all of its values are, and takes one pass over the
+    memory. Only if it is not finite are the values counted, since the squares of large finite
+    values can overflow too. Each thread takes whole tensors: functions that PyTorch splits among
+    threads wait for the slowest at every tensor, for half a second on a busy machine.
 
     Args:
-        filled: tensors of a checkpoint, each with the values that a parameter gets from it.
+        filled: tensors of a checkpoint, each with the parameter values taken from it.
 
     Raises:
-        CheckpointError: names the first such tensors, and how many of their values it is.
+        CheckpointError: lists the first such tensors and how many of their values are affected.
     """
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         lengths = list(pool.map(lambda entry: torch.linalg.vector_norm(entry[1]).item(), filled))
@@ -107,9 +107,9 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
 
 
 def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
-    """Refuse a checkpoint whose tied copies differ from the originals that were read.
+    """Reject a checkpoint whose tied copies differ from the originals that were read.
 
-    A model of this package holds both once, so it would score with the wrong numbers.
+    Models of this package store both once, so they would compute with the wrong numbers.
     """
     if not plan.model.tied_keys():
         return
@@ -135,9 +135,9 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
 def _reserve(
     stored: Mapping[str, Found], mapped: Mapping[str, Tensor], dtype: torch.dtype
 ) -> dict[str, Tensor]:
-    """Reserve memory for what is not mapped; query, key and value side by side.
+    """Reserve memory for unmapped tensors, with query, key and value adjacent.
 
-    The model would lay these three together itself, which costs another copy of them.
+    Otherwise the model would join these three itself, at the cost of another copy.
     """
     shapes = {name: found.tensor.shape for name, found in stored.items() if name not in mapped}
     memory = _Memory(sum(math.prod(shape) for shape in shapes.values()), dtype)
@@ -155,13 +155,13 @@ def _reserve(
 class _Memory:
     """Fresh memory for many tensors, cut from a few large pieces.
 
-    The system gives memory in pages of 4 kB, each cleared first; numpy asks for large pages where
-    a piece is large, PyTorch does not. For the 113 MB of a small model in float32 that was 50 of
+    The system provides memory in pages of 4 kB and clears each first; numpy requests large pages
+    for large pieces, PyTorch does not. For the 113 MB of a small model in float32 that was 50 of
     70 ms on a quiet machine and most of 0.4 s on a busy one.
 
     Args:
-        total: numbers that will be asked for.
-        dtype: number type of all of them.
+        total: number of elements that will be requested.
+        dtype: their number type.
     """
 
     def __init__(self, total: int, dtype: torch.dtype) -> None:
@@ -170,7 +170,7 @@ class _Memory:
         self._used = 0
 
     def empty(self, shape: tuple[int, ...]) -> Tensor:
-        """Return a tensor whose values are whatever was there before."""
+        """Return an uninitialized tensor."""
         count = math.prod(shape)
         size = -(-count * self._dtype.itemsize // _LINE) * _LINE
         if not size:
@@ -185,7 +185,7 @@ class _Memory:
 
 
 def _map_stored(stored: Mapping[str, Found], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Map what needs no conversion; query, key and value as one storage where they adjoin."""
+    """Map tensors that need no conversion; adjacent query, key and value as one storage."""
     exact = {name: found.tensor for name, found in stored.items() if found.tensor.dtype == dtype}
     mapped: dict[str, Tensor] = {}
     for name in exact:

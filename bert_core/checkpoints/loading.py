@@ -1,4 +1,4 @@
-"""Filling models: a new one from a name, one on the parameters of another, one that exists."""
+"""Load models: from a name, sharing another model's parameters, or into an existing one."""
 
 import os
 from collections.abc import Mapping
@@ -30,30 +30,31 @@ def load_pretrained(
 
     Args:
         cls: one of the eight model classes.
-        name_or_path: what `resolve` takes: a folder, an archive or its address, the name of a
-            bundled model, an id on the Hub.
+        name_or_path: a folder, an archive or its address, the name of a bundled model, or an id
+            on the Hub; see `resolve`.
         *inputs: more positional arguments of the class (num_labels, num_choices).
         cache_dir: where downloads are kept.
         state_dict: weights to use instead of those of the folder. They are taken as weights of
-            this class; a folder's `classifier` is left out where the folder says that it belongs
+            this class; a folder's `classifier` is left out if the folder declares that it belongs
             to another class (see `ownership`).
-        from_tf: read the folder's TensorFlow checkpoint even where it has other weights.
-        revision: the version to load, where the source has versions.
+        from_tf: read the folder's TensorFlow checkpoint even if it has other weights.
+        revision: the version to load, if the source has versions.
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
-            (default float32); `ignore_mismatched_sizes=True` to start a head afresh where the
+            (default float32); `ignore_mismatched_sizes=True` to use a fresh head if the
             checkpoint's has another shape; `allow_nonfinite=True` to load weights that are NaN
-            or infinite, for instance to find out where a training diverged.
+            or infinite, for instance to find out where training diverged.
 
     Returns:
         The model, in evaluation mode, with its `load_report`.
 
     Raises:
-        InputError: an option that is not known, or one of loading given by position.
-        ConfigError: a configuration no model can be built from, or of another architecture.
-        CheckpointError: weights that are damaged, hostile, not finite or do not fit.
-            MissingFileError where something is not there at all.
+        InputError: an option is unknown, or a loading option is given by position.
+        ConfigError: no model can be built from the configuration, or it is of another
+            architecture.
+        CheckpointError: the weights are damaged, malicious, not finite or do not fit.
+            MissingFileError if something is missing entirely.
     """
     wanted = chosen_options(cls, inputs, options)
     part = Part.TENSORFLOW if from_tf else Part.MODEL
@@ -69,13 +70,12 @@ def load_pretrained(
 
 
 def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
-    """Build `cls` from a folder on the parameters of a model loaded from the same folder.
+    """Build `cls` from a folder, sharing the parameters of a model loaded from that folder.
 
-    Loaded one by one, each class would bring a copy of the encoder. Parameters that the folder
-    gives to every class alike are those of `base`, not copies; what `heads/<ClassName>` holds, or
-    what `base` has no place for, is read and belongs to the new model alone. A head that was
-    trained for another class is not taken over, even where names and shapes agree (see
-    `ownership`).
+    Loaded separately, each class would have its own copy of the encoder. Here, parameters that the
+    folder has for every class alike are those of `base`, not copies. Those in `heads/<ClassName>`,
+    or that `base` lacks, are read and belong only to the new model. A head trained for another
+    class is not used, even if names and shapes match (see `ownership`).
 
     Args:
         cls: the class to build.
@@ -101,7 +101,7 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
             if bare in theirs and bare not in unfilled
         }
         model = fill(plan, first.dtype, shared=shared)
-    # What was read goes to the base's device; what is shared is there and stays shared.
+    # Move new parameters to the base's device; shared ones are there already and stay shared.
     return model if first.device.type == "cpu" else model.to(first.device)
 
 
@@ -111,23 +111,23 @@ def load_tf_weights_in_bert(
     """Fill a model with the weights of a TensorFlow checkpoint; TensorFlow is not needed.
 
     Parameters that the checkpoint does not hold keep their values and are listed in
-    `model.load_report.missing`; variables of an optimizer are passed over.
+    `model.load_report.missing`; optimizer variables are ignored.
 
     Args:
         model: a model of any of the eight classes, on any device.
-        tf_checkpoint_path: what its files have in common (`.../bert_model.ckpt`), the file that
-            ends in `.index`, or their folder.
+        tf_checkpoint_path: the common prefix of its files (`.../bert_model.ckpt`), the `.index`
+            file, or their folder.
         allow_nonfinite: whether weights may be NaN or infinite.
 
     Returns:
         The same model.
 
     Raises:
-        InputError: the path is not a text or a path, or the model none of this package.
-        CheckpointError: the files are damaged, hostile, not finite, or do not fit;
-            MissingFileError where one is not there. Names and shapes are compared before anything
-            is changed, checksums while reading: after a wrong one the model is filled in part.
-            Weights that are not finite are found at the end, when the model is filled with them.
+        InputError: the path is not a string or a path, or the model is not from this package.
+        CheckpointError: the files are damaged, malicious, not finite, or do not fit;
+            MissingFileError if one is missing. Names and shapes are compared before anything is
+            changed, checksums while reading: after a wrong checksum the model is partly filled.
+            Non-finite weights are detected at the end, when the model already contains them.
     """
     if not isinstance(model, Fillable):
         raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
@@ -146,7 +146,7 @@ def load_tf_weights_in_bert(
 
 
 def _prefix(path: str | os.PathLike[str]) -> Path:
-    """Return what the names of a checkpoint's files have in common."""
+    """Return the common prefix of a checkpoint's files."""
     try:
         text = os.fspath(path)
     except TypeError:

@@ -1,8 +1,8 @@
-"""What the files of a folder give to which class of model, found out before anything is filled.
+"""Plan which weights of a folder go to which model class, before any model is filled.
 
-`open_folder` opens the weights, `Checkpoint.plan` builds a class without memory and compares its
-names and shapes with theirs. Loading fills the model of such a plan; `survey` makes one for every
-class and fills none. What is filled is any module that has what `Fillable` lists.
+`open_folder` opens the weights; `Checkpoint.plan` builds a class without memory and compares its
+names and shapes with the files. Loading fills the model of one plan; `survey` makes a plan for
+every class and fills none. Any module that implements `Fillable` can be filled.
 """
 
 import copy
@@ -34,8 +34,8 @@ from bert_core.checkpoints.skeleton import without_memory
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
 
-# Fresh values for a head are a few MB. A config that asks for more fresh values than this, and
-# for more than the file fills, lies about its sizes.
+# A head needs a few MB of fresh values. A config that needs more fresh values than this, and more
+# than the file fills, states wrong sizes.
 _MAX_FRESH = 64 * 1024 * 1024
 _PROJECTION = ".attention.self."
 _HEADS = ("classifier.", "cls.", "qa_outputs.")
@@ -45,7 +45,7 @@ _HEADS = ("classifier.", "cls.", "qa_outputs.")
 class Fillable(Protocol):
     """A module that can be filled: a config, tied parameters, and BERT's fresh values.
 
-    Below the line are methods that every `torch.nn.Module` has.
+    The methods below the line belong to every `torch.nn.Module`.
     """
 
     config: BertConfig
@@ -61,7 +61,7 @@ class Fillable(Protocol):
         """Point tied parameters at their originals again."""
 
     def init_bert_weights(self, module: nn.Module) -> None:
-        """Give one module fresh values in place."""
+        """Initialize one module in place with fresh values."""
 
     # ---------------------------------------------------------------------------------------------
 
@@ -94,15 +94,15 @@ M = TypeVar("M", bound=Fillable)
 
 @dataclass(frozen=True, slots=True)
 class Plan(Generic[M]):
-    """What the files give to one class.
+    """The weights that the files provide for one class.
 
     Attributes:
-        model: the class without memory; its `config` is the one that it will have.
+        model: an instance without memory, with its final `config`.
         stored: parameter -> the tensor that fills it.
-        shared: those of `stored` that the folder gives to every class alike.
-        report: what the files lack, and what is left over.
+        shared: those of `stored` that are the same for every class.
+        report: parameters missing from the files, and tensors left over.
         repeats: tied copies in the files, to be compared with their originals.
-        own_encoder: encoder tensors that the folder has for this class alone.
+        own_encoder: encoder tensors that the folder has only for this class.
     """
 
     model: M
@@ -114,7 +114,7 @@ class Plan(Generic[M]):
 
     @property
     def parameters(self) -> int:
-        """Numbers in the whole model, tied ones counted once."""
+        """Number of values in the whole model, tied ones counted once."""
         return sum(parameter.numel() for parameter in self.model.parameters())
 
 
@@ -123,12 +123,12 @@ class Checkpoint:
     """The opened weights of a folder.
 
     Attributes:
-        folder: the root; `heads/<ClassName>` in it holds what a class changes.
-        source: what reports and errors call it.
+        folder: the root; its `heads/<ClassName>` holds what a class changes.
+        source: its name in reports and errors.
         config: the root's configuration.
-        root: the root's tensors by bare names.
+        root: the root's tensors by bare name.
         repeats: the root's tied copies.
-        is_given: a caller gave the weights; the folder has the configuration only.
+        is_given: the caller passed the weights; only the configuration is from the folder.
         stack: closes the files of heads.
     """
 
@@ -141,11 +141,11 @@ class Checkpoint:
     stack: ExitStack
 
     def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
-        """Compare the files with what a class needs; no weight is read.
+        """Compare the files with what a class needs; no weights are read.
 
         Raises:
-            ConfigError: a configuration no model can be built from.
-            CheckpointError: files that are damaged, or belong to another configuration.
+            ConfigError: no model can be built from the configuration.
+            CheckpointError: files are damaged, or belong to another configuration.
         """
         options = options or LoadOptions()
         head = head_folder(self.folder, cls)
@@ -189,16 +189,15 @@ def open_folder(
 
     Args:
         folder: a local folder.
-        source: what to call it in reports and errors; "" is the name of the folder.
-        config: what to read the weights by, instead of the folder's own configuration.
-        from_tf: read its TensorFlow checkpoint even where it has other weights.
-        state_dict: weights to use instead. They are taken as weights of the class that a plan is
-            made for.
+        source: its name in reports and errors; "" for the folder's own name.
+        config: configuration to use instead of the folder's own.
+        from_tf: read its TensorFlow checkpoint even if it has other weights.
+        state_dict: weights to use instead, taken as weights of the class that is planned.
 
     Raises:
-        ConfigError: it is no configuration, or one of another architecture.
-        CheckpointError: damaged or hostile weights. MissingFileError where there are none, or no
-            configuration.
+        ConfigError: the configuration is invalid, or of another architecture.
+        CheckpointError: the weights are damaged or malicious. MissingFileError if the weights or
+            the configuration are missing.
     """
     config = config or read_config(folder, {})
     with ExitStack() as stack:
@@ -219,7 +218,7 @@ def open_folder(
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
-    """Return `heads/<ClassName>`, which holds what this class changes of the root."""
+    """Return `heads/<ClassName>`, which holds this class's changes to the root."""
     head = folder / "heads" / cls.__name__
     return head if os.path.isfile(head / "config.json") else None
 
@@ -229,15 +228,14 @@ def head_folder(folder: Path, cls: type[Any]) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a folder holds.
+    """The contents of a folder.
 
     Attributes:
         config: the root's configuration.
-        classes: class name -> what there is for it; `report.mismatched` is filled in where loading
-            would refuse.
+        classes: class name -> its plan; `report.mismatched` is set where loading would fail.
         has_classifier: whether the root holds a `classifier`.
-        classifier_of: the class that it belongs to; None where nothing tells.
-        file_bytes: size of all weight files, those of heads included.
+        classifier_of: the class that it belongs to; None if undetermined.
+        file_bytes: size of all weight files, including those of heads.
     """
 
     config: BertConfig
@@ -252,11 +250,11 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
 
     Args:
         folder: a local folder.
-        classes: the classes to ask for.
+        classes: the classes to plan for.
 
     Raises:
-        BertError: the folder is no model at all, or its files are damaged. Shapes that contradict
-            the configuration of a head are reported in its plan instead.
+        BertError: the folder is not a model, or its files are damaged. Shapes that contradict a
+            head's configuration are reported in its plan instead.
     """
     options = LoadOptions(ignore_mismatched_sizes=True)
     with open_folder(folder) as files:
@@ -283,13 +281,13 @@ def match(
     *,
     ignore_mismatched_sizes: bool = False,
 ) -> tuple[dict[str, Found], LoadReport]:
-    """Compare the parameters of a model with a checkpoint, by bare names.
+    """Match the parameters of a model with a checkpoint by bare name.
 
     Returns:
-        parameter -> the tensor that fills it, tied copies left out; and the rest.
+        Parameter -> the tensor that fills it, without tied copies; and a report of the rest.
 
     Raises:
-        CheckpointError: a tensor of another shape (unless ignored) or of whole numbers.
+        CheckpointError: a tensor has another shape (unless ignored) or an integer type.
     """
     tied = set(model.tied_keys())
     stored: dict[str, Found] = {}
@@ -322,12 +320,12 @@ def match(
 
 
 def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
-    """Refuse a file without an encoder, or with fewer layers than the config promises.
+    """Reject a file without an encoder, or with fewer layers than the config states.
 
     Args:
         layers: L of the config.
-        found: the checkpoint by bare names.
-        source: what to call the checkpoint in an error.
+        found: the checkpoint by bare name.
+        source: name of the checkpoint in an error.
 
     Raises:
         CheckpointError: the weights are not BERT's, or belong to another config.
@@ -347,7 +345,7 @@ def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
 
 
 def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Sequence[str]) -> None:
-    """Refuse a config whose unfilled part is absurdly large."""
+    """Reject a config whose unfilled part is implausibly large."""
     sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
     fresh = sum(sizes[name] for name in missing)
     filled = sum(math.prod(found.tensor.shape) for found in stored.values())
@@ -372,7 +370,7 @@ def _shapes_differ(complaints: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _with_counted_labels(config: BertConfig, found: Mapping[str, Found]) -> BertConfig:
-    """Take the number of labels from the classifier itself where the config names none."""
+    """Take the number of labels from the classifier's shape if the config has none."""
     head = found.get("classifier.weight")
     if head is None or config.has_declared_labels or len(head.tensor.shape) != 2:
         return config
@@ -384,8 +382,8 @@ def _with_counted_labels(config: BertConfig, found: Mapping[str, Found]) -> Bert
 def _shared(stored: Iterable[str], own: Iterable[str]) -> frozenset[str]:
     """Return the parameters that come from the root alone.
 
-    The projections of one layer share one storage, so they are all shared or none is: to lay out
-    anew what is half another model's would move that model's own.
+    The projections of a layer use one storage, so either all or none of them are shared: laying
+    out a mixture again would move the other model's parameters.
     """
     apart = {_block(name) for name in own}
     bare_names = {name: bare_name(name) for name in stored}
@@ -393,7 +391,7 @@ def _shared(stored: Iterable[str], own: Iterable[str]) -> frozenset[str]:
 
 
 def _block(bare: str) -> str:
-    """Return what is shared with a parameter or not at all: a layer's projections, or itself.
+    """Return the unit in which a parameter is shared: its layer's projections, or itself.
 
     >>> _block("encoder.layer.3.attention.self.query.bias"), _block("pooler.dense.bias")
     ('encoder.layer.3', 'pooler.dense.bias')

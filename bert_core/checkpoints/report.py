@@ -1,4 +1,4 @@
-"""What a model was filled with, and what it was not."""
+"""Report which parameters of a model were filled from a checkpoint."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ class LoadReport:
     """Which parameters of a model come from a checkpoint.
 
     Attributes:
-        missing: parameters that no checkpoint filled; they hold fresh random values, so what
-            is computed with them means nothing until they are trained.
-        unexpected: tensors of the checkpoint that this class of model has no place for.
-        mismatched: those of `missing` that the checkpoint did have, in another shape (only
-            where `ignore_mismatched_sizes=True` asked for it; otherwise that is an error).
+        missing: parameters that no checkpoint filled; they hold fresh random values, so results
+            that depend on them are meaningless until they are trained.
+        unexpected: tensors of the checkpoint that this model class does not use.
+        mismatched: those of `missing` that the checkpoint has in another shape (only with
+            `ignore_mismatched_sizes=True`; otherwise this is an error).
         source: the name or folder the weights were read from.
     """
 

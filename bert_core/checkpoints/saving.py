@@ -1,4 +1,4 @@
-"""From a model to a folder that this package and `transformers` both open."""
+"""Save a model to a folder that both this package and `transformers` can load."""
 
 import copy
 import os
@@ -14,10 +14,10 @@ from bert_core.errors import CheckpointError
 
 
 def save_model(model: Fillable, folder: Path) -> None:
-    """Write `config.json` and `model.safetensors` into `folder`, which is made if needed.
+    """Write `config.json` and `model.safetensors` into `folder`, creating it if needed.
 
-    Each file is written under another name and then renamed, so a reader never sees half of
-    one. Tied parameters are written once, under the name of the original.
+    Each file is written under a temporary name and then renamed, so readers never see a partial
+    file. Tied parameters are written once, under the name of the original.
 
     Raises:
         CheckpointError: the folder cannot be written.
@@ -36,7 +36,7 @@ def save_model(model: Fillable, folder: Path) -> None:
 
 
 def _in_order(names: Sequence[str]) -> list[str]:
-    """Put query, key and value side by side, so that the file can be used as one matrix.
+    """Put query, key and value next to each other, so that they can be used as one matrix.
 
     >>> part = "a.attention.self."
     >>> names = [part + name for name in ("query.weight", "query.bias", "key.weight", "key.bias")]
@@ -54,7 +54,7 @@ def _in_order(names: Sequence[str]) -> list[str]:
 
 
 def _config_to_save(model: Fillable) -> BertConfig:
-    """Return the config with what `transformers` wants to know to pick class and type."""
+    """Return the config with the fields that `transformers` needs to pick class and type."""
     config = copy.deepcopy(model.config)
     config.extra["model_type"] = "bert"
     config.extra["architectures"] = [type(model).__name__]
@@ -66,7 +66,7 @@ def _config_to_save(model: Fillable) -> BertConfig:
 
 
 def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    """Write next to `path`, then take its place."""
+    """Write a file next to `path`, then rename it to `path`."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         write(draft)

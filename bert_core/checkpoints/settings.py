@@ -1,4 +1,4 @@
-"""What a caller and a folder say about the model to build: config, options, number type."""
+"""Settings of the model to build, from the caller and the folder: config, options, dtype."""
 
 import inspect
 import os
@@ -15,7 +15,7 @@ from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFi
 from bert_core.small_files import shown
 
 CONFIG_NAME = "config.json"
-CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is the original release's
+CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is from the original release
 _DTYPES = {
     "float32": torch.float32,
     "float16": torch.float16,
@@ -30,18 +30,18 @@ _SWITCHES = ("output_attentions", "keep_multihead_output")
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """What a caller wants of loading.
+    """The caller's options for loading.
 
     Attributes:
-        config: instead of the files'.
+        config: configuration to use instead of the files'.
         overrides: fields of the files' configuration to replace.
         inputs: positional arguments of the class, after the config.
         arguments: keyword arguments of the class.
         dtype: number type to load as; see `wanted_dtype`.
         ignore_mismatched_sizes: tensors of another shape count as missing.
         allow_nonfinite: weights may be NaN or infinite.
-        is_chosen: the caller chose the class for this very checkpoint, as `from_pretrained` takes
-            it; False where every class is tried in turn.
+        is_chosen: the caller chose the class for this checkpoint, as `from_pretrained` assumes;
+            False if every class is tried in turn.
     """
 
     config: BertConfig | None = None
@@ -61,11 +61,11 @@ def chosen_options(
 
     Args:
         cls: the class to load.
-        inputs: what was given by position, after the name of the model.
-        options: what was given by keyword.
+        inputs: positional arguments after the name of the model.
+        options: keyword arguments.
 
     Raises:
-        InputError: an unknown option, two that contradict each other, or one in the wrong place.
+        InputError: an option is unknown, contradicts another, or is in the wrong place.
     """
     _check_positional(cls, inputs)
     of_class = set(inspect.signature(cls.__init__).parameters) - {"self", "config"}
@@ -103,12 +103,13 @@ def chosen_options(
 
 
 def _check_positional(cls: type[Any], inputs: Sequence[Any]) -> None:
-    """Refuse options of loading among the positional arguments, which are those of the class.
+    """Reject loading options among the positional arguments, which belong to the class.
 
-    In earlier releases of the classic package `cache_dir` or `state_dict` came second, in the last
-    one the arguments of the class, as here. A folder would become `output_attentions`, unseen.
+    In earlier releases of the classic package the second argument was `cache_dir` or `state_dict`;
+    in the last one, as here, the class's arguments follow. A folder would silently become
+    `output_attentions`.
     """
-    names = list(inspect.signature(cls.__init__).parameters)[2:]  # behind self and config
+    names = list(inspect.signature(cls.__init__).parameters)[2:]  # after self and config
     for name, value in zip(names, inputs, strict=False):
         unset = value is None and name == "num_labels"
         if name in (*_COUNTS, *_SWITCHES) and not isinstance(value, int) and not unset:
@@ -127,11 +128,11 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
 
     Raises:
         MissingFileError: the folder has none.
-        ConfigError: it is no configuration, or one of another architecture.
+        ConfigError: the file is not a configuration, or is of another architecture.
     """
     for name in CONFIG_NAMES:
         path = folder / name
-        if os.path.isfile(path):  # unlike Path's own, no error where a folder may not be entered
+        if os.path.isfile(path):  # unlike Path.is_file, no error if access is denied
             break
         if os.path.exists(path):
             raise ConfigError(f"{name} in {folder} is not a regular file.")
@@ -152,7 +153,7 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
 
 
 def _check_architecture(config: BertConfig, path: Path) -> None:
-    """Refuse other architectures; old BERT files name neither type nor class."""
+    """Reject other architectures; old BERT files state neither type nor class."""
     kind = config.extra.get("model_type")
     classes = config.extra.get("architectures")
     listed = classes if isinstance(classes, list | tuple) else ()
@@ -167,11 +168,11 @@ def _check_architecture(config: BertConfig, path: Path) -> None:
 
 
 def wanted_dtype(choice: Any, tensors: Iterable[StoredTensor]) -> torch.dtype:
-    """Return the number type to load as: float32 unless the caller asked otherwise.
+    """Return the number type to load as: float32 unless the caller chose another.
 
     Raises:
         InputError: the choice is not a floating-point type.
-        CheckpointError: "auto", and the file has no floating-point tensor.
+        CheckpointError: the choice is "auto", and the file has no floating-point tensor.
     """
     if choice is None:
         return torch.float32

@@ -1,4 +1,4 @@
-"""Building a model without its memory: names and shapes first, values later."""
+"""Build a model without allocating memory: names and shapes first, values later."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _RANDOM_FILLS = frozenset(
 
 
 class _NoRandomFills(TorchFunctionMode):
-    """Leave out random fills: PyTorch would import its compiler (seconds) to fill nothing."""
+    """Skip random fills, for which PyTorch would import its compiler (seconds) in vain."""
 
     def __torch_function__(
         self,
@@ -36,7 +36,7 @@ class _NoRandomFills(TorchFunctionMode):
 
 @contextmanager
 def without_memory() -> Iterator[None]:
-    """Give modules built inside shapes and no values, in this thread alone.
+    """Build modules with shapes but no values inside this context, in this thread only.
 
     >>> with without_memory():
     ...     layer = nn.Linear(1_000_000, 1_000_000)

@@ -1,6 +1,6 @@
 """Find the weight files of a folder and open them through a common interface.
 
-They are searched in this order: `model.safetensors`, `model.safetensors.index.json` with its shards,
+Search order: `model.safetensors`, `model.safetensors.index.json` with its shards,
 `pytorch_model.bin`, a TensorFlow checkpoint (`*.ckpt*.index` with its data files).
 """
 
