@@ -121,7 +121,7 @@ def sentiment(where: str) -> Aim:
 
 
 def multiple_choice(name: str, chance: float, *, aimed: bool) -> Aim:
-    """Return the aim for one multiple-choice file: floor above chance, goal 20 points above it."""
+    """Return the aim for one multiple-choice file: floor at chance, goal 20 points above it."""
     return Aim(
         f"multiple choice, {name}",
         f"mc/{name}_test",
