@@ -1,4 +1,4 @@
-"""What is measured, what each figure means, and the floor and goal that were set for it."""
+"""The figures that are measured, what each means, and its floor and goal."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ from bert_core.bundled.figures import Figure
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Everything about a figure but what was found; see `Figure` for the attributes."""
+    """A figure without its measured value; see `Figure` for the attributes."""
 
     task: str
     measured_on: str
@@ -18,7 +18,7 @@ class Aim:
     lower_is_better: bool = False
 
     def found(self, share: float, interval: tuple[float, float], cases: int) -> Figure:
-        """Put what was measured beside it."""
+        """Return the figure with its measured value."""
         return Figure(
             self.task,
             self.measured_on,
@@ -121,7 +121,7 @@ def sentiment(where: str) -> Aim:
 
 
 def multiple_choice(name: str, chance: float, *, aimed: bool) -> Aim:
-    """Return the aim for one file of multiple choice: clear of chance, 20 points above it."""
+    """Return the aim for one multiple-choice file: floor at chance, goal 20 points above it."""
     return Aim(
         f"multiple choice, {name}",
         f"mc/{name}_test",
@@ -146,7 +146,7 @@ def calibration(head: str, where: str) -> Aim:
 
 
 def trained_on_cuda(figures: list[Figure]) -> list[Figure]:
-    """Set the higher goals of a model that a card trained."""
+    """Set the higher goals for a model trained on a GPU."""
     return [
         replace(figure, goal=_ON_CUDA[figure.task]) if figure.task in _ON_CUDA else figure
         for figure in figures

@@ -1,10 +1,9 @@
 """Measure a model's bias about occupations by paired prompts: he or she.
 
-Each template is asked in two ways that differ in one word alone. Where it leaves the pronoun open,
-the log-odds are those of the two pronouns at the gap; where it leaves the occupation open, those of
-the occupation after one pronoun and after the other. The idea of paired sentences with a gap is
-that of Kurita et al. 2019, "Measuring Bias in Contextualized Word Representations"; sentences and
-occupations here are our own.
+Each template is used in two versions that differ in one word. If the gap is the pronoun, the
+log-odds compare the two pronouns at the gap; if it is the occupation, they compare the occupation
+after one pronoun and after the other. Paired sentences with a gap follow Kurita et al. 2019,
+"Measuring Bias in Contextualized Word Representations"; sentences and occupations are our own.
 """
 
 from collections.abc import Sequence
@@ -109,7 +108,7 @@ def measure_bias(model: BertForPreTraining, tokenizer: BertTokenizer) -> Bias:
 
 
 def bias_unfit(tokenizer: BertTokenizer) -> str:
-    """Say why a vocabulary cannot be asked; "" where it can."""
+    """Return why bias cannot be measured with a vocabulary, or "" if it can."""
     if all(len(tokenizer.tokenize(word)) == 1 for word in WORDS):
         return ""
     return f"its vocabulary does not hold {' and '.join(WORDS)} as whole words"

@@ -1,9 +1,9 @@
-"""Temperatures: fitted on rows kept apart, stored in a model's configurations, and measured.
+"""Fit temperatures on held-out rows, store them in a model's configurations, and measure them.
 
-A probability of 70 % ought to mean right seven times in ten. How far a head is from that tells the
-expected calibration error; dividing all logits by one number, fitted on rows that are neither
-trained on nor evaluated on, brings it closer and changes no answer (Guo et al. 2017, "On
-Calibration of Modern Neural Networks"). `training.calibration_rows` says which rows these are.
+A probability of 70 % ought to mean right seven times in ten. The expected calibration error
+measures how far a head is from that. Dividing all logits by one number, fitted on rows used neither
+for training nor for evaluation, reduces the error and changes no answer (Guo et al. 2017, "On
+Calibration of Modern Neural Networks"). `training.calibration_rows` lists these rows.
 """
 
 import gc
@@ -40,8 +40,8 @@ BINS = 15
 _RESAMPLED = 1000
 _LUCK = 200
 _SEED = 17
-_RANGE = (0.2, 5.0)  # of temperatures that are tried
-_NARROW = 1e-3  # as near as the fitted logarithm comes to the best
+_RANGE = (0.2, 5.0)  # of temperatures to try
+_NARROW = 1e-3  # precision of the fitted logarithm
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 Bools = NDArray[np.bool_]
@@ -54,14 +54,14 @@ class Head:
     """One head that gets a temperature.
 
     Attributes:
-        name: of the temperature in the configuration; up to a dot, that of the class.
-        cls: what is loaded.
+        name: name of the temperature in the configuration; the part before a dot is the class.
+        cls: the model class to load.
         needs: the fitting file, in the data folder.
-        fitted_on: that file in words, for the configuration.
+        fitted_on: description of that file, for the configuration.
         fit: judges the fitting rows.
         measure: judges the evaluation rows.
-        by_label: whether the fit asks for the probability of the right column, as Guo et al. do;
-            else for that of the best answer, right or wrong (see `loss`).
+        by_label: whether the fit uses the probability of the right column, as Guo et al. do;
+            otherwise it uses that of the best answer, right or wrong (see `loss`).
         part: the parameters that must have been trained; "" for all.
     """
 
@@ -143,15 +143,15 @@ HEADS = (
 
 
 def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BINS) -> float:
-    """Return how far confidence lies from the share of right answers, over bins of equal width.
+    """Return the expected calibration error, over bins of equal width.
 
-    The mean over bins, weighted by their cases, of the distance between mean confidence and share
-    of right answers (Guo et al. 2017, equation 3; their bins are open below and closed above).
+    This is the mean distance between mean confidence and share of right answers over the bins,
+    weighted by their cases (Guo et al. 2017, equation 3; bins are open below and closed above).
 
     Args:
         confidence: (N,) stated probability of each answer, 0 to 1.
         right: (N,) whether it was right.
-        bins: how many.
+        bins: number of bins.
 
     Raises:
         InputError: there are no cases.
@@ -172,9 +172,9 @@ def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BIN
 def error_interval(confidence: Floats, right: Bools) -> tuple[float, float]:
     """Return the 95 % interval of the error from resampling the cases.
 
-    To draw cases anew adds chance differences, and the error counts every difference as one: all
-    resampled errors are too large by about the same. So they are moved down to where their mean
-    is the error that was measured, and the interval holds their middle 95 %.
+    Resampling adds chance differences, and any difference raises the error, so all resampled
+    errors are too large by about the same amount. They are therefore shifted down until their mean
+    is the measured error, and the interval covers their middle 95 %.
     """
     source = np.random.default_rng(_SEED)
     found = expected_calibration_error(confidence, right)
@@ -187,10 +187,10 @@ def error_interval(confidence: Floats, right: Bools) -> tuple[float, float]:
 
 
 def error_by_luck(confidence: Floats) -> float:
-    """Return the error that these probabilities would show on average if all of them were true.
+    """Return the mean error that these probabilities would show if they were perfectly calibrated.
 
-    With few cases a bin cannot match its confidence: of 20 answers given 70 %, seldom just 14 are
-    right. No model can be expected to fall below this on so many cases.
+    With few cases a bin rarely matches its confidence: of 20 answers given 70 %, exactly 14 are
+    seldom right. No model can be expected to score below this on as many cases.
     """
     source = np.random.default_rng(_SEED)
     drawn = (source.random(len(confidence)) < confidence for _ in range(_LUCK))
@@ -205,9 +205,8 @@ def confidences(judged: Judged, temperature: float, *, has_answer: float | None 
 
     Args:
         judged: the rows.
-        temperature: by which logits are divided.
-        has_answer: by which the margin over there being no answer is divided; None to take it for
-            known that there is one.
+        temperature: divisor of the logits.
+        has_answer: divisor of the margin over "no answer"; None to assume that there is an answer.
     """
     logs = torch.from_numpy(judged.scores).div(temperature).log_softmax(-1)
     if judged.alike is None:
@@ -221,17 +220,17 @@ def confidences(judged: Judged, temperature: float, *, has_answer: float | None 
 
 
 def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True) -> float:
-    """Return how badly probabilities at a temperature foretell the rows.
+    """Return how badly the probabilities at a temperature predict the rows.
 
     Args:
         chunks: the rows.
-        temperature: by which logits are divided.
-        by_label: the mean negative log-likelihood of the right column; rows that have none are
-            left out. Otherwise the mean squared distance between the best answer's probability
-            and its being right, 0 or 1 (Brier 1950): where an answer is a span, people mark one of
-            several good ones, the marked one's probability is not the answer's, and a few answers
-            that are surely wrong would decide alone. Fitted by label, the first bundle's best
-            spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
+        temperature: divisor of the logits.
+        by_label: if true, use the mean negative log-likelihood of the right column, skipping rows
+            without one. Otherwise use the mean squared distance between the best answer's
+            probability and its being right, 0 or 1 (Brier 1950). That suits spans: people mark one
+            of several good spans, so the marked span's probability is not the answer's, and a few
+            confidently wrong answers would dominate the fit. Fitted by label, the first bundle's
+            best spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
     """
     total, cases = 0.0, 0
     for chunk in chunks:
@@ -251,7 +250,7 @@ def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True)
 
 
 def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float:
-    """Return the temperature with the least loss, by golden-section search on its logarithm.
+    """Return the temperature with the lowest loss, by golden-section search on its logarithm.
 
     The loss by label has one minimum: it is convex in 1 / T.
 
@@ -283,13 +282,13 @@ def calibrate(
     """Fit a temperature for every trained head of a bundle and write them into its configurations.
 
     Args:
-        folder: the bundle; the files that it is verified with have to be written afterwards.
-        data: the data folder; heads without fitting rows there are left as they are.
+        folder: the bundle; its verification files must be written afterwards.
+        data: the data folder; heads without fitting rows there are left unchanged.
         device: "cpu" or "cuda".
-        say: is told each temperature, and which head got none.
+        say: called with each temperature, and with each head that got none.
 
     Returns:
-        The temperatures by the names of the classes.
+        The temperatures by class name.
     """
     found: dict[str, float] = {}
     tokenizer = BertTokenizer.from_pretrained(folder)
@@ -312,7 +311,7 @@ def calibrate(
 
 
 def _write(folder: Path, head: Head, temperature: float) -> None:
-    """Put a temperature, and what it was fitted on, into the configuration of its head."""
+    """Write a temperature and what it was fitted on into the configuration of its head."""
     own = folder / "heads" / head.name.partition(".")[0] / "config.json"
     path = own if own.is_file() else folder / "config.json"
     config = BertConfig.from_json_file(path)
@@ -357,7 +356,7 @@ def _together(found: Sequence[_Stated]) -> _Stated:
 
 
 def _figure(aim: Aim, raw: _Stated, stated: _Stated, used: str) -> Figure:
-    """Put the error into a figure that tells what it was before, and what luck alone makes."""
+    """Return the error as a figure, with the error before fitting and that due to chance alone."""
     confidence, right = stated
     before, luck = expected_calibration_error(*raw), error_by_luck(confidence)
     told = (
@@ -371,6 +370,6 @@ def _figure(aim: Aim, raw: _Stated, stated: _Stated, used: str) -> Figure:
 
 
 def trained(model: BertPreTrainedModel, part: str) -> bool:
-    """Tell whether nothing of a head was left at chance when the model was loaded."""
+    """Return whether no parameter of a head was left randomly initialised on loading."""
     report = model.load_report
     return report is None or not any(name.startswith(part) for name in report.missing)

@@ -1,19 +1,19 @@
-"""Which rows temperatures are fitted on, and which they are measured on.
+"""The rows on which temperatures are fitted, and those on which they are measured.
 
-Fitting rows are neither trained on nor evaluation files of their task:
+Fitting rows are not trained on and are not evaluation files of their task:
 
-- masked words: the documents of `nsp/eval-documents`, which were taken out of the training texts
-  and are evaluated on with sentence pairs only;
-- sentence pairs: pairs of the training texts, drawn anew and in the proportions of the evaluation
-  (there is no other text whose sentences stand in order; what the first bundle had read did not
-  make it surer: the pairs of evaluation would have given it the same 1.21);
+- masked words: the documents of `nsp/eval-documents`, which were removed from the training texts
+  and are used only to evaluate sentence pairs;
+- sentence pairs: freshly drawn pairs of the training texts, in the proportions of the evaluation
+  (no other text has its sentences in order; having read these texts did not make the first bundle
+  more confident: the evaluation pairs would have given it the same 1.21);
 - names: `ner/dev`, sentiment: `sst2/dev`;
-- questions and choices: the slices of the training files that training leaves out. Which span
-  answers is fitted on passages that do answer; whether one does, on as many questions again that
-  are asked of another passage about the same subject. That passage may have been trained on, with
-  other questions: the slice itself has one or two of an article, and passages of other articles
-  are too easily told from the right one (when this was decided, 3 % of them seemed to answer
-  against 11 %, and the temperature came out a sixth lower).
+- questions and choices: the slices of the training files that training leaves out. The temperature
+  for the choice of a span is fitted on passages that do answer; the one for whether a passage
+  answers, on as many questions again, asked of another passage about the same subject. That passage
+  may have been trained on with other questions, because the slice has only one or two passages per
+  article, and passages of other articles are too easy to tell from the right one (when this was
+  decided, 3 % of them seemed to answer against 11 %, and the temperature came out a sixth lower).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -154,14 +154,14 @@ def fit_choices(
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One figure to be told of evaluation rows.
+    """One figure to report on evaluation rows.
 
     Attributes:
-        task: what was asked.
-        where: on which data.
-        parts: the parts of the rows that are taken together.
-        aimed: whether floor and goal hold for it; the others show what a common figure hides.
-        known: whether it is taken for known that there is an answer, where one can be missing.
+        task: the task.
+        where: the data.
+        parts: the parts of the rows that are combined.
+        aimed: whether it has a floor and a goal; other figures show what a combined one hides.
+        known: whether to assume that there is an answer, where one can be missing.
     """
 
     task: str
@@ -173,11 +173,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """The evaluation rows of one head, judged as they are asked for.
+    """The evaluation rows of one head, judged lazily.
 
     Attributes:
         parts: the judgements of each part of the rows.
-        figures: what is told of them.
+        figures: the figures to report.
     """
 
     parts: Mapping[str, Iterator[Judged]]

@@ -1,7 +1,7 @@
-"""The model card beside the weights: licences, figures, bias, recipe, limits, hash.
+"""Write a bundle's model card: licences, figures, bias, recipe, limits, hash.
 
-Everything in it comes from the files of the bundle and from what was measured; what a person has to
-say about a stage is the `note.md` of its work folder.
+Its content comes from the files of the bundle and from the measurements; a person's remarks on a
+stage come from the `note.md` in its work folder.
 """
 
 import math
@@ -103,7 +103,7 @@ Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
 {check}
 """
 
-READING = "reading.md"  # what somebody saw who read answers of exactly these weights; by hand
+READING = "reading.md"  # hand-written notes on answers of exactly these weights
 
 _TASK_LIMITS = """- Answers are stretches of the passage; the model cannot count, add or combine two
   places. Whether a passage holds an answer at all it judges with many mistakes, see the table.
@@ -191,7 +191,7 @@ def write_card(
 
 
 def _reading(folder: Path) -> str:
-    """Return what a reader of answers wrote down, as a part of the limits; "" where nobody did."""
+    """Return the hand-written reading notes, for the section on limits; "" if there are none."""
     path = folder / READING
     if not path.is_file():
         return ""

@@ -1,7 +1,7 @@
-"""Running text as token ids, encoded once and kept in the work folder.
+"""Encode running text as token ids, once, and cache it in the work folder.
 
-Text files hold one paragraph a line and a blank line between documents. Files for evaluation are
-never read here, and sentences that share a long run of tokens with evaluation text are dropped.
+Text files have one paragraph per line and a blank line between documents. Evaluation files are
+never used for training, and sentences that share a long run of tokens with them are dropped.
 """
 
 import itertools
@@ -80,10 +80,10 @@ def read_documents(path: Path) -> Iterator[list[str]]:
 
 
 def text_files(data: Path) -> dict[str, Path]:
-    """Return the training texts of a data folder by name, evaluation texts left out.
+    """Return the training texts of a data folder by name, without evaluation texts.
 
     Raises:
-        MissingFileError: there is none.
+        MissingFileError: there are none.
     """
     found = {
         path.name.split(".")[0]: path
@@ -111,13 +111,13 @@ def encode_text(path: Path, tokenizer: BertTokenizer, held_out: Sequence[Path] =
 
 
 def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
-    """Encode all training texts, or read them from the work folder where that is done already.
+    """Encode all training texts, or read them from the cache in the work folder.
 
-    Where the data folder has choices between everyday situations, these are the last text.
+    If the data folder has choices between everyday situations, these are the last text.
 
     Args:
         data: the data folder.
-        work: the work folder; `corpus/` in it is the cache, to be removed when data change.
+        work: the work folder; its `corpus/` is the cache, to be removed when the data change.
         tokenizer: what turns text into ids.
     """
     if len(tokenizer.vocab) > np.iinfo(np.uint16).max:
@@ -144,10 +144,10 @@ def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[Encode
 
 
 def everyday_text(data: Path, tokenizer: BertTokenizer) -> EncodedText:
-    """Encode the right answers of the two sets of everyday situations, a sentence a document.
+    """Encode the right answers of the two everyday-situation sets, one sentence per document.
 
-    CODAH's choices end a sentence; COPA's name a cause or an effect, which "because" and "so" join
-    to the premise. Only training rows, and none of those kept for fitting a temperature.
+    CODAH's choices end a sentence; COPA's name a cause or an effect, which "because" or "so" joins
+    to the premise. Only training rows are used, without those held out for fitting a temperature.
     """
     sentences = []
     for name in ("codah_train", "copa_train"):

@@ -1,4 +1,4 @@
-"""The learning curve as a picture, drawn by hand so that no plotting library is needed."""
+"""Draw the learning curve as an SVG picture, without a plotting library."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 WIDTH = 720
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 360  # edges of the picture, and of the axes
 _LEGEND, _ROW = 420, 18  # where the names begin, below all lines; two columns of them
-# Okabe-Ito colours, told apart with any colour vision; the dash tells them apart without.
+# Okabe-Ito colours, distinct for any colour vision; dashes distinguish the lines without colour.
 _STYLES = (
     ("#0072B2", ""),
     ("#D55E00", "6 4"),

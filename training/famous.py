@@ -1,8 +1,8 @@
-"""Famous lines: what visitors type first, with words that would do.
+"""Famous lines, which visitors type first, with acceptable words for the gap.
 
-All forty were written down, with their words, before any answer of a model to them was looked at.
-They stay as they are, and nothing is trained on them: sentences that say the same word for word
-are taken out of the texts and templates (`training.unseen`).
+All forty lines and their words were written before looking at any model's answers to them. They
+stay unchanged, and nothing is trained on them: sentences that repeat them word for word are removed
+from the texts and templates (`training.unseen`).
 """
 
 from training.gaps import Gap

@@ -1,8 +1,8 @@
-"""Everyday gaps: sentences anybody could type, with words that would do.
+"""Everyday sentences with a gap, such as anyone could type, and acceptable words for it.
 
-All hundred were written down, with their words, before any answer of a model to them was looked at;
-a gap counts when one of its words is among the first five. They stay as they are: a sentence that
-a model fails is no reason to change it.
+All hundred sentences and their words were written before looking at any model's answers to them. A
+gap counts as filled if one of its words is among the first five. The sentences stay unchanged, even
+if a model fails one.
 """
 
 from dataclasses import dataclass

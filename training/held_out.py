@@ -1,21 +1,21 @@
-"""Which questions are never trained on: with them the temperature of the answers is fitted.
+"""Choose the questions that are never trained on, for fitting the temperature of the answers.
 
-Multiple choice has its own such rows, see `training.rows.choices`. What else is fitted is fitted on
-files that nothing is trained on.
+Multiple choice has its own held-out rows, see `training.rows.choices`. All other temperatures are
+fitted on files that nothing is trained on.
 """
 
 import re
 import zlib
 
-HELD_OUT_OF = 32  # every so many-th passage; some 700 questions of the training set
+HELD_OUT_OF = 32  # one passage in this many; about 700 questions of the training set
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def held_out(context: str) -> bool:
-    """Whether the questions on a passage are kept for fitting, and so must not be trained on.
+    """Return whether a passage's questions are held out for fitting and must not be trained on.
 
-    The passage decides, by the checksum of its letters and digits: copies of it in other files, in
-    lower case or with other blanks, go with it, and so do all of its questions.
+    The checksum of the passage's letters and digits decides, so copies in other files, in lower
+    case or with different spacing, get the same result, and so do all of its questions.
 
     >>> held_out("The Nile flows north, through eleven countries."), held_out("Passage 6.")
     (False, True)

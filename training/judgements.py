@@ -1,8 +1,8 @@
-"""What each head of a model says about labelled rows: all scores, the right one, the best one.
+"""Judge labelled rows with each head of a model: all scores, the right one, the best one.
 
-From these, `training.calibration` fits temperatures and measures how far a stated probability can
-be believed. A chunk holds a few rows, because the scores of masked words are as wide as the
-vocabulary and those of a passage as many as its spans.
+From these, `training.calibration` fits temperatures and measures how well calibrated the stated
+probabilities are. Chunks hold only a few rows, because a masked word has a score for every piece of
+the vocabulary and a passage has one for every span.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,16 +44,16 @@ _QUESTIONS = 16  # spans of a passage are some thousands
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a head says about N cases.
+    """A head's scores for N cases.
 
     Attributes:
         scores: (N, C) logits; -inf where a case has fewer than C possible answers.
         wanted: (N,) column of the right answer; -1 where no column is.
         right: (N,) whether the best answer, the one with the highest score, counts as right.
-        alike: (N, C) the columns that say what the best answer says, itself among them; None
-            where no two columns do.
-        margin: (N,) by how much the best answer is scored above there being none; None where
-            there always is one.
+        alike: (N, C) the columns with the same wording as the best answer, itself included; None
+            if no two columns can share a wording.
+        margin: (N,) score of the best answer minus that of "no answer"; None if there always is
+            an answer.
     """
 
     scores: NDArray[np.float32]
@@ -122,8 +122,8 @@ def names(
 ) -> Iterator[Judged]:
     """Judge the labelled pieces that the model takes for part of a scored entity.
 
-    Pieces predicted O are left out: nine in ten are, rightly and surely, and would hide the rest.
-    So are those of other kinds, whose names the evaluation files do not mark.
+    Pieces predicted O are left out: nine in ten are, correctly and confidently, and they would mask
+    the rest. So are pieces of other kinds, whose names the evaluation files do not mark.
     """
     scheme = TagScheme.of(model.config)
     scored = np.array([tag.kind in SCORED for tag in scheme.tags])

@@ -52,7 +52,7 @@ BLOCK_SHARES = {
     "masc-written": 1.0,
     **dict.fromkeys((*SHORT_TEXTS, EVERYDAY), 0.0),
 }
-# The number of single sentences drawn from each text.
+# The share of the single sentences drawn from each text.
 SENTENCE_SHARES = {
     "tatoeba-sentences": 0.37,
     "wordnet-examples": 0.16,

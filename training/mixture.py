@@ -1,8 +1,8 @@
-"""What one pretraining step sees, as a function of its number: nothing to store, easy to resume.
+"""The batches of each pretraining step, as a function of its number: no state, easy to resume.
 
 Every step has three parts. Packed blocks of running text carry most of the masked words; single
-sentences teach the short inputs visitors type; sentence pairs teach the next-sentence head, a
-quarter of them masked too. Texts are repeated or thinned out by SHARES.
+sentences teach the short inputs that visitors type. Sentence pairs teach the next-sentence head; a
+quarter of them are masked too. SHARES says how often each text is repeated or thinned out.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -67,11 +67,11 @@ class MixtureSettings:
         same_document, swapped: shares of the false pairs, see `sentence_pairs`.
         rate: share of tokens masked in blocks, until `rate_falls` of the training is done;
             from there it falls to `last_rate`.
-        word_weight: weight of the masked words of sentences and pairs beside those of blocks.
-        pair_word_weight: another one for those of pairs; None for the same.
-        pair_weight: weight of the next-sentence loss beside the masked words of blocks.
-        splits: parts the blocks are computed in, side by side or one after the other.
-        seed: of everything random here.
+        word_weight: weight of the masked words of sentences and pairs relative to those of blocks.
+        pair_word_weight: separate weight for those of pairs; None to use `word_weight`.
+        pair_weight: weight of the next-sentence loss relative to the masked words of blocks.
+        splits: number of parts the blocks are computed in, in parallel or in sequence.
+        seed: random seed.
     """
 
     blocks: int = 20
@@ -195,7 +195,7 @@ class Mixture:
         return order[(np.arange(count) + place * count) % len(order)]
 
     def _joined(self, first: NDArray[np.int64]) -> Tensor:
-        """Join four neighbouring blocks each into one long row, their inner specials removed."""
+        """Join every four neighbouring blocks into one long row, without inner special tokens."""
         rows = []
         for index in first:
             start = min(int(index), len(self.blocks) - 4) if len(self.blocks) >= 4 else 0
