@@ -1,4 +1,4 @@
-"""What many tests need: a tiny model of unequal sizes, and the nasty strings."""
+"""Fixtures shared by many tests: a tiny model with distinct sizes, and nasty strings."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,7 +64,7 @@ def save_tiny(
 
 
 def save_head(folder: Path, head: BertPreTrainedModel) -> None:
-    """Put the head of a class into a folder as bundled models have it: without the encoder."""
+    """Save the head of a class without the encoder, as in the folders of bundled models."""
     place = folder / "heads" / type(head).__name__
     head.save_pretrained(place)
     (place / "model.safetensors").unlink()
@@ -76,7 +76,7 @@ def save_head(folder: Path, head: BertPreTrainedModel) -> None:
 def nobody_asks_the_world(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Point the Hub at a port where nobody answers, and caches at folders of the test's own."""
+    """Point the Hub at a port that does not answer, and the caches at folders of the test."""
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("BERT_CORE_CACHE", str(tmp_path_factory.getbasetemp() / "archives"))
     monkeypatch.delenv("BERT_EXPLORER_CACHE", raising=False)
@@ -87,7 +87,7 @@ def nobody_asks_the_world(
 
 @pytest.fixture
 def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
-    """A server on this machine that stands for the Hub and for any file server."""
+    """A local server in place of the Hub and of any other file server."""
     with Loopback() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         yield server
@@ -95,7 +95,7 @@ def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
 
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with every head that a page needs, trained (here: random, but stored)."""
+    """A model with every head that a page needs, stored with random weights."""
     folder = save_tiny(tmp_path_factory.mktemp("tiny-model"), BertForPreTraining)
     base = BertForPreTraining.from_pretrained(folder)
     save_head(folder, BertForQuestionAnswering.from_model(base))
@@ -112,20 +112,20 @@ def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def untrained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose file is an encoder alone: no head at all was ever trained."""
+    """A model whose file holds only an encoder, without any trained head."""
     return save_tiny(tmp_path_factory.mktemp("untrained-model"), BertModel)
 
 
 @pytest.fixture
 def tiny_model(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make the tiny model the one that the site starts with."""
+    """Make the tiny model the default model of the site."""
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tiny_folder))
     return tiny_folder
 
 
 @pytest.fixture(params=NASTY.values(), ids=NASTY.keys())
 def nasty(request: pytest.FixtureRequest) -> str:
-    """Every nasty string, one after another."""
+    """Each of the nasty strings in turn."""
     return str(request.param)
 
 

@@ -1,22 +1,23 @@
-"""What a model answers to the examples, beside what a person would answer.
+"""Compare a model's answers to the examples with those a person would give.
 
-Marks on examples must be true, and they hold for one set of weights only. After new weights:
+The marks on examples must be correct, and they apply to one set of weights only. After a change of
+weights:
 
-    python -m tests.example_marks             every example: the answer, and whether its mark holds
-    python -m tests.example_marks --stamp     the same; where every mark holds, write down that
+    python -m tests.example_marks             print each answer and whether its mark is correct
+    python -m tests.example_marks --stamp     the same; if all marks are correct, also record that
                                               they were checked with these weights
 
-The exit status is 0 where every mark holds. How an answer is judged stands in `wanted`, part by
-part; alternatives are separated by " | ":
+The exit status is 0 if every mark is correct. An example's `wanted` gives the right answer, part by
+part, with alternatives separated by " | ":
 
-- fill_mask: for each mask, the words that may stand first;
+- fill_mask: for each mask, the words accepted in first place;
 - next_sentence: "follows" or "does not follow";
-- qa: for each question its answer, "no answer" for none; capitals, outer marks and small words
-  before it (articles, "in", "at", "on", "only") are free;
-- ner: every entity in order as "text: KIND"; all of them and no other;
-- tokenizer: pieces that stand one after another, as "snow ##flake";
-- attention: "from → to": in the head that the example opens, `to` is looked at most by `from`;
-  "bank#2" is the second piece of that spelling.
+- qa: for each question its answer, or "no answer"; case, surrounding punctuation and small words
+  before it (articles, "in", "at", "on", "only") are ignored;
+- ner: exactly the entities of the text, in order, as "text: KIND";
+- tokenizer: consecutive pieces, as "snow ##flake";
+- attention: "from → to": in the head that the example opens, `from` attends most to `to`;
+  "bank#2" is the second piece with that spelling.
 """
 
 import argparse
@@ -38,19 +39,19 @@ from app.features.tokenizer.task import tokenizer
 from app.models import Engine, default_offer
 from app.settings import ASSETS
 
-THRESHOLD = 0.0  # what the slider of the question-answering page stands at
+THRESHOLD = 0.0  # default of the slider on the question-answering page
 _SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")
 _WEIGHTS = re.compile(r'^weights = "[0-9a-f]*"$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of one example.
+    """The result of one example.
 
     Attributes:
         answers: the model's answer, part by part.
-        right: for each part whether a person would say the same.
-        more: what else may be worth knowing.
+        right: for each part, whether a person would give the same answer.
+        more: further details.
     """
 
     answers: tuple[str, ...]
@@ -63,7 +64,7 @@ class Found:
 
 
 def ask(engine: Engine, slug: str, example: Example, wanted: Sequence[str]) -> Found:
-    """Answer an example as its page does, and compare."""
+    """Answer an example as its page does, and compare with the right answer."""
     found = _TASKS[slug](engine, example, wanted)
     if len(found.right) < len(wanted):
         raise ValueError(f"{example.label}: {len(wanted)} parts wanted, {len(found.right)} found")
@@ -71,7 +72,7 @@ def ask(engine: Engine, slug: str, example: Example, wanted: Sequence[str]) -> F
 
 
 def fits(answer: str, wanted: str) -> bool:
-    """Whether an answer is one of the alternatives, details of spelling aside."""
+    """Return whether an answer is one of the alternatives, ignoring details of spelling."""
     return _bare(answer) in {_bare(each) for each in wanted.split(ALTERNATIVES)}
 
 
@@ -148,7 +149,7 @@ def _attention(engine: Engine, example: Example, wanted: Sequence[str]) -> Found
 
 
 def _numbered(tokens: Sequence[str]) -> list[str]:
-    """Tell pieces of the same spelling apart: bank, bank#2."""
+    """Number pieces with the same spelling: bank, bank#2."""
     counts = [tokens[: n + 1].count(token) for n, token in enumerate(tokens)]
     return [
         token if count == 1 else f"{token}#{count}"
@@ -177,7 +178,7 @@ _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
 
 
 def report(engine: Engine) -> tuple[list[str], int]:
-    """Describe every example's answer; count the marks that do not hold."""
+    """Describe the answer to every example, and count the wrong marks."""
     lines, false = [], 0
     for slug in (feature.slug for feature in FEATURES if feature.takes_text):
         lines += ["", slug]
@@ -194,7 +195,7 @@ def report(engine: Engine) -> tuple[list[str], int]:
 
 
 def stamp(weights: str) -> None:
-    """Write into every file of examples with which weights its marks were checked."""
+    """Record in every file of examples which weights its marks were checked with."""
     for path in sorted((ASSETS / "examples").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         path.write_text(_WEIGHTS.sub(f'weights = "{weights}"', text), encoding="utf-8")

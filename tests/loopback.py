@@ -1,8 +1,8 @@
-"""A server on loopback that behaves like the Hub and like a plain file server, and misbehaves.
+"""A loopback server that imitates the Hub and a plain file server, with faults on demand.
 
-Everything the client of the Hub asks for a model is answered: the list of files, the metadata of
-one, and its contents, large ones by a redirect to another path as the Hub sends them to its CDN.
-What goes wrong is set per path in `faults`; every request is kept in `log`.
+It answers everything the Hub client requests for a model: the list of files, a file's metadata and
+its contents. Large files are redirected to another path, as the Hub redirects to its CDN. `faults`
+sets what goes wrong at each path; `log` records every request.
 """
 
 import hashlib
@@ -18,22 +18,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-LARGE = 2_000  # bytes from which a file counts as large (the Hub: 10 MB)
+LARGE = 2_000  # smallest size in bytes of a large file (the Hub: 10 MB)
 
 
 @dataclass
 class Fault:
-    """What goes wrong with the contents at one path.
+    """What goes wrong when the contents at one path are requested.
 
     Attributes:
-        status: answer this instead.
-        cut: how often the line breaks in the middle of what is sent.
-        instead: send these bytes.
+        status: reply with this status instead.
+        cut: number of times the connection breaks in the middle of the contents.
+        instead: send these bytes instead.
         wait: seconds before anything is sent.
         drip: seconds between pieces of 100 bytes.
-        redirect: send elsewhere, as often as asked.
-        nameless: give neither ETag nor date nor length.
-        headers: further headers, in place of ours of that name.
+        redirect: redirect to this address, on every request.
+        nameless: send no ETag, date or length.
+        headers: extra headers; they replace the usual ones of the same name.
     """
 
     status: int = 0
@@ -48,7 +48,7 @@ class Fault:
 
 @dataclass
 class Repository:
-    """A model on the Hub: its files, its version, who may read it."""
+    """A model on the Hub: its files, its version and its access rights."""
 
     files: dict[str, bytes]
     commit: str
@@ -76,7 +76,7 @@ class Loopback:
         self.stop()
 
     def start(self, port: int = 0) -> None:
-        """Listen; the same port may be asked for again after `stop`."""
+        """Start listening; the same port can be reused after `stop`."""
         outer = self
 
         class Handler(_Handler):
@@ -91,14 +91,14 @@ class Loopback:
                 super().process_request(request, client_address)
 
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """A client that went away is what several tests are about."""
+                """Ignore errors: several tests disconnect on purpose."""
 
         self._server = Server(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Be dead: connections are refused, and those that were open end."""
+        """Stop the server: refuse new connections and end open ones."""
         if self._server is None:
             return
         self._server.shutdown()
@@ -110,7 +110,7 @@ class Loopback:
         self._lines.clear()
 
     def add_model(self, name: str, folder: Path, **options: Any) -> Repository:
-        """Put a folder on the Hub under an id."""
+        """Publish a folder on the Hub under an id."""
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
         commit = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
@@ -118,12 +118,12 @@ class Loopback:
         return self.repositories[name]
 
     def asked(self, *methods: str) -> list[str]:
-        """Return the paths asked for so far by some methods, all of them by default."""
+        """Return the paths requested so far with the given methods, by default with any."""
         return [path for method, path, _ in self.log if not methods or method in methods]
 
     @contextmanager
     def dead(self) -> Iterator[None]:
-        """Be dead for the block, then live again at the same port."""
+        """Stop the server during the block, then restart it on the same port."""
         port = int(self.url.rpartition(":")[2])
         self.stop()
         try:
@@ -219,12 +219,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         digest = hashlib.sha256(data).hexdigest()
         linked = {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": str(len(data))}
-        # Another name for this machine: like the CDN, it is not the host that was asked.
+        # Another name for this machine, so that the host differs, as with the CDN.
         elsewhere = self.loopback.url.replace("127.0.0.1", "localhost")
         self._send(302, {"Location": f"{elsewhere}/cdn/{digest}", **linked, **headers})
 
     def _send_file(self, data: bytes, fault: Fault, headers: dict[str, str] | None = None) -> None:
-        """Send contents, or the rest of them; note what the fault has in store."""
+        """Send contents, or the rest of them, subject to the fault."""
         etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
         names = {"ETag": etag, "Accept-Ranges": "bytes", **(headers or {}), **fault.headers}
         if fault.nameless:
@@ -277,12 +277,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def git_sha1(data: bytes) -> str:
-    """Name contents as git does."""
+    """Return the name git gives to contents."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def pointer(data: bytes) -> bytes:
-    """Write what git keeps in place of a large file."""
+    """Return the pointer that git stores in place of a large file."""
     digest = hashlib.sha256(data).hexdigest()
     first = "version https://git-lfs.github.com/spec/v1"
     return f"{first}\noid sha256:{digest}\nsize {len(data)}\n".encode()

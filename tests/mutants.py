@@ -1,13 +1,13 @@
-"""Small wrong changes to drawings and downloads, each of which a test must notice.
+"""Mutation tests: small faults in drawings and downloads, each of which a test must detect.
 
-    python -m tests.mutants                  # all of them, one after the other
-    python -m tests.mutants heatmap "bars"   # those whose names contain one of the words
+    python -m tests.mutants                  # run all entries
+    python -m tests.mutants heatmap "bars"   # run those whose names contain one of the words
     python -m tests.mutants --list           # only check that every entry still fits the code
 
-Every change is made in a temporary copy of the tree, never in place. An entry is *seen* when the
-tests that it names pass without the change and fail with it, *unseen* when they pass with it, and
-*stale* when its old text does not occur exactly once or its tests do not run. The exit status is 1
-unless all are seen.
+Every change is made in a temporary copy of the tree, never in place. An entry is *seen* if its
+tests pass without the change and fail with it, *unseen* if they pass with it, and *stale* if its
+old text does not occur exactly once or its tests do not run. The exit status is 1 unless all
+entries are seen.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = (".git", ".venv", ".scratch", "runs", "__pycache__", ".*_cache")
-_PATIENCE = 300  # seconds for the tests of one entry
+_PATIENCE = 300  # time limit in seconds for the tests of one entry
 
-# Where the code and its tests are: the only two tables to change when files move.
+# Locations of the code and its tests: change only these two tables when files move.
 FILES = {
     "attention": "app/features/attention/view.py",
     "attention task": "app/features/attention/task.py",
@@ -86,15 +86,15 @@ TESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A small wrong change.
+    """A small fault in the code.
 
     Attributes:
         name: what goes wrong, in words.
-        file: where, by its name in `FILES`.
-        old: the text to replace; occurs exactly once there.
+        file: key of the file in `FILES`.
+        old: the text to replace; it occurs exactly once in the file.
         new: what replaces it.
-        tests: what must notice: a name in `TESTS`, and after "::" that of a test, where one is
-            named.
+        tests: the tests that must fail: a key of `TESTS`, optionally followed by "::" and the
+            name of a test.
     """
 
     name: str
@@ -105,18 +105,18 @@ class Mutant:
 
     @property
     def path(self) -> str:
-        """The file, from the root of the tree."""
+        """The path of the file from the root of the tree."""
         return FILES[self.file]
 
     @property
     def node(self) -> str:
-        """The tests, as pytest names them."""
+        """The pytest node id of the tests."""
         file, colons, name = self.tests.partition("::")
         return f"{TESTS[file]}{colons}{name}"
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    # Unseen by the tests of the first version.
+    # Not detected by the tests of the first version.
     Mutant(
         "the frame around the best span is transposed",
         "qa_charts",
@@ -1044,7 +1044,7 @@ MUTANTS: tuple[Mutant, ...] = (
 
 
 def chosen(words: Sequence[str]) -> list[Mutant]:
-    """Return the entries whose file and name contain one of some words, all where there is none."""
+    """Return the entries whose file and name contain one of the words; all if none."""
     return [
         mutant
         for mutant in MUTANTS
@@ -1053,7 +1053,7 @@ def chosen(words: Sequence[str]) -> list[Mutant]:
 
 
 def fault(mutant: Mutant) -> str:
-    """Say why an entry no longer fits the code; "" where it does."""
+    """Return why an entry no longer fits the code; "" if it fits."""
     path = ROOT / mutant.path
     if not path.is_file():
         return f"there is no {mutant.path}"
@@ -1071,7 +1071,7 @@ def judge(mutants: Sequence[Mutant], tree: Path) -> Iterator[tuple[Mutant, str]]
     """Make each change in a copy of the tree, run its tests there, and undo it.
 
     Yields:
-        The entry, and "seen", "unseen" or "stale: " and why.
+        The entry, and "seen", "unseen" or "stale: " with the reason.
     """
 
     @cache
@@ -1096,11 +1096,11 @@ def judge(mutants: Sequence[Mutant], tree: Path) -> Iterator[tuple[Mutant, str]]
 
 
 def _run(node: str, tree: Path) -> int:
-    """Run some tests in a tree; return pytest's exit status, 5 where all of them are skipped.
+    """Run tests in a tree and return pytest's exit status, or 5 if all of them are skipped.
 
-    Tests that never end notice a change as well as those that fail.
+    Tests that time out count as failed.
     """
-    # Compiled files are told apart by second and size: a change might go unnoticed.
+    # Bytecode is matched by second and size, so a stale file could hide a change.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", node, "-x", "-q", "-p", "no:cacheprovider"]
     try:

@@ -1,4 +1,4 @@
-"""A watch that finds tensors of two devices in one operation, on a machine with one device."""
+"""Detect operations that mix tensors of two devices, on a machine with only one device."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from torch.utils._pytree import tree_leaves
 
 
 class OneDevice(TorchDispatchMode):
-    """Lets no operation but a copy see tensors of two devices.
+    """Rejects any operation except a copy that mixes tensors of two devices.
 
-    Made for the device "meta", which has shapes and no numbers. What only numbers can answer is
-    answered somehow: the value of a scalar is 0.5, a choice by a mask takes every place, and what
-    comes back to the processor is shared out evenly along the last axis.
+    Intended for the device "meta", whose tensors have shapes but no values. Where values are
+    needed, they are made up: a scalar is 0.5, a mask selects every position, and tensors copied
+    back to the processor are uniform along the last axis.
     """
 
     def __torch_dispatch__(
@@ -47,7 +47,7 @@ def _to_processor(kwargs: dict[str, Any]) -> bool:
 
 
 def _every_place(index: Tensor | None) -> list[Tensor | None]:
-    """Turn a mask into the places of all its elements."""
+    """Turn a mask into the positions of all its elements."""
     if index is None or index.dtype != torch.bool:
         return [index]
     places = torch.zeros(index.numel(), dtype=torch.long, device="meta")

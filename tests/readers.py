@@ -1,4 +1,4 @@
-"""Readers for the tests of the question page: planted logits, and a planted model."""
+"""Readers for the tests of the question page: chosen logits, and a model with known answers."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -13,20 +13,20 @@ from bert_core.model.outputs import ModelOutputs
 from tests.conftest import VOCABULARY
 
 Rule = Callable[[Encoding, int], tuple[float, float]]
-"""Start and end logit of the token at a position of an input."""
+"""Maps an input and a token position to the start and end logits."""
 
 _NUMBERS = itertools.count()
 
 
 @dataclass
 class PlantedEngine:
-    """An engine whose logits a test chooses; counts what it is asked.
+    """An engine whose logits are chosen by a test, and which records its calls.
 
     Attributes:
-        rule: what it says.
+        rule: gives the logits.
         max_length: the longest input.
-        calls: how many inputs each call had.
-        config: of the model it stands for.
+        calls: number of inputs in each call.
+        config: configuration of the model it replaces.
     """
 
     tokenizer: BertTokenizer
@@ -39,11 +39,11 @@ class PlantedEngine:
     calibration = Engine.calibration
 
     def model(self, _: type) -> "PlantedEngine":
-        """Return what has a configuration, as a model has."""
+        """Return an object with a configuration, as a model has."""
         return self
 
     def run(self, _: type, encodings: Encoding | Sequence[Encoding]) -> ModelOutputs:
-        """Answer as `Engine.run` does: padded, with noise where there is padding."""
+        """Return padded outputs as `Engine.run` does, with noise in the padding."""
         batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
         self.calls.append(len(batch))
         width = max(len(each) for each in batch)
@@ -58,7 +58,7 @@ class PlantedEngine:
 
 
 def planted(engine: Engine, rule: Rule, *, max_length: int = 48) -> Engine:
-    """Make an engine that says what a rule says."""
+    """Create an engine whose logits follow a rule."""
     provenance = replace(engine.provenance, fingerprint=f"planted {next(_NUMBERS)}")
     return PlantedEngine(engine.tokenizer, rule, provenance, max_length)  # type: ignore[return-value]
 
@@ -70,13 +70,13 @@ def by_token(
     null: float = 0.0,
     other: float = -9.0,
 ) -> Rule:
-    """Make a rule in which a token's logits depend on its spelling alone.
+    """Create a rule in which a token's logits depend only on its spelling.
 
     Args:
-        starts: start logits of some tokens of the passage.
-        ends: end logits of some.
-        null: both logits of [CLS].
-        other: every other logit, those of the question included.
+        starts: start logits by token of the passage.
+        ends: end logits by token of the passage.
+        null: start and end logit of [CLS].
+        other: all other logits, including those of the question.
     """
 
     def rule(encoding: Encoding, at: int) -> tuple[float, float]:
@@ -91,9 +91,9 @@ def by_token(
 
 
 def save_reader(folder: Path, start: str, end: str, *, max_length: int = 48) -> Path:
-    """Write a model that answers from one piece to another, wherever they stand.
+    """Save a model that answers from one piece to another, at any position.
 
-    Its layers add nothing to its word vectors, and places have no vectors.
+    Its layers add nothing to the word vectors, and its position vectors are zero.
     """
     config = BertConfig(
         len(VOCABULARY),

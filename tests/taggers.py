@@ -1,4 +1,4 @@
-"""Tiny taggers for the tests of the entity page: random ones, and ones that know their words."""
+"""Tiny taggers for the tests of the entity page: random, or with known labels for some words."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ KNOWN = {
     "##ing": "I-MISC",
     "##ed": "B-LOC",
 }
-"""What a planted tagger says to which piece; to all others it says the first label."""
+"""The label of each piece in a planted tagger; all other pieces get the first label."""
 
 
 def save_tagger(
@@ -30,16 +30,16 @@ def save_tagger(
     max_length: int = 48,
     sure: float = 0.6,
 ) -> Path:
-    """Write a tiny tagger with its vocabulary.
+    """Save a tiny tagger with its vocabulary.
 
     Args:
-        folder: where.
-        names: its labels; () for a configuration that names none.
-        known: piece -> label. The layers of such a model add nothing to its word vectors, and
-            places have no vectors, so each piece gets its label wherever it stands. None for a
-            random model, in which everything depends on everything.
+        folder: folder to save to.
+        names: label names; () for a configuration without them.
+        known: label by piece. The layers of such a model add nothing to the word vectors, and
+            its position vectors are zero, so a piece gets the same label at any position. None
+            for a random model, in which every output depends on the whole input.
         max_length: the longest input.
-        sure: how much a planted label stands out.
+        sure: how far a planted label is above the others.
     """
     torch.manual_seed(5)
     extra = {"id2label": dict(enumerate(names))} if names else {"num_labels": 3}
@@ -64,7 +64,7 @@ def save_tagger(
 def _plant(
     model: BertForTokenClassification, names: list[str], known: Mapping[str, str], sure: float
 ) -> None:
-    """Make the label a function of the piece alone."""
+    """Make the label depend only on the piece."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name.startswith("bert.embeddings") and "LayerNorm" not in name:
@@ -74,7 +74,7 @@ def _plant(
         words = model.bert.embeddings.word_embeddings.weight
         for number, piece in enumerate(VOCABULARY):
             words[number, names.index(known.get(piece, names[0]))] = 1.0
-            words[number, 31] = 0.001 * number  # no two pieces have quite the same score
+            words[number, 31] = 0.001 * number  # gives every piece a slightly different score
         model.classifier.weight.zero_()
         model.classifier.bias.zero_()
         for label in range(len(names)):

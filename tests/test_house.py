@@ -1,7 +1,7 @@
-"""The rules of the house, checked over the syntax trees: quick, and without importing the site.
+"""Check the structural rules of the code on its syntax trees, without importing the site.
 
-Who may import whom is read from the table in ARCHITECTURE.md, so the page and this check cannot
-drift apart. Every check below is also tried on small made-up sources that break its rule.
+The permitted imports are read from the table in ARCHITECTURE.md, so the page and these checks
+cannot diverge. Every check is also tested on small made-up sources that break its rule.
 """
 
 import ast
@@ -23,7 +23,7 @@ CONFINED = {
     "cache_data": "app/streamlit_kit",
     "cache_resource": "app/streamlit_kit",
 }
-# Written in parts, so that this file does not hold what it looks for.
+# Written in parts, so that this file does not match its own pattern.
 ELSEWHERE = re.compile(
     "|".join(
         [r"\.\./" + "shared", r"(?<![\w./-])/(?:" + "work|root|tmp" + r")\b", "/home/" + r"\w+/"]
@@ -32,7 +32,7 @@ ELSEWHERE = re.compile(
 
 
 def files(pattern: str) -> Iterator[Path]:
-    """Every file of the checkout that matches, environments and build outputs left out."""
+    """Yield all matching files of the checkout, except environments and build outputs."""
     for path in sorted(ROOT.rglob(pattern)):
         parts = path.relative_to(ROOT).parts
         hidden = any(p.startswith(".") and p not in {".ci", ".streamlit"} for p in parts[:-1])
@@ -49,25 +49,28 @@ PRODUCT = {name: text for name, text in SOURCES.items() if not name.startswith("
 
 
 def import_table(page: str) -> dict[str, list[str]]:
-    """Room -> what it may import, from the rows of the table headed `room`."""
+    """Return what each room may import, from the table headed `room`."""
     rows = re.findall(r"^\| `([^`]+)` \|[^|]*\| (.*) \|$", page.partition("| room |")[2], re.M)
     return {room: re.findall(r"`([^`]+)`", allowed) for room, allowed in rows}
 
 
 def stands_in(room: str, place: str) -> bool:
-    """`app/models` holds `app/models/store` and `app/models_store`, not `app/modelss`."""
+    """Return whether a place is in a room.
+
+    `app/models` holds `app/models/store` and `app/models_store`, not `app/modelss`.
+    """
     return _slug_in(room, place) is not None
 
 
 def _slug_in(room: str, place: str) -> str | None:
-    """What `<slug>` of a room stands for in a place of it: "" where it has none."""
+    """Return what `<slug>` in a room's name is in a given place; "" if there is no slug."""
     pattern = re.escape(room).replace("<slug>", r"(?P<slug>[a-z_]+)") + r"(?![A-Za-z0-9])"
     found = re.match(pattern, place)
     return None if found is None else found.groupdict().get("slug", "")
 
 
 def imports(source: str) -> Iterator[tuple[str, ...]]:
-    """What each import of a source may mean: `from a import b` is `a/b` (a module) or `a`."""
+    """Yield the possible paths of each import: `from a import b` is `a/b` (a module) or `a`."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name.replace(".", "/"),) for alias in node.names)
@@ -93,7 +96,7 @@ def forbidden_imports(name: str, source: str, table: dict[str, list[str]]) -> li
 
 
 def unconditional_skips(name: str, source: str) -> list[str]:
-    """Skips that no condition guards: such a test never runs anywhere."""
+    """Return unconditional skips: such a test never runs anywhere."""
     found: list[str] = []
 
     def visit(node: ast.AST, guarded: bool) -> None:
@@ -115,7 +118,7 @@ def unconditional_skips(name: str, source: str) -> list[str]:
 
 
 def strays(name: str, source: str) -> list[str]:
-    """Calls that one room keeps to itself, used in another part of the site."""
+    """Return calls reserved for one room that are used in another part of the site."""
     words = {n.attr for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)}
     site = name.startswith(("app", "pages"))
     return [
@@ -130,13 +133,13 @@ def foreign_paths(name: str, text: str) -> list[str]:
 
 
 def feature_folders(names: Iterable[str], file: str) -> set[str]:
-    """The slugs whose folder has a file of this name."""
+    """Return the slugs whose folder has a file with this name."""
     found = (re.fullmatch(r"app/features/(\w+)/" + re.escape(file), name) for name in names)
     return {match[1] for match in found if match}
 
 
 def slugs_in(names: Iterable[str], folder: str) -> set[str]:
-    """The slugs a folder of pages has a file for (pages may be numbered)."""
+    """Return the slugs of the pages in a folder (file names may be numbered)."""
     found = (re.fullmatch(re.escape(folder) + r"/(?:\d+_)?([a-z]\w*)\.\w+", n) for n in names)
     return {match[1] for match in found if match}
 
@@ -146,7 +149,7 @@ def defines(source: str, kind: type[ast.stmt], name: str) -> bool:
 
 
 def third_party(folders: tuple[str, ...]) -> set[str]:
-    """The packages from elsewhere that the files of some folders import."""
+    """Return the third-party packages imported by the files in some folders."""
     found = {
         meanings[-1].split("/")[0]
         for name, source in PRODUCT.items()
@@ -176,13 +179,13 @@ def test_the_library_declares_exactly_what_it_imports() -> None:
 
 def test_what_the_site_imports_is_pinned() -> None:
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    names = {"markdown-it-py": "markdown_it"}  # what a package is imported as, where that differs
+    names = {"markdown-it-py": "markdown_it"}  # import names that differ from the package name
     pins = {names.get(pin, pin) for pin in re.findall(r"^([\w-]+)==", text, re.M)}
     assert {"torch", "streamlit"} <= third_party(("app", "pages/", "bert_core/")) <= pins
 
 
 def modules(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Module -> the modules it imports, wherever in the file, type checking included."""
+    """Return the modules each module imports anywhere, including for type checking only."""
     names = {name.removesuffix(".py").removesuffix("/__init__"): name for name in sources}
     return {
         place: {
@@ -196,7 +199,7 @@ def modules(sources: dict[str, str]) -> dict[str, set[str]]:
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """A path that leads back to where it began; [] where there is none."""
+    """Return a cycle in the graph; [] if there is none."""
     done: set[str] = set()
 
     def walk(place: str, path: list[str]) -> list[str]:
@@ -251,7 +254,7 @@ def test_no_test_is_skipped_unconditionally() -> None:
 
 def test_nothing_names_a_place_outside_the_repository() -> None:
     texts = (p for p in files("*") if p.suffix not in {".png", ".safetensors", ".bin", ".woff2"})
-    # Not every file is a text; what is readable in the others counts as well.
+    # Not every file is text; the readable parts of binary files are checked too.
     found = [foreign_paths(name_of(p), p.read_text("utf-8", errors="replace")) for p in texts]
     assert [place for places in found for place in places] == []
 

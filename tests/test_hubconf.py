@@ -1,4 +1,4 @@
-"""The entries for torch.hub, used as torch.hub uses them."""
+"""Test the torch.hub entry points as torch.hub calls them."""
 
 import doctest
 import importlib.util
@@ -39,7 +39,7 @@ def hubconf() -> ModuleType:
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A hub cache that holds this checkout as if it had been downloaded."""
+    """A torch.hub cache with this checkout in place of a download."""
     monkeypatch.setattr(torch.hub, "_hub_dir", str(tmp_path))
     (tmp_path / "explorer_bert_main").symlink_to(ROOT)
     return "explorer/bert:main"
@@ -47,13 +47,13 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> None:
-    """Tiny tensors gain nothing from threads."""
+    """Use one thread: tiny tensors gain nothing from more."""
     torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
 def cased_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny cased model, trained until it knows one sentence by heart, as we save it."""
+    """A tiny cased model, saved after it has memorized one sentence."""
     folder = tmp_path_factory.mktemp("tiny-cased")
     (folder / "vocab.txt").write_text("\n".join(CASED) + "\n", encoding="utf-8")
     tokenizer = BertTokenizer(folder / "vocab.txt", do_lower_case=False)
@@ -151,7 +151,7 @@ def test_jim_henson_on_a_cased_vocabulary_from_text_to_answer(cased_folder: Path
     with torch.no_grad():
         scores = model(ids, segments)
     assert tokenizer.convert_ids_to_tokens([scores[0, 8].argmax().item()]) == ["Jim"]
-    # The cased vocabulary has both, and they are not the same word.
+    # The cased vocabulary has both, as different words.
     assert tokenizer.tokenize("jim Jim") == ["jim", "Jim"]
 
 

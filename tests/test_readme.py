@@ -1,4 +1,4 @@
-"""What the README shows must run as it stands there."""
+"""Check that the code in the README runs exactly as shown."""
 
 import contextlib
 import io
@@ -18,17 +18,17 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def snippets(heading: str) -> list[str]:
-    """The Python code below a heading, block by block."""
+    """Return the Python code blocks below a heading."""
     _, found, section = README.partition(f"\n## {heading}\n")
     assert found, heading
     return re.findall(r"^```python\n(.*?)^```", section.partition("\n## ")[0], re.M | re.S)
 
 
 def run(source: str, names: dict[str, Any]) -> str:
-    """Run a block and return what it prints; its names stay behind."""
+    """Run a block and return what it prints; its names are kept in `names`."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(source, "README.md", "exec"), names)  # noqa: S102  our own page, on purpose
+        exec(compile(source, "README.md", "exec"), names)  # noqa: S102  code from our own README
     return printed.getvalue()
 
 
@@ -47,7 +47,7 @@ def test_the_library_in_ten_lines_prints_five_guesses() -> None:
 
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder to work in, beside a tiny encoder that no head was trained for."""
+    """An empty working folder, next to a tiny encoder without trained heads."""
     save_tiny(tmp_path / "tiny", BertModel, max_length=128)
     monkeypatch.chdir(tmp_path)
     threads = torch.get_num_threads()
@@ -59,7 +59,7 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_the_four_examples_of_fine_tuning_learn_their_rows(workshop: Path) -> None:
     texts, words, questions, choices = snippets("Fine-tuning")
-    # A tiny model in place of the bundled one, which takes steps as large as its weights.
+    # Replace the bundled model by a tiny one, which needs steps as large as its weights.
     for real, tiny in (('"explorer-mini-uncased"', '"tiny"'), ("=1e-4,", "=5e-3,")):
         assert texts.count(real) == 1
         texts = texts.replace(real, tiny)

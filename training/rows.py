@@ -28,7 +28,7 @@ SHORT_QUESTION_FILES = ("extra_qamr",)
 # The other sources label names of the fourth kind as O, which must not be learnt.
 MISC_SOURCES = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
 PARTIAL_SOURCES = ("btc-train", "re3d", "gum-derived")
-# Text continuations and questions, each with four choices. (Two-way files are listed below.)
+# Four choices: text continuations and questions; two choices: which is more plausible.
 CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)
 HELD_OUT_OF = 16  # one choice row in this many is held out for fitting the temperature

@@ -1,4 +1,4 @@
-"""The stage for the journey: the real server, a real browser, and a record of what both do."""
+"""Fixtures for the browser tests: the real server, a real browser, and a record of both."""
 
 import os
 import shutil
@@ -23,8 +23,8 @@ from tests.loopback import Loopback
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# The browser's own errands (updates, field trials) are switched off, so that every request
-# seen is one that a page made.
+# The browser's own traffic (updates, field trials) is switched off, so that every recorded
+# request was made by a page.
 FLAGS = [
     "--no-sandbox",  # the only way Chromium starts as root, as in a container
     "--disable-gpu",
@@ -35,13 +35,13 @@ FLAGS = [
     "--disable-sync",
 ]
 START_SECONDS = 120
-PATIENCE_MS = 30_000  # a slow machine is not a failure
+PATIENCE_MS = 30_000  # long enough for a slow machine
 expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
 class Record:
-    """What the pages of one journey asked for and complained about."""
+    """The requests and error messages of the pages of one test."""
 
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Record:
         )
 
     def outside(self) -> list[str]:
-        """Requests that left this machine."""
+        """Return the requests that left this machine."""
         hosts = {url: urlsplit(url) for url in self.requests}
         return [
             url
@@ -72,13 +72,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Site:
-    """The running server, and the trap that catches whatever it tries to fetch."""
+    """The running server, and the proxy that catches any attempt to fetch something."""
 
     address: str
     trap: socket.socket
 
     def fetches(self) -> int:
-        """How many connections the server tried to make to the world, through its proxy."""
+        """Return how many new outside connections the server attempted through its proxy."""
         count = 0
         while True:
             try:
@@ -108,7 +108,7 @@ def wait_until_up(address: str, server: "subprocess.Popen[bytes]", log: Path) ->
 
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder on offer beside the bundled model: the same model under another name."""
+    """A folder offered in addition to the bundled model: the same model under another name."""
     folder = tmp_path_factory.mktemp("shelf")
     (folder / "second").mkdir()
     for path in bundled_folder(BUNDLED_MODEL).iterdir():
@@ -118,14 +118,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hub() -> Iterator[Loopback]:
-    """A server on this machine that stands for the Hub."""
+    """A local server in place of the Hub."""
     with Loopback() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that visitors' downloads are kept in."""
+    """The folder for visitors' downloads."""
     return tmp_path_factory.mktemp("downloads")
 
 
@@ -178,9 +178,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
-    """Open pages of the site; afterwards nothing may have left this machine or complained.
+    """Open pages of the site, then check for outside requests and error messages.
 
-    The call takes a path and the options of a browser context (viewport, colour scheme, …).
+    The returned function takes a path and the options of a browser context (viewport, colour
+    scheme, …).
     """
     record = Record()
     contexts: list[BrowserContext] = []

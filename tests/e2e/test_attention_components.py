@@ -1,4 +1,4 @@
-"""The attention components in a real browser: exact values, pins and lines, by mouse and keys."""
+"""Test the attention components in a real browser: values, pins and lines, by mouse and keys."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def test_the_large_head_reads_out_the_models_numbers(visit: Callable[..., Page])
     expect(picture).to_be_visible()
     weights = attention(open_engine(), TEXT).attentions[2][5]
     picture.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):  # the first one enters at the corner
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):  # the first key goes to the corner cell
         page.keyboard.press(key)
     said = f"owls (position 1) looks at owls (position 1): {weights[1, 1]:.4f}"
     expect(page.locator(".readout.above")).to_have_text(said)
@@ -54,7 +54,7 @@ def test_a_word_lights_up_its_lines_and_keeps_them_when_pinned(
     looking = page.get_by_role("listbox", name="Words that look").get_by_role("option")
     weights = attention(open_engine(), TEXT).attentions[2][5]
     expect(looking).to_have_count(len(weights))
-    assert looking.nth(2).inner_text().strip() == "<"  # a text is a text, never markup
+    assert looking.nth(2).inner_text().strip() == "<"  # shown as text, never as markup
     looking.nth(1).focus()
     strongest = f"{weights[1].max():.4f} (head 5)"
     expect(page.locator(".readout.above")).to_contain_text("owls looks most at")

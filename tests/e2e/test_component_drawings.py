@@ -1,8 +1,8 @@
-"""What the attention components draw, pixel by pixel and line by line, beside what they were given.
+"""Compare drawings of the attention components, pixel by pixel and line by line, with the data.
 
-Each script is loaded by `component_host.html`, a page with nothing else on it, and called as
-Streamlit calls it. The data come from the feature's `view_pictures`, the expected
-values from the matrices that were put into it.
+Each script is loaded by `component_host.html`, an otherwise empty page, and called as Streamlit
+calls it. The data come from the feature's `view_pictures`, and the expected values from the
+matrices passed to it.
 """
 
 import re
@@ -33,7 +33,7 @@ Stage = Callable[..., Page]
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves files, and writes no line for each."""
+    """Serves files without logging requests."""
 
     def log_message(self, *args: object) -> None:
         pass
@@ -50,13 +50,13 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def density(request: pytest.FixtureRequest) -> int:
-    """Pixels of the screen to one of the page, by the test's own choice."""
+    """Screen pixels per page pixel, chosen by the test."""
     return int(getattr(request, "param", 1))
 
 
 @pytest.fixture
 def stage(browser: Browser, address: str, density: int) -> Iterator[Stage]:
-    """Mount a component with some data; called again, it gives the same component new data."""
+    """Mount a component with some data; further calls give the same component new data."""
     size: ViewportSize = {"width": 1100, "height": 900}
     context = browser.new_context(viewport=size, device_scale_factor=density)
     page = context.new_page()
@@ -78,7 +78,7 @@ def stage(browser: Browser, address: str, density: int) -> Iterator[Stage]:
 
 
 def made(layers: int, heads: int, length: int, *, pair: bool = False) -> AttentionResult:
-    """Make attention of which no two numbers are alike, and none is next to nothing."""
+    """Make attention whose values are all different and none close to zero."""
     rng = np.random.default_rng(layers + 10 * heads + 100 * length)
     weights = 0.02 + rng.random((layers, heads, length, length)).astype(np.float32) ** 3
     weights /= weights.sum(-1, keepdims=True)
@@ -98,14 +98,14 @@ def made(layers: int, heads: int, length: int, *, pair: bool = False) -> Attenti
 
 
 def palette(name: str) -> np.ndarray:
-    """256 colours, (256, 3), from the darkest, which stands for 0, to the lightest."""
+    """Return 256 colours, (256, 3), from the darkest, for 0, to the lightest."""
     scale = plotly.colors.get_colorscale(name)
     colours = plotly.colors.sample_colorscale(scale, 256, colortype="tuple")
     return np.rint(255 * np.array(colours)).astype(int)
 
 
 def steps(values: np.ndarray, top: float) -> np.ndarray:
-    """Numbers of the colours that values have on a scale from 0 to `top`."""
+    """Return the colour indices of values on a scale from 0 to `top`."""
     return np.clip(np.rint(255 * values / top), 0, 255).astype(int)
 
 
@@ -167,7 +167,7 @@ def test_every_small_picture_has_the_pixels_of_its_own_head(
         found = np.array(canvas.evaluate("pixels")).reshape(length, length, 4)
         assert (found[..., 3] == 255).all()
         wanted = steps(weights, 1.0 if common else float(weights.max()))
-        # 255ths of the head's own peak were rounded once before: one colour up or down.
+        # Values were already rounded to 255ths of the head's peak: allow one colour up or down.
         near = [scale[np.clip(wanted + off, 0, 255)] for off in (-1, 0, 1)]
         assert np.any([(found[..., :3] == each).all(-1) for each in near], axis=0).all()
     assert style(page.locator(".view"), "color") == INKS[theme]
@@ -286,13 +286,13 @@ def heat_data(
 
 
 def heat_plan(page: Page) -> tuple[float, float, float, float]:
-    """Left, top, width and height of the picture on the canvas, labels left out."""
+    """Return left, top, width and height of the picture on the canvas, without labels."""
     (picture,) = page.evaluate("drawn.pictures")
     return (*picture["at"], *picture["size"])
 
 
 def centre(page: Page, shape: tuple[int, ...], row: int, column: int) -> tuple[float, float]:
-    """The middle of a cell, on the screen."""
+    """Return the centre of a cell on the screen."""
     left, top, wide, high = heat_plan(page)
     corner = box(page.locator("canvas"))
     return (
@@ -316,7 +316,7 @@ def test_every_cell_has_the_colour_of_its_value(
     sizes = page.locator("canvas").evaluate("canvas => [canvas.width, canvas.clientWidth]")
     assert sizes[0] == density * sizes[1]
     rows, columns = np.divmod(np.arange(length * length), length)
-    # A quarter into a cell: beside the number that is printed in its middle.
+    # A quarter into the cell, to avoid the number printed in its middle.
     across, down = wide / length, high / length
     places = np.stack([left + (columns + 0.25) * across, top + (rows + 0.25) * down], -1)
     found = page.locator("canvas").evaluate("colours", places.tolist())
@@ -383,7 +383,7 @@ def said_of(data: dict[str, Any], weights: np.ndarray, row: int, column: int) ->
 
 
 def outlined(page: Page, shape: tuple[int, ...]) -> set[tuple[int, int]]:
-    """The cells with a frame around them."""
+    """Return the cells with a frame around them."""
     left, top, wide, high = heat_plan(page)
     down, across = high / shape[0], wide / shape[1]
     grow = 4 if across < 8 else 0
@@ -449,7 +449,7 @@ def test_arrows_walk_the_heat_map_to_its_edges(stage: Stage) -> None:
         "ArrowDown": (1, 0), "ArrowUp": (-1, 0), "ArrowRight": (0, 1), "ArrowLeft": (0, -1),
         "Home": (0, -columns), "End": (0, columns),
     }  # fmt: skip
-    page.keyboard.press("ArrowDown")  # the first key enters at the corner
+    page.keyboard.press("ArrowDown")  # the first key goes to the corner cell
     walk = ["ArrowDown", "ArrowRight", "ArrowUp", "ArrowUp", "End", "ArrowRight", "ArrowLeft"]
     for key in walk + ["ArrowDown"] * (rows + 1) + ["Home", "ArrowLeft"]:
         page.keyboard.press(key)
@@ -475,11 +475,11 @@ def test_pins_keep_their_own_cells_the_last_six_and_go_one_by_one(stage: Stage) 
     assert outlined(page, weights.shape) == set(kept)
     pins.nth(2).get_by_role("button").click()
     expect(pins).to_contain_text(said[:2] + said[3:])
-    page.mouse.click(*centre(page, weights.shape, *kept[1]))  # a second click lets go
+    page.mouse.click(*centre(page, weights.shape, *kept[1]))  # a second click removes the pin
     expect(pins).to_contain_text([said[0], *said[3:]])
     expect(pins).to_have_count(4)
     stage("attention_heatmap", heat_data(made(1, 1, 9), common=False)[0])
-    expect(pins).to_have_count(4)  # the same tokens: the pins still mean the same
+    expect(pins).to_have_count(4)  # the tokens are the same, so the pins stay valid
     stage("attention_heatmap", heat_data(made(1, 1, 8))[0])
     expect(pins).to_have_count(0)
 
@@ -521,7 +521,7 @@ def lines_data(
 
 
 def paths(page: Page) -> list[dict[str, str]]:
-    """The paths of the drawing in the order in which they are drawn."""
+    """Return the paths of the drawing in drawing order."""
     return page.locator("svg path").evaluate_all(
         "nodes => nodes.map(node => Object.fromEntries("
         "[...node.attributes].map(each => [each.name, each.value])))"
@@ -529,7 +529,7 @@ def paths(page: Page) -> list[dict[str, str]]:
 
 
 def curves(path: dict[str, str], tall: float) -> list[tuple[int, int]]:
-    """The row and the column that every curve of a path goes from and to."""
+    """Return the row and the column that each curve of a path connects."""
     found = []
     number = r"(-?[\d.]+)"
     for curve in re.findall(r"M[^M]*", path["d"]):

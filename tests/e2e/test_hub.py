@@ -1,4 +1,4 @@
-"""Models of the Hub in a real browser: asked about, called off, downloaded, and what goes wrong."""
+"""Test Hub models in a real browser: lookup, download, cancellation and failures."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ PATIENCE = 40.0  # seconds
 
 @pytest.fixture
 def model(hub: Loopback, tiny_folder: Path, request: pytest.FixtureRequest) -> Iterator[Repository]:
-    """A small model on the Hub, under an id of each test's own."""
+    """A small model on the Hub, with a different id for each test."""
     yield hub.add_model(id_of(request), tiny_folder)
     hub.faults.clear()
 
@@ -72,7 +72,7 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     expect(page.get_by_text(re.compile(rf"Downloading {name}: .* of .*kB"))).to_be_visible()
     expect(page.get_by_role("progressbar")).to_be_visible()
     page.get_by_role("navigation").get_by_role("link", name="Fill-mask", exact=True).click()
-    settled(page, "fill_mask")  # the page works, and the download came along
+    settled(page, "fill_mask")  # the page works while the download continues
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("was called off; nothing of it is kept")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
@@ -185,7 +185,7 @@ def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
 
 
 def test_the_hub_is_asked_without_anybody_s_token(hub: Loopback, site: Site) -> None:
-    """Stands last: it looks at all requests of the tests above."""
+    """Must come last: it checks all requests of the tests above."""
     sent = [headers for _, _, headers in hub.log]
     assert sent
     assert not any(name.lower() == "authorization" for headers in sent for name in headers)

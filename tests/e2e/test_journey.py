@@ -1,8 +1,8 @@
-"""One journey through the whole site, as a person makes it: real server, real browser.
+"""Test the whole site as a visitor uses it, with the real server and a real browser.
 
-What a page computes is tested where it is computed. Here stands what only a browser can tell:
-that the pages come up and answer, that links and addresses carry their state, that keyboard, phone
-and dark scheme work, and (see `visit`) that nothing leaves the machine meanwhile.
+Computations are tested elsewhere. These tests cover what only a browser can show: that pages load
+and respond, that links and addresses keep their state, that keyboard, phone and dark scheme work,
+and that no request leaves the machine (see `visit`).
 """
 
 import re
@@ -29,14 +29,14 @@ def main(page: Page) -> str:
 
 
 def settled(page: Page, slug: str) -> None:
-    """Wait until the page has drawn everything down to the model's identity."""
+    """Wait until the page has drawn everything, including the model's identity at the end."""
     expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
     expect(page.get_by_role("list", name="The model behind this page")).to_be_visible()
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
 
 
 def write(page: Page, label: str, text: str) -> None:
-    """Type into a text box and send it, as its own hint says."""
+    """Type into a text box and submit it as its hint says."""
     box = page.get_by_role("textbox", name=label, exact=True)
     box.fill(text)
     box.press("Control+Enter")
@@ -140,7 +140,7 @@ def test_every_feature_has_its_step_in_this_journey() -> None:
 
 
 def test_the_first_visitor_may_come_by_a_link(visit: Visit) -> None:
-    """Stands first, because the server differs until somebody has been on the home page."""
+    """Must come first: the server behaves differently until the home page has been visited."""
     page = visit("attention?text=The+owl+sleeps&layer=1&head=2&view=Lines")
     settled(page, "attention")
     expect(page.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
@@ -237,7 +237,7 @@ FOCUSED = """() => {
 
 
 def tabbed(page: Page, goal: str, limit: int = 60) -> list[str]:
-    """Press Tab until the element of that name has the focus; return what was passed."""
+    """Press Tab until the element with that name has focus; return those passed on the way."""
     passed: list[str] = []
     while goal not in passed and len(passed) < limit:
         page.keyboard.press("Tab")
@@ -271,7 +271,7 @@ def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:
 
 
 def tour(page: Page) -> Iterator[str]:
-    """Go to every page by its address, one after the other."""
+    """Open every page in turn by its address."""
     for slug in TITLES:
         page.goto(f"/{slug}")
         settled(page, slug)
@@ -296,7 +296,7 @@ def test_no_page_has_a_grave_accessibility_fault(visit: Visit, scheme: str) -> N
 
 
 def grave_faults(page: Page, scheme: str) -> list[str]:
-    """What axe-core calls serious or critical on this page; the colour scheme is checked too."""
+    """Return the serious and critical axe-core findings on a page, after checking its scheme."""
     background = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
     brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / (3 * 255)
     assert (brightness < 0.3) == (scheme == "dark")

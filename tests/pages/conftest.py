@@ -1,4 +1,4 @@
-"""Driving a page as a visitor does, without a browser."""
+"""Drive a page as a visitor would, without a browser."""
 
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 60  # seconds; the first run of a process imports and loads
+TIMEOUT = 60  # seconds; the first run in a process imports modules and loads models
 
 
 class Visit:
-    """One open page: what it shows, and what can be done with it."""
+    """An open page: what it shows, and the actions a visitor can take."""
 
     def __init__(self, script: str, **address: str) -> None:
         self.at = AppTest.from_file(str(ROOT / script), default_timeout=TIMEOUT)
@@ -27,12 +27,12 @@ class Visit:
 
     @property
     def markup(self) -> str:
-        """All markup of ours on the page."""
+        """All of the site's own markup on the page."""
         return "".join(str(element.proto.body) for element in self.at.get("html"))
 
     @property
     def words(self) -> str:
-        """The text of all markup of ours, as a browser shows it."""
+        """The text of the site's own markup, as a browser shows it."""
         parts: list[str] = []
         parser = HTMLParser()
         parser.handle_data = parts.append  # type: ignore[method-assign]
@@ -61,5 +61,5 @@ class Visit:
 
 @pytest.fixture
 def visit(tiny_model: Path) -> Callable[..., Visit]:
-    """Open a page on the tiny model; keywords are the address's parameters."""
+    """Open a page on the tiny model; keywords become parameters of the address."""
     return Visit

@@ -1,4 +1,4 @@
-"""The attention page as a visitor meets it."""
+"""Test the attention page from a visitor's point of view."""
 
 import json
 import shutil
@@ -31,7 +31,7 @@ def opened(**address: str) -> AppTest:
 
 
 def asked(text: str) -> AppTest:
-    """Open the page with a text already in its box; nothing may break, whatever it is."""
+    """Open the page with a text in its box; no text may cause an error."""
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.session_state["text"] = text
     at.query_params["view"] = "Lines"
@@ -41,7 +41,7 @@ def asked(text: str) -> AppTest:
 
 
 def drawn(at: AppTest) -> dict[str, dict[str, Any]]:
-    """What each component on the page was given."""
+    """Return the data passed to each component on the page."""
     return {
         each.proto.component_name.rpartition(".")[2]: json.loads(each.proto.json)
         for each in at.get("bidi_component")
@@ -71,7 +71,7 @@ def test_the_first_example_is_drawn_at_once() -> None:
 
 @pytest.fixture
 def known_habits(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A model beside which lies where its heads usually look; the site starts with it."""
+    """The default model, stored with the file of where its heads usually look."""
     folder = tmp_path / "known"
     shutil.copytree(tiny_model, folder)
     engine = Engine(str(folder))
@@ -90,7 +90,7 @@ def test_what_a_head_usually_does_stands_beside_what_it_does_here(known_habits: 
     choice(at, "head").set_value(-1).run()
     assert "What these heads usually do" in headings(at)
     (known_habits / "head-statistics.json").unlink()
-    assert "What these heads usually do" in headings(at.run())  # it was read once
+    assert "What these heads usually do" in headings(at.run())  # the file was already read
 
 
 def test_damaged_habits_stop_only_their_own_part(known_habits: Path) -> None:

@@ -1,4 +1,4 @@
-"""Addresses with empty parameters (`?layer=`): an empty choice is none, an empty text a text."""
+"""Test empty parameters in addresses (`?layer=`): no choice, but a valid, empty text."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 
 from app.catalog import FEATURES
 
-# What an address must say for a page to draw all its widgets; several lines where some widgets
-# exclude others. A page that is not named draws them all by itself.
+# Addresses that make a page draw all its widgets; several where some widgets exclude others.
+# A page that is not listed always draws all of them.
 ADDRESSES: dict[str, list[dict[str, str]]] = {
     "attention": [
         {"text_pair": "The dog barked."},
@@ -25,12 +25,12 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def bundled_model(tiny_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use the model that has everything a page can draw."""
+    """Use the bundled model, which has everything a page can draw."""
     monkeypatch.delenv("BERT_EXPLORER_MODEL")
 
 
 def bound(page: Any) -> dict[str, str]:
-    """Return the kind of every widget of a page that lives in the address, by its parameter."""
+    """Return the kind of each widget whose value is in the address, by its parameter."""
     widgets = [node for node in page.at.main if getattr(node, "proto", None) is not None]
     keys = [getattr(node.proto, "query_param_key", "") for node in widgets]
     return {key: node.type for key, node in zip(keys, widgets, strict=True) if key}
@@ -47,7 +47,7 @@ def test_an_empty_choice_gives_the_default(
     usual = visit(script, **address)
     widgets = bound(usual)
     assert {"model", *address} <= set(widgets)
-    # That an address asks for a model without a name is told the visitor, see test_picker.py.
+    # An empty model name in an address is reported to the visitor, see test_picker.py.
     choices = [
         key
         for key, kind in widgets.items()

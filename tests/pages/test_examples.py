@@ -1,4 +1,4 @@
-"""Marks on examples: each is true of the bundled model, and of no other model is anything said."""
+"""Test the marks on examples: correct for the bundled model, and absent for other models."""
 
 import re
 from collections import Counter
@@ -41,7 +41,7 @@ def test_what_an_example_says_of_the_model_is_true(
     assert example.mark is not None
     found = ask(engine, slug, example, example.mark.wanted)
     assert found.all_right is example.mark.right, found
-    assert example.mark.right or example.mark.seen  # what is wrong is explained
+    assert example.mark.right or example.mark.seen  # a wrong answer is explained
 
 
 @with_weights
@@ -60,7 +60,7 @@ def test_every_page_shows_the_model_right_and_wrong(slug: str) -> None:
 
 
 def buttons_by_group(page: AppTest) -> dict[str, list[str]]:
-    """The heads of the row of examples, and what stands under each."""
+    """Return the headings in the row of examples, and the buttons under each."""
     groups: dict[str, list[str]] = {}
     head = ""
     for element in page.main:

@@ -1,4 +1,4 @@
-"""The fill-mask page, driven as a visitor would."""
+"""Test the fill-mask page by driving it as a visitor would."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ PAGE = "pages/2_fill_mask.py"
 
 
 def charts(page) -> list[dict]:
-    """The bars of every chart on the page."""
+    """Return the bars of every chart on the page."""
     return [json.loads(chart.proto.spec)["data"][0] for chart in page.at.get("plotly_chart")]
 
 

@@ -1,4 +1,4 @@
-"""The model card page as a visitor meets it: with everything, with nothing, with a flipped bit."""
+"""Test the model card page with all files present, with none, and with a flipped bit."""
 
 import json
 import re
@@ -50,7 +50,7 @@ FIGURES = [
 
 @pytest.fixture(scope="session")
 def whole_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny model with everything that may lie beside its weights."""
+    """The tiny model with every optional file next to its weights."""
     folder = tmp_path_factory.mktemp("whole") / "whole-model"
     shutil.copytree(tiny_folder, folder)
     (folder / "README.md").write_text(CARD, encoding="utf-8")
@@ -66,7 +66,7 @@ def whole_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def whole(whole_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it that a test may damage; the site starts with it."""
+    """A copy of the whole folder that a test may damage, as the default model."""
     folder = tmp_path / "whole-model"
     shutil.copytree(whole_folder, folder)
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))

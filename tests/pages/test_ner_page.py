@@ -1,4 +1,4 @@
-"""The entity page, driven as a visitor would."""
+"""Test the entity page by driving it as a visitor would."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ COLUMN = {"entities": "pieces", "all_pieces": "has a say", "labels": "probabilit
 
 
 def table(page, name: str):
-    """The table that alone has this column."""
+    """Return the only table with this column."""
     return next(t.value for t in page.at.dataframe if COLUMN[name] in t.value.columns)
 
 
@@ -161,7 +161,7 @@ def test_an_untrained_head_is_announced_before_any_number(
     visit: Callable, monkeypatch: pytest.MonkeyPatch, untrained_folder: Path
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    assert "bx-caution" in visit(PAGE).markup  # not a number, but the frame
+    assert "bx-caution" in visit(PAGE).markup  # shown without any number
     page = visit(PAGE, noise="true")
     assert "no trained weights" in page.words
     assert "These labels have no names" in page.words

@@ -1,4 +1,4 @@
-"""The next-sentence page as a visitor meets it."""
+"""Test the next-sentence page from a visitor's point of view."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def opened(**address: str) -> AppTest:
 
 
 def asked(text: str, text_pair: str) -> AppTest:
-    """Open the page with texts already in its boxes; nothing may break, whatever they are."""
+    """Open the page with texts in its boxes; no text may cause an error."""
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.session_state["text"], at.session_state["text_pair"] = text, text_pair
     at.run()

@@ -1,4 +1,4 @@
-"""The question-answering page, driven as a visitor would."""
+"""Test the question-answering page by driving it as a visitor would."""
 
 import json
 from collections.abc import Callable
@@ -16,13 +16,13 @@ PASSAGE = "The cat sat on the mat. The dog sat on the river bank."
 
 
 def numbers(page) -> list[dict]:
-    """The traces of the page's chart."""
+    """Return the traces of the page's chart."""
     chart = page.at.get("plotly_chart")[0]
     return list(json.loads(chart.proto.spec)["data"])
 
 
 def frames(page) -> dict[str, object]:
-    """The page's tables, by the name of their first column."""
+    """Return the page's tables, by the name of their first column."""
     return {frame.value.columns[0]: frame.value for frame in page.at.dataframe}
 
 
@@ -167,7 +167,7 @@ def test_an_untrained_head_is_announced_before_any_number(
     visit: Callable, monkeypatch: pytest.MonkeyPatch, untrained_folder: Path
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    assert "bx-caution" in visit(PAGE).markup  # not a number, but the frame
+    assert "bx-caution" in visit(PAGE).markup  # shown without any number
     page = visit(PAGE, noise="true")
     assert "no trained weights" in page.words
     assert page.markup.index("no trained weights") < page.markup.index('role="status"')

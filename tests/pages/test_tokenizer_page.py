@@ -1,4 +1,4 @@
-"""The tokenizer page, driven as a visitor would."""
+"""Test the tokenizer page by driving it as a visitor would."""
 
 from collections.abc import Callable
 
