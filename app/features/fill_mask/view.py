@@ -11,16 +11,7 @@ from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated
 
 _NUMBER = 64  # pixels after the longest bar for its number, even on the narrowest phone
-_SCALES = (
-    0.01,
-    0.02,
-    0.04,
-    0.1,
-    0.2,
-    0.4,
-    1.0,
-    2.0,
-)  # axis limits, for comparable bars
+_SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # axis limits, for comparable bars
 
 
 def sentence(result: FillMaskResult) -> Html:

@@ -20,7 +20,7 @@ class NextSentenceResult:
         logits: raw scores, index `IS_NEXT` first, then `IS_RANDOM`.
         probabilities: their softmax at the temperature, in the same order.
         encoding: the input.
-        cut: what had to be left out of it.
+        cut: what was truncated from the input.
         calibration: how logits became probabilities.
     """
 
@@ -42,5 +42,5 @@ class NextSentenceResult:
 
     @property
     def margin(self) -> float:
-        """Logit of "follows" minus that of "random"; by the temperature, the log-odds."""
+        """Logit of "follows" minus that of "random"; divided by the temperature, the log-odds."""
         return self.logits[IS_NEXT] - self.logits[IS_RANDOM]

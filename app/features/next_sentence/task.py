@@ -10,7 +10,7 @@ from bert_core.errors import InputError
 
 
 def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult:
-    """Score the pair in the order given; the answer for the swapped pair is another one.
+    """Score the pair in the given order; swapping the sentences gives a different answer.
 
     Label 0 means "the second sentence follows the first", label 1 "it was picked at random",
     as in the pre-training of Devlin et al. (2019), section 3.1.
@@ -18,10 +18,10 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
     Args:
         engine: the loaded model.
         first: the first sentence; it must hold at least one piece.
-        second: the second sentence; the same.
+        second: the second sentence; it must hold at least one piece.
 
     Raises:
-        InputError: one of the sentences holds nothing that the model reads.
+        InputError: one of the sentences holds nothing that the model can read.
     """
     whole = engine.tokenizer.encode(first, second)
     for side, name in ((0, "first"), (1, "second")):

@@ -1,4 +1,4 @@
-"""The next-sentence page: verdict, bars, labels, warning, the input, and what was cut."""
+"""The next-sentence page: verdict, bars, labels, warning, input and truncation."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ OVERSURE = 0.95
 
 
 def verdict(result: NextSentenceResult) -> Html:
-    """Draw the answer in words, with a sign so that no colour has to tell it."""
+    """Draw the answer in words, with a sign so that it does not depend on colour."""
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
     said = f"the model believes that {meaning}."
     sign, word, kind = ("✓", "Yes", "bx-yes") if result.follows else ("✗", "No", "bx-no")
@@ -54,7 +54,7 @@ def verdict(result: NextSentenceResult) -> Html:
 
 
 def score_bars(result: NextSentenceResult) -> Html:
-    """Draw both probabilities as bars with their logits; the text in it is the alternative."""
+    """Draw both probabilities as bars with their logits; their text serves as the alternative."""
     rows = [
         tag(
             "li",
@@ -73,7 +73,7 @@ def score_bars(result: NextSentenceResult) -> Html:
 
 
 def score_table(result: NextSentenceResult) -> pd.DataFrame:
-    """Put both scores into a table."""
+    """Return both scores as a table."""
     labels = (IS_NEXT, IS_RANDOM)
     return pd.DataFrame(
         {
@@ -86,7 +86,7 @@ def score_table(result: NextSentenceResult) -> pd.DataFrame:
 
 
 def describe_scores(result: NextSentenceResult) -> str:
-    """Say in one sentence what the bars show."""
+    """Describe the bars in one sentence."""
     return (
         f"Probability {percent(result.probabilities[IS_NEXT])} that the second sentence follows "
         f"the first, {percent(result.probabilities[IS_RANDOM])} that it was picked at random."
@@ -94,7 +94,7 @@ def describe_scores(result: NextSentenceResult) -> str:
 
 
 def label_key(result: NextSentenceResult) -> Html:
-    """Explain the two labels, easily taken for their opposites, and what the numbers are worth."""
+    """Explain the two labels, which are easily confused, and how far to trust the numbers."""
     return note(
         tag("strong", "Mind the order of the labels. "),
         "In training, half of the pairs were true neighbours: ",
@@ -107,7 +107,7 @@ def label_key(result: NextSentenceResult) -> Html:
 
 
 def oversure(result: NextSentenceResult) -> Html:
-    """Warn where the number is higher than the model's judgement deserves; else nothing."""
+    """Warn if the probability is higher than the model's judgement deserves; else empty."""
     if result.confidence < OVERSURE:
         return join()
     share = percent(result.confidence)
@@ -127,7 +127,7 @@ def oversure(result: NextSentenceResult) -> Html:
 
 
 def model_input(result: NextSentenceResult) -> Html:
-    """Draw the one row of tokens that the model reads, with the segment id of each."""
+    """Draw the row of tokens that the model reads, each with its segment id."""
     limit = settings().shown_pieces
     read = result.encoding
     columns = (read.tokens, read.input_ids, read.token_type_ids, read.special_tokens_mask)
@@ -149,7 +149,7 @@ def _input_token(token: str, number: int, segment: int, added: int) -> Html:
 
 
 def input_table(result: NextSentenceResult) -> pd.DataFrame:
-    """Put the input into a table: position, token, id, segment, where it came from."""
+    """Return the input as a table: position, token, id, segment and origin."""
     origin = {0: "first sentence", 1: "second sentence", None: "added"}
     read = result.encoding
     return pd.DataFrame(
@@ -164,7 +164,7 @@ def input_table(result: NextSentenceResult) -> pd.DataFrame:
 
 
 def input_note(result: NextSentenceResult) -> Html:
-    """Say what the row of tokens is, and how long."""
+    """Explain what the row of tokens is and how long it is."""
     return line(
         f"{len(result.encoding.tokens):,} of at most {result.cut.limit:,} tokens. ",
         tag("code", "[CLS]"),

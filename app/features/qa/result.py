@@ -1,8 +1,8 @@
-"""What the question-answering page found: spans of the passage, and how sure the model is of them.
+"""Results of question answering: spans of the passage, and how sure the model is of them.
 
-The answers themselves are those of `bert_core.reading.passage`. `Rejected` is a pair of ends that
-no answer may have, `Words` the two curves, `Grid` the start and the end together, `Coverage` how a
-long passage was read, and `QaResult` all of it.
+The answers themselves come from `bert_core.reading.passage`. `Rejected` is a pair of ends that
+breaks a rule, `Words` holds the two curves, `Grid` start and end together, `Coverage` how a long
+passage was read, and `QaResult` all of these.
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ inside a word; ends in two sentences."""
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A pair of ends with a higher score than the answer that yet cannot be one.
+    """A pair of ends that scores higher than the answer but breaks a rule.
 
     Attributes:
-        first: what stands where the model would start.
-        last: what stands where it would end.
+        first: the text at the start position.
+        last: the text at the end position.
         score: start logit plus end logit.
-        reason: the rule it breaks.
-        pieces: from start to end, both included; less than 1 where the end stands before.
+        reason: the rule that the pair breaks.
+        pieces: pieces from start to end, both included; less than 1 if the end comes first.
     """
 
     first: str
@@ -46,16 +46,16 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Start and end over the words of the passage; W words.
+    """Start and end probabilities over the W words of the passage.
 
     Attributes:
         starts: (W,) first character of each word.
-        ends: (W,) character after its last one.
-        start_probability: (W,) that the answer starts in this word: the sum over all spans that do.
+        ends: (W,) character after the last one of each word.
+        start_probability: (W,) that the answer starts in this word: the sum over all such spans.
         end_probability: (W,) that the answer ends in this word.
-        start_logit: (W,) what the model itself says; the highest of the word's pieces.
+        start_logit: (W,) the model's own start logit, the highest of the word's pieces.
         end_logit: (W,) the same for the end.
-        answer: the words of the best answer, first and last, counted from 0.
+        answer: the first and last word of the best answer, counted from 0.
     """
 
     starts: Places
@@ -70,11 +70,11 @@ class Words:
         return len(self.starts)
 
     def nearby(self, limit: int) -> range:
-        """Return the numbers of at most `limit` words, with the answer in their middle."""
+        """Return the numbers of at most `limit` words, centred on the answer."""
         return self._around(sum(self.answer) // 2, limit)
 
     def near_ends(self, limit: int) -> tuple[range, range]:
-        """Return at most `limit` words around the answer's first, and around its last."""
+        """Return at most `limit` words around the answer's first word, and around its last."""
         first, last = self.answer
         return self._around(first, limit), self._around(last, limit)
 
@@ -88,9 +88,9 @@ class Grid:
     """Every pair of a start word and an end word near the ends of the answer.
 
     Attributes:
-        rows: r start words, by their numbers among the words of the passage.
-        columns: c end words, likewise.
-        probability: (r, c) of an answer from the row's word to the column's word.
+        rows: the r start words, as word numbers in the passage.
+        columns: the c end words, as word numbers in the passage.
+        probability: (r, c) probability of an answer from the row's word to the column's word.
         allowed: (r, c) whether any span from row to column may be an answer.
     """
 
@@ -105,13 +105,13 @@ class Coverage:
     """How the passage was read.
 
     Attributes:
-        pieces: pieces of the passage.
-        question: pieces of the question.
-        windows: for each window the first piece it holds and the one after its last.
-        tokens: the longest input in tokens, question and added specials included.
+        pieces: number of pieces in the passage.
+        question: number of pieces in the question.
+        windows: for each window, its first piece and the one after its last.
+        tokens: length of the longest input, question and added special tokens included.
         shared: pieces that neighbouring windows have in common; 0 for a single window.
-        answer: the pieces of the best answer, first and last, counted from 0.
-        answer_window: the window whose numbers the best answer has.
+        answer: the first and last piece of the best answer, counted from 0.
+        answer_window: the window that the best answer's numbers come from.
     """
 
     pieces: int
@@ -125,27 +125,27 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class QaResult:
-    """Where in a passage the answer to a question stands.
+    """Where in a passage the answer to a question is found.
 
     Attributes:
-        passage: as typed.
-        question: as typed.
-        answers: the best answers, no two that say the same, in the order of their best spans; one
-            at least.
+        passage: the passage as typed.
+        question: the question as typed.
+        answers: the best answers, at least one, in the order of their best spans; no two say the
+            same.
         touching: probability of all spans that share a piece with the best one, itself included.
-        null_score: start logit plus end logit at [CLS], the least of all windows.
+        null_score: start logit plus end logit at [CLS], the lowest over all windows.
         null_probability: probability of "no answer"; above one half if and only if it scores
             above the best span.
-        candidates: how many spans were allowed.
-        longest: the most pieces an answer was allowed to have.
-        rules: what else was asked of an answer.
+        candidates: number of allowed spans.
+        longest: maximum number of pieces in an answer.
+        rules: further rules for answers.
         rejected: pairs that beat the best answer but break a rule, best first.
         words: the two curves.
         grid: both ends together, near the answer.
         coverage: how the passage was read.
-        sentences: first character of each sentence, and the one after its last.
-        calibration: how the scores of spans became shares of what is left for answers.
-        has_answer: how the best score, minus that of "no answer", became what is left for them.
+        sentences: for each sentence, its first character and the one after its last.
+        calibration: how span scores became shares of the probability left for answers.
+        has_answer: how the best score minus the "no answer" score became that probability.
     """
 
     passage: str
@@ -172,25 +172,25 @@ class QaResult:
 
     @property
     def probability(self) -> float:
-        """That the best answer is right: of all spans that say what the likeliest one says."""
+        """Probability that the best answer is right, over all spans with the same wording."""
         return self.answers[0].probability
 
     @property
     def given_answer(self) -> float:
-        """That the best answer is right if the passage answers at all."""
+        """Probability that the best answer is right, given that the passage has an answer."""
         return self.probability / left if (left := 1.0 - self.null_probability) else 0.0
 
     @property
     def no_answer_score(self) -> float:
-        """Null score minus the best span's; by its temperature, the log-odds of "no answer"."""
+        """Null score minus best span score; over its temperature, the log-odds of "no answer"."""
         return self.null_score - self.best.score
 
     def answered(self, threshold: float) -> bool:
-        """Whether the best span counts as an answer: the no-answer score is not above this."""
+        """Whether the best span counts as an answer: its no-answer score is at most `threshold`."""
         return self.no_answer_score <= threshold
 
     def without(self, number: int) -> str:
-        """Return the passage without one of its sentences; the rest keeps its characters."""
+        """Return the passage without one of its sentences, otherwise unchanged."""
         start, end = self.sentences[number]
         return self.passage[:start] + self.passage[end:]
 

@@ -1,8 +1,8 @@
 """Question answering: which characters of a passage answer a question.
 
-`bert_core.reading.passage` reads the passage, through the engine, and scores its spans; what is
-here turns scores into what a page shows. What the model likes better than its answer, but what may
-not be one, is told with the reason (`task_rejected`).
+`bert_core.reading.passage` reads the passage, through the engine, and scores its spans. This
+module turns the scores into a result for the page. Pairs that score higher than the answer but
+break a rule are reported with the reason (`task_rejected`).
 """
 
 import re
@@ -32,7 +32,7 @@ MOST_PIECES = 60
 MOST_ANSWERS = 20
 MOST_QUESTIONS = 10
 
-_TOGETHER = 4  # windows computed at once: others get their turn between two groups
+_TOGETHER = 4  # windows computed at once; other sessions run between groups
 _GRID = 16  # words
 _LINES = re.compile(r"\n\s*+")
 
@@ -51,16 +51,16 @@ def qa(
 
     Args:
         engine: the model.
-        passage: the text that is searched.
-        question: what is asked.
-        answers: how many different answers are wanted at most, 1 to 20.
-        longest: the most pieces of an answer, 1 to 60.
-        rules: what else is asked of an answer; by default whole words and a single sentence.
-        progress: is told after each group of windows how many are done, and of how many.
+        passage: the text to search.
+        question: the question.
+        answers: maximum number of different answers, 1 to 20.
+        longest: maximum number of pieces in an answer, 1 to 60.
+        rules: further rules for answers; by default whole words and a single sentence.
+        progress: called after each group of windows with the number done and the total.
 
     Raises:
-        InputError: an empty text, a question too long for the model, a passage in which nothing
-            can be an answer, or a number out of its range.
+        InputError: a text is empty, the question is too long for the model, nothing in the
+            passage can be an answer, or a number is out of range.
     """
     for name, number, most in (
         ("answers", answers, MOST_ANSWERS),
@@ -117,7 +117,7 @@ def questions(text: str) -> tuple[str, ...]:
     """Split a text into questions, one per line.
 
     Raises:
-        InputError: there are more than the page answers.
+        InputError: there are more questions than the page accepts.
 
     >>> questions("Who?\\n\\n  Where? ")
     ('Who?', 'Where?')
@@ -132,21 +132,21 @@ def questions(text: str) -> tuple[str, ...]:
 
 
 def _sentences(passage: str) -> tuple[tuple[int, int], ...]:
-    """Find the sentences, lines apart: each runs to where the next begins."""
+    """Find the sentences line by line; each extends to the start of the next."""
     lines = (match.end() for match in _LINES.finditer(passage))
     bounds = [*sorted({0, *typed_sentence_starts(passage), *lines}), len(passage)]
     return tuple((start, end) for start, end in pairwise(bounds) if passage[start:end].strip())
 
 
 def _touching(probability: Floats, first: int, last: int) -> float:
-    """Add up the spans that share a piece with the one from `first` to `last`."""
+    """Sum the probability of all spans that share a piece with the span `first` to `last`."""
     rows = np.arange(max(0, first - probability.shape[1] + 1), last + 1)
     reaches = rows[:, None] + np.arange(probability.shape[1]) >= first
     return float(probability[rows][reaches].sum())
 
 
 def _words(found: PassageAnswers, probability: Floats) -> Words:
-    """Fold the curves from pieces to words."""
+    """Aggregate the curves from pieces to words."""
     reading, spans = found.reading, found.spans
     pieces, longest = probability.shape
     ends = np.zeros(pieces)
@@ -167,7 +167,7 @@ def _words(found: PassageAnswers, probability: Floats) -> Words:
 
 
 def _grid(found: PassageAnswers, probability: Floats, near: tuple[range, range]) -> Grid:
-    """Fold the spans near the ends of the answer into pairs of words."""
+    """Aggregate the spans near the ends of the answer into pairs of words."""
     reading, spans = found.reading, found.spans
     rows, columns = near
     shares = np.zeros((len(rows), len(columns)))
@@ -184,7 +184,7 @@ def _grid(found: PassageAnswers, probability: Floats, near: tuple[range, range])
 
 
 def _coverage(found: PassageAnswers) -> Coverage:
-    """Say how the passage was read."""
+    """Return how the passage was read."""
     reading, spans = found.reading, found.spans
     first, last = spans.best
     return Coverage(

@@ -1,16 +1,16 @@
-"""What the model likes better than its answer, and why that may not be one."""
+"""Pairs of ends that the model scores above its answer, and the rules that they break."""
 
 import numpy as np
 
 from app.features.qa.result import Reason, Rejected
 from bert_core.reading.passage import PassageAnswers, PassageReading, Window
 
-_TOP_ENDS = 10  # of each kind and window, among which rejected pairs are looked for
-_TOLD = 5  # rejected pairs that are told
+_TOP_ENDS = 10  # starts, and ends, per window that are searched for rejected pairs
+_TOLD = 5  # rejected pairs that are reported
 
 
 def rejected(answers: PassageAnswers) -> tuple[Rejected, ...]:
-    """Find pairs of ends that the model likes better than the answer, though they break a rule."""
+    """Find pairs of ends that score higher than the answer but break a rule."""
     reading, best = answers.reading, answers.spans.best_score
     found: dict[tuple[str, str, int, int], Rejected] = {}
     for window in reading.windows:
@@ -31,11 +31,11 @@ def rejected(answers: PassageAnswers) -> tuple[Rejected, ...]:
 
 
 def _reason(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> Reason | None:
-    """Name the first rule of all answers that a pair of positions breaks, or None."""
+    """Return the first general rule that a pair of positions breaks, or None."""
     reading, (first, last) = answers.reading, pair
     separators = (reading.offset - 1, len(window.start) - 1)
     if first == last == 0:
-        return None  # that is "no answer", which counts
+        return None  # this pair means "no answer", which is allowed
     if 0 in pair:
         return "half_null"
     if first in separators or last in separators:
@@ -51,7 +51,7 @@ def _reason(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> R
 
 
 def _choice(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> Reason | None:
-    """Name the first of the visitor's rules that a pair in the passage breaks, or None."""
+    """Return the first user-selected rule that a pair in the passage breaks, or None."""
     if pair == (0, 0):
         return None
     reading, rules = answers.reading, answers.rules

@@ -1,7 +1,7 @@
-"""The question-answering page in words.
+"""Text for the question-answering page.
 
-First the verdict, the marked passage and how it was read, then the answers that were weighed and
-what their numbers mean, then several questions and a passage without one of its sentences.
+In order: the verdict, the marked passage and how it was read; the candidate answers and what their
+numbers mean; several questions at once; and the passage without one of its sentences.
 """
 
 import math
@@ -34,8 +34,8 @@ MARKED_FROM = 0.01
 RULES = {"whole": "Whole words only", "single": "Within one sentence"}
 """The rules that a visitor may lift: name in the address and label."""
 
-_SURE = 0.5  # probability from which one answer, or one place, outweighs all others together
-_EXCERPT = 900  # characters; a longer passage is shown around its answer, and whole on demand
+_SURE = 0.5  # probability at which one answer, or one place, outweighs all others together
+_EXCERPT = 900  # characters; a longer passage is shown around its answer, or whole on request
 _SENTENCES = 40  # offered for deletion
 _SHORT = 60  # characters of a quotation
 _DRAWN_WINDOWS = 150
@@ -52,19 +52,19 @@ _BROKEN: dict[Reason, str] = {
 
 
 def outcome(result: QaResult, threshold: float) -> Html:
-    """Draw the verdict, the marked passage, what its marks mean, and how it was read."""
+    """Draw the verdict, the marked passage, the key to its marks and how it was read."""
     marked = passage(result, threshold)
     return join(verdict(result, threshold), marked, marks_key(result), coverage(result))
 
 
 def weighed(result: QaResult) -> Html:
-    """Draw all that was weighed, and say what the numbers mean."""
+    """Draw all candidate answers and explain what the numbers mean."""
     notes = join(answers_note(result), meaning(result), rejected(result))
     return join(answers_list(result), notes)
 
 
 def verdict(result: QaResult, threshold: float) -> Html:
-    """Draw the decision in words with the figures that made it."""
+    """Draw the decision in words, with the figures that it is based on."""
     found, best = result.answered(threshold), result.answers[0]
     unsure = found and max(result.touching, result.probability) < _SURE
     said: list[Html | str] = (
@@ -88,7 +88,7 @@ def verdict(result: QaResult, threshold: float) -> Html:
 
 
 def _doubt(result: QaResult) -> str:
-    """Say what an answer that holds less than half of all probability leaves open."""
+    """Explain what remains open if the answer has less than half of all probability."""
     if result.probability >= _SURE:
         return ""
     around = percent(max(result.touching, result.probability))
@@ -118,7 +118,7 @@ def _level(threshold: float) -> str:
 
 
 def passage(result: QaResult, threshold: float) -> Html:
-    """Draw the passage as typed with the answers marked; of a long one the part around them."""
+    """Draw the passage as typed with the answers marked; a long one only around its answers."""
     marks = _marks(result)
     accepted = result.answered(threshold)
     size = len(result.passage)
@@ -141,7 +141,7 @@ def passage(result: QaResult, threshold: float) -> Html:
 
 
 def _at_blank(text: str, at: int, end: int, step: int) -> int:
-    """Move a cut towards the answer to the nearest blank, if there is one within a few words."""
+    """Move a cut towards the answer to the nearest space, if there is one within a few words."""
     for place in range(at, end, step)[:_SHORT]:
         if text[place].isspace():
             return place
@@ -149,9 +149,9 @@ def _at_blank(text: str, at: int, end: int, step: int) -> int:
 
 
 def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
-    """Choose what is marked: span, number of its answer, whether it is that answer's best place.
+    """Choose the marks: span, number of its answer, whether it is that answer's best place.
 
-    The better mark wins where two overlap.
+    If two marks overlap, the better one is kept.
     """
     wanted = [(place, 1, place is result.best) for place in result.answers[0].places]
     wanted += [
@@ -190,7 +190,7 @@ def _marked(
 
 
 def _mark(text: str, span: Span, answer: tuple[int, float], *, best: bool, accepted: bool) -> Html:
-    """Mark one span; the best answer carries its name, the others their number."""
+    """Mark one span, labelling the best answer by name and the others by number."""
     number, share = answer[0], percent(answer[1])
     if number == 1 and best:
         kind, label = ("bx-qa-best", "answer") if accepted else ("bx-qa-guess", "not accepted")
@@ -203,7 +203,7 @@ def _mark(text: str, span: Span, answer: tuple[int, float], *, best: bool, accep
 
 
 def marks_key(result: QaResult) -> Html:
-    """Explain the marks that stand in this passage."""
+    """Explain the marks used in this passage."""
     marks = _marks(result)
     parts = []
     if any(number > 1 for _, number, _ in marks):
@@ -220,7 +220,7 @@ def marks_key(result: QaResult) -> Html:
 
 
 def answers_list(result: QaResult) -> Html:
-    """List the best answers with their probabilities as bars, and "no answer" among them."""
+    """List the best answers, "no answer" included, with their probabilities as bars."""
     rows = [_answer_row(number, each) for number, each in enumerate(result.answers, start=1)]
     null = result.null_probability
     rows.append(_row("–", tag("em", "no answer"), null, f"score {signed(result.null_score, 2)}"))
@@ -248,7 +248,7 @@ def _row(number: str, name: Html, share: float, note: str) -> Html:
 
 
 def answers_note(result: QaResult) -> Html:
-    """Say how equal and overlapping answers are treated."""
+    """Explain how equal and overlapping answers are treated."""
     kept = max(len(answer.places) for answer in result.answers)
     cut = any(answer.count > len(answer.places) for answer in result.answers)
     return line(
@@ -280,7 +280,7 @@ def answers_table(result: QaResult) -> pd.DataFrame:
 
 
 def describe_answers(result: QaResult) -> str:
-    """Name the answers with their probabilities in one sentence."""
+    """Describe the answers and their probabilities in one sentence."""
     named = ", ".join(
         f"{visible(answer.text)[:_SHORT]} {percent(answer.probability)}"
         for answer in result.answers
@@ -289,7 +289,7 @@ def describe_answers(result: QaResult) -> str:
 
 
 def rejected(result: QaResult) -> Html:
-    """Tell what the model likes better than the answer, and which rule it breaks."""
+    """List the pairs that score higher than the answer, and the rule that each breaks."""
     if not result.rejected:
         return join()
     return tag(
@@ -306,7 +306,7 @@ def _rejected_row(each: Rejected, longest: int) -> Html:
 
 
 def coverage(result: QaResult) -> Html:
-    """Say how much of the passage was read, and in how many windows."""
+    """State how much of the passage was read, and in how many windows."""
     read = result.coverage
     if len(read.windows) == 1:
         return line(
@@ -330,7 +330,7 @@ def coverage(result: QaResult) -> Html:
 
 
 def _strip(read: Coverage) -> Html:
-    """Draw the windows under each other along the passage, and where the answer stands."""
+    """Draw the windows below each other along the passage, and the place of the answer."""
     windows = read.windows if len(read.windows) <= _DRAWN_WINDOWS else ((0, read.pieces),)
     bars = [
         tag("span", class_=f"bx-qa-window bx-qa-row{number % 3}", style=_place(read, *window))
@@ -342,13 +342,13 @@ def _strip(read: Coverage) -> Html:
 
 
 def _place(read: Coverage, first: int, end: int) -> str:
-    """Place a bar over the pieces from `first` up to `end`, which is not one of them."""
+    """Return the style of a bar over the pieces from `first` up to but excluding `end`."""
     left, width = first / read.pieces, (end - first) / read.pieces
     return f"left:{left:.3%};width:{width:.3%}"
 
 
 def threshold_note(result: QaResult) -> Html:
-    """Say what the no-answer score is, and what moving the threshold does."""
+    """Explain what the no-answer score is and what moving the threshold does."""
     once, twice = (math.exp(step / result.has_answer.temperature) for step in (1, 2))
     return line(
         "The no-answer score is the score of “no answer” minus that of the best span: at 0 it is "
@@ -359,7 +359,7 @@ def threshold_note(result: QaResult) -> Html:
 
 
 def meaning(result: QaResult) -> Html:
-    """Say what the numbers are numbers of."""
+    """Explain what the numbers measure."""
     spans = count(result.candidates, "span")
     return line(
         "A span scores its start logit plus its end logit, “no answer” what the model gives to "
@@ -376,7 +376,7 @@ def meaning(result: QaResult) -> Html:
 
 
 def _whether(result: QaResult) -> str:
-    """Name the temperature of "the passage answers", where it is another one."""
+    """Name the temperature of "the passage answers", if it differs."""
     if result.has_answer == result.calibration:
         return ""
     data = visible(result.has_answer.fitted_on)
@@ -388,7 +388,7 @@ def _whether(result: QaResult) -> str:
 
 
 def _kept(result: QaResult) -> str:
-    """Name the rules that spans have to keep."""
+    """Name the rules that spans must follow."""
     kept = [
         name
         for name, asked in (
@@ -401,7 +401,7 @@ def _kept(result: QaResult) -> str:
 
 
 def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
-    """Put the answers to several questions into one table."""
+    """Return the answers to several questions as one table."""
     return pd.DataFrame(
         {
             "question": [visible(r.question) for r in results],
@@ -417,7 +417,7 @@ def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
 
 
 def describe_overview(results: Sequence[QaResult], threshold: float) -> str:
-    """Say in one sentence how many questions were answered."""
+    """State in one sentence how many questions were answered."""
     found = sum(result.answered(threshold) for result in results)
     return f"{found} of {len(results)} questions have an answer in the passage."
 
@@ -428,7 +428,7 @@ def question_names(questions: Sequence[str]) -> dict[int, str]:
 
 
 def sentence_names(result: QaResult) -> dict[str, int]:
-    """Name the sentences near the answer that may be taken out, with their numbers."""
+    """Name the sentences near the answer that can be removed, with their numbers."""
     own, count = result.sentence_of_answer(), len(result.sentences)
     first = max(0, min(own - _SENTENCES // 2, count - _SENTENCES))
     names = {}
@@ -441,7 +441,7 @@ def sentence_names(result: QaResult) -> dict[str, int]:
 
 
 def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
-    """Say what a missing sentence changed, and show both answers beside each other."""
+    """Explain what removing a sentence changed, and show both answers side by side."""
     before, after = result.answers[0].text, changed.answers[0].text
     same = "stays the same" if before == after else "is another one"
     said = (

@@ -1,4 +1,4 @@
-"""The question-answering page in pictures: the two curves, and start against end."""
+"""Charts for the question-answering page: the two curves, and start against end."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ PICTURES: dict[Picture, str] = {
 }
 """What may be drawn, and what it is called on the screen and in the address."""
 
-_START, _END = BLUE, VERMILION  # the end is dashed and has diamonds too
-_SCALES = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of the axis of probabilities
+_START, _END = BLUE, VERMILION  # the end is also dashed, with diamonds
+_SCALES = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
 _SHOWN = 40  # words on the axis
-_LETTERS = 16  # of one word on the axis
-_WRITTEN = 0.05  # probability from which a cell of the map has its number in it
-_LISTED = 0.001  # probability from which a pair stands in the table
-_JOINER = "\u2060"  # no width: tells equal words apart, which a category axis would merge
+_LETTERS = 16  # letters of one word on the axis
+_WRITTEN = 0.05  # probability at which a cell of the map shows its number
+_LISTED = 0.001  # probability at which a pair is listed in the table
+_JOINER = "\u2060"  # zero width: keeps equal words distinct, which a category axis would merge
 
 
 def draw(result: QaResult, picture: Picture) -> go.Figure:
@@ -38,7 +38,7 @@ def draw(result: QaResult, picture: Picture) -> go.Figure:
 
 
 def describe(result: QaResult, picture: Picture) -> str:
-    """Say in one sentence what a picture shows."""
+    """Describe a picture in one sentence."""
     if picture == "pairs":
         best = result.answers[0]
         return (
@@ -58,7 +58,7 @@ def describe(result: QaResult, picture: Picture) -> str:
 
 
 def note(result: QaResult, picture: Picture) -> Html:
-    """Say how to read a picture, and which part of the passage it shows."""
+    """Explain how to read a picture and which part of the passage it shows."""
     said = {
         "pairs": "Each cell is the probability of an answer that starts in the word on its left "
         "and ends in the word below it. Empty cells cannot be answers: the end would stand before "
@@ -73,7 +73,7 @@ def note(result: QaResult, picture: Picture) -> Html:
 
 
 def _part(result: QaResult, picture: Picture) -> str:
-    """Say which words of the passage a picture shows."""
+    """State which words of the passage a picture shows."""
     words = len(result.words)
     if picture == "pairs":
         all_shown = len(result.grid.rows) == len(result.grid.columns) == words
@@ -89,7 +89,7 @@ def _part(result: QaResult, picture: Picture) -> str:
 
 
 def table(result: QaResult, picture: Picture) -> pd.DataFrame:
-    """Put the numbers of a picture into a table; the curves' holds the whole passage."""
+    """Return a picture's numbers as a table; for the curves it covers the whole passage."""
     words = result.words
     if picture == "pairs":
         rows, columns = np.nonzero(result.grid.probability >= _LISTED)
@@ -132,7 +132,7 @@ def _number(value: float, picture: Picture) -> str:
 
 
 def _labels(result: QaResult, shown: range) -> list[str]:
-    """Name the words on an axis: as typed, shortened, and no two the same."""
+    """Return distinct axis labels for the words, as typed but shortened."""
     seen: Counter[str] = Counter()
     labels = []
     for number in shown:
@@ -217,7 +217,7 @@ def _pairs(result: QaResult) -> go.Figure:
             texttemplate="%{text}",
             hovertemplate="from %{y} to %{x}: %{z:.2%}",
             hoverongaps=False,
-            name="",  # else a box beside the pointer would name the trace
+            name="",  # otherwise a box next to the pointer names the trace
         )
     )
     first = result.words.answer[0] - grid.rows.start

@@ -1,4 +1,4 @@
-"""What the tokenizer inspector found: pieces, what would be cut, and how each word was cut."""
+"""Results of the tokenizer inspector: pieces, truncation, and how each word was split."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Piece:
         segment: token type, 0 or 1.
         added: True for the [CLS] and [SEP] that the tokenizer puts around the text.
         unknown: True where a word became [UNK].
-        cut: True where the model's length would not leave room for it.
+        cut: True if the piece would not fit in the model's maximum length.
     """
 
     position: int
@@ -45,11 +45,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A text on its way to pieces, step by step.
+    """The steps by which a text is split into pieces.
 
     Attributes:
-        trace: of the stretch of text that was replayed, from its beginning.
-        whole: whether the stretch is the whole text.
+        trace: trace of the replayed beginning of the text.
+        whole: whether the whole text was replayed.
     """
 
     trace: Trace
@@ -58,9 +58,9 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Every token of the input, column by column: a long text has tens of thousands.
+    """Every token of the input, stored by column, since a long text has tens of thousands.
 
-    `Encoding` works some of these out at every call; here they are looked up piece by piece.
+    `Encoding` recomputes some of these at every call; here they are stored for lookup by piece.
 
     Attributes:
         tokens: spellings in the vocabulary.
@@ -84,19 +84,19 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerResult:
-    """A text, or two, as the model would read it.
+    """One text or two, as the model would read them.
 
     Attributes:
         texts: the text, and its pair where there is one, as typed.
         columns: every token in order, added ones included.
-        unknown_token: what stands for a word that the vocabulary cannot spell.
-        max_length: tokens the model reads at most.
-        cut: what would be lost of each text because the model reads no more.
+        unknown_token: the token for a word that the vocabulary cannot spell.
+        max_length: maximum number of tokens that the model reads.
+        cut: what would be lost of each text beyond the maximum length.
         lower_case: the casing used.
         model_lower_case: the casing this vocabulary was made for.
-        decoded: the beginning of each text, put together again from the ids alone.
-        decoded_whole: whether that beginning is all of every text.
-        losses: what those ids no longer say, in words; () where the text comes back unchanged.
+        decoded: the beginning of each text, decoded from the ids alone.
+        decoded_whole: whether `decoded` covers every text in full.
+        losses: descriptions of what the ids do not preserve; () if the text is unchanged.
     """
 
     texts: tuple[str, ...]
@@ -120,7 +120,7 @@ class TokenizerResult:
         return [self.piece(first + n) for n in range(self.cut.lengths[side])[:limit]]
 
     def first_lost(self, side: int) -> Piece | None:
-        """Return the first piece of a text for which the model has no room, if there is one."""
+        """Return the first piece of a text that exceeds the model's length, or None."""
         kept = self.cut.kept[side]
         return None if kept == self.cut.lengths[side] else self.piece(self._first(side) + kept)
 
@@ -144,12 +144,12 @@ class TokenizerResult:
         )
 
     def _first(self, side: int) -> int:
-        """Return the position of the first piece of a text: [CLS] and [SEP] stand before."""
+        """Return the position of a text's first piece, after the [CLS] or [SEP] before it."""
         return 1 if side == 0 else self.cut.lengths[0] + 2
 
     @property
     def words(self) -> int:
-        """How many words the texts have, punctuation marks counted as words."""
+        """Number of words in the texts, with punctuation marks counted as words."""
         last = [self._first(side) + self.cut.lengths[side] - 1 for side in range(len(self.texts))]
         return sum(
             (self.columns.words[position] or 0) + 1 for position in last if self._own(position)
@@ -160,5 +160,5 @@ class TokenizerResult:
 
     @property
     def unknown(self) -> int:
-        """How many words became unknown."""
+        """Number of words that became unknown."""
         return list(self.columns.tokens).count(self.unknown_token)

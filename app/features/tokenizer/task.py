@@ -1,7 +1,7 @@
-"""Tokenizer inspector: a text as the model reads it, and the story of every word.
+"""Tokenizer inspector: a text as the model reads it, and how every word was split.
 
-`tokenizer` is the task, quick for any length; `replay` shows the steps for the beginning of a
-text, with every look into the vocabulary.
+`tokenizer` is the task and is fast for any length. `replay` shows the steps for the beginning of
+a text, with every vocabulary lookup.
 """
 
 import unicodedata
@@ -14,22 +14,22 @@ from app.models import Engine
 from app.results import Cut
 from bert_core.errors import InputError
 
-_DECODED = 1_000  # pieces put back together; what is lost shows long before
+_DECODED = 1_000  # pieces decoded, more than enough to show any losses
 
 
 def tokenizer(
     engine: Engine, text: str, text_pair: str | None = None, *, lower_case: bool | None = None
 ) -> TokenizerResult:
-    """Cut a text, or a pair, into the pieces that the model reads.
+    """Split a text, or a pair, into the pieces that the model reads.
 
     Args:
-        engine: the model whose vocabulary and length count.
+        engine: the model whose vocabulary and maximum length apply.
         text: any text.
         text_pair: a second text, or None.
         lower_case: the casing to use; None means the model's own.
 
     Raises:
-        InputError: there is no text at all.
+        InputError: there is no text.
     """
     if not text.strip() and not (text_pair or "").strip():
         raise InputError("The text is empty. Type something to see it cut into pieces.")
@@ -69,13 +69,13 @@ def tokenizer(
 def replay(
     engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
 ) -> Replay:
-    """Replay how the beginning of a text is cleaned, cut and looked up.
+    """Replay how the beginning of a text is cleaned, split and looked up.
 
     Args:
-        engine: the model whose vocabulary counts.
+        engine: the model whose vocabulary applies.
         text: any text.
         lower_case: the casing to use; None means the model's own.
-        limit: characters replayed; a longer text ends at the last blank before.
+        limit: maximum number of characters; a longer text is cut at the last space before it.
     """
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     stretch = text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
@@ -84,7 +84,7 @@ def replay(
 
 
 def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:
-    """Return the first ids of one text, and the beginning of the text that they stand for."""
+    """Return the first ids of one text, and the part of the text that they represent."""
     rows = zip(columns.ids, columns.spans, columns.sides, strict=True)
     own = list(islice(((id_, end) for id_, (_, end), of in rows if of == side), _DECODED + 1))
     ids = [id_ for id_, _ in own[:_DECODED]]
@@ -92,7 +92,7 @@ def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:
 
 
 def _losses(text: str, decoded: str) -> tuple[str, ...]:
-    """Say in words what cannot be read back from the ids."""
+    """Describe what cannot be recovered from the ids."""
     found = []
     unknown = decoded.split().count("[UNK]") - text.split().count("[UNK]")
     if unknown > 0:
@@ -110,10 +110,10 @@ def _losses(text: str, decoded: str) -> tuple[str, ...]:
 
 
 def _capitals(text: str) -> int:
-    """Count the capital letters of a text, those of special tokens aside."""
+    """Count the capital letters of a text, except those in special tokens."""
     return sum(c.isupper() for word in text.split() if not word.startswith("[") for c in word)
 
 
 def _marks(text: str) -> int:
-    """Count the marks that stand on or under letters."""
+    """Count the diacritical marks on or under letters."""
     return len(regex.findall(r"\p{Mn}", unicodedata.normalize("NFD", text)))

@@ -1,9 +1,9 @@
 """Drawings and tables of the tokenizer inspector.
 
-First the pieces, coloured over the text as typed and as the row of tokens they are. Colours only
-help to see where one piece ends: every piece also has an edge of its own, an unknown word a wavy
-line and a question mark, a lost piece a line through it. Then lengths and the table, then how each
-word was looked up.
+In order: the pieces, coloured over the text as typed and as a row of tokens; lengths and the
+table; and how each word was looked up. Colour only helps to see where a piece ends: every piece
+also has its own edge, an unknown word a wavy line and a question mark, and a lost piece a line
+through it.
 """
 
 from collections.abc import Sequence
@@ -48,18 +48,18 @@ def as_read(result: TokenizerResult, *, limit: int) -> Html:
 
 
 def over_text(text: str, pieces: Sequence[Piece]) -> Html:
-    """Colour the pieces of one text where they stand in it.
+    """Colour the pieces of one text in place.
 
     Args:
-        text: as typed; what no piece covers (blanks, dropped characters) stays uncoloured.
-        pieces: the pieces of this text alone, in order.
+        text: as typed; characters that no piece covers (spaces, dropped ones) stay uncoloured.
+        pieces: the pieces of this text only, in order.
     """
     parts: list[Html | str] = []
     done = 0
     for piece in pieces:
         if piece.start > done:
             parts.append(_gap(text[done : piece.start]))
-        # Characters that two pieces share are drawn once, with the first of them.
+        # Characters shared by two pieces are drawn once, with the first piece.
         shown = text[max(done, piece.start) : piece.end]
         if shown:
             parts.append(
@@ -76,7 +76,7 @@ def token_row(pieces: Sequence[Piece], *, pair: bool) -> Html:
 
     Args:
         pieces: the tokens to draw, in order.
-        pair: show the segment, which says nothing where there is only one text.
+        pair: show the segment, which means nothing for a single text.
     """
     return tag("ol", *(_card(piece, pair=pair) for piece in pieces), class_="bx-tokens")
 
@@ -94,7 +94,7 @@ def _classes(piece: Piece) -> str:
 
 
 def _gap(text: str) -> Html:
-    """Draw characters that belong to no piece; those without a shape get a quiet sign."""
+    """Draw characters that belong to no piece, with a faint symbol for invisible ones."""
     return tag("span", visible(text), class_="bx-gap")
 
 
@@ -103,7 +103,7 @@ def _piece_title(piece: Piece) -> str:
 
 
 def _card(piece: Piece, *, pair: bool) -> Html:
-    """Draw one token with everything the model is told about it."""
+    """Draw one token with everything that the model receives about it."""
     word = "added" if piece.word is None else f"word {piece.word}"
     segment = f" · {'AB'[piece.segment]}" if pair else ""
     return tag(
@@ -116,7 +116,7 @@ def _card(piece: Piece, *, pair: bool) -> Html:
 
 
 def summary(result: TokenizerResult) -> Html:
-    """Say in one line how many characters, words, pieces and tokens there are."""
+    """State in one line how many characters, words, pieces and tokens there are."""
     pieces = sum(result.cut.lengths)
     characters = sum(map(len, result.texts))
     ratio = pieces / result.words if result.words else 0.0
@@ -129,7 +129,7 @@ def summary(result: TokenizerResult) -> Html:
 
 
 def length_meter(result: TokenizerResult) -> Html:
-    """Draw how much of the model's length the input uses, and what would be lost."""
+    """Draw how much of the model's maximum length the input uses, and what would be lost."""
     found, limit = result.cut.found, result.max_length
     share = min(1.0, found / limit)
     bar = tag(
@@ -151,7 +151,7 @@ def length_meter(result: TokenizerResult) -> Html:
 
 
 def _lost(result: TokenizerResult) -> list[Html]:
-    """Say what a cut at the model's length takes away, and from where on."""
+    """State what truncation at the model's maximum length removes, and where it starts."""
     lines = []
     for side, text in enumerate(result.texts):
         first = result.first_lost(side)
@@ -215,7 +215,7 @@ def stages(replays: Sequence[Replay]) -> Html:
 
 
 def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
-    """Name every replayed word, so that the same word at two places has two names."""
+    """Give every replayed word a distinct name, even if the word repeats."""
     many = len(replays) > 1
     return {
         f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40]}": word
@@ -225,7 +225,7 @@ def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
 
 
 def most_telling(choices: dict[str, WordTrace]) -> int:
-    """Return the number of the word whose story has the most to tell."""
+    """Return the number of the word with the most instructive lookup."""
     stories = list(choices.values())
     return max(
         range(len(stories)), key=lambda n: (bool(stories[n].unknown_reason), len(stories[n].pieces))
@@ -233,7 +233,7 @@ def most_telling(choices: dict[str, WordTrace]) -> int:
 
 
 def story(word: WordTrace) -> Html:
-    """Draw how one word was looked up and cut, and why it is unknown if it is."""
+    """Draw how one word was looked up and split, and, if it is unknown, why."""
     outcome: list[Html | str] = []
     for piece, id_ in zip(word.pieces, word.ids, strict=True):
         outcome += [tag("code", tag("bdi", visible(piece))), f" = {id_}  "]
@@ -249,7 +249,7 @@ def story(word: WordTrace) -> Html:
 
 
 def unknown_words(replays: Sequence[Replay], *, limit: int = 12) -> Html:
-    """List the unknown words, each with its reason; empty where all are known."""
+    """List the unknown words, each with its reason; empty if all are known."""
     found = list(
         dict.fromkeys(
             (word.text, word.unknown_reason)
@@ -272,7 +272,7 @@ def _step(name: str, shown: Html | str) -> Html:
 
 
 def _tries(attempts: tuple[Attempt, ...]) -> Html:
-    """Draw the looks into the vocabulary, each with a word for hit or miss."""
+    """Draw the vocabulary lookups, each labelled as a hit or a miss."""
     shown = attempts[:_TRIES]
     items = [
         tag(
@@ -289,7 +289,7 @@ def _tries(attempts: tuple[Attempt, ...]) -> Html:
 
 
 def tries_table(word: WordTrace) -> pd.DataFrame:
-    """List every look into the vocabulary for one word."""
+    """List every vocabulary lookup for one word."""
     rows = [
         (number, attempt.piece, "found" if attempt.found else "not found")
         for number, attempt in enumerate(word.attempts, 1)
@@ -298,7 +298,7 @@ def tries_table(word: WordTrace) -> pd.DataFrame:
 
 
 def decoded(result: TokenizerResult) -> Html:
-    """Draw the texts as they come back from the ids, and what got lost on the way."""
+    """Draw the texts as decoded from the ids, and what was lost."""
     texts = [tag("p", tag("bdi", visible(text)), class_="bx-text") for text in result.decoded]
     if result.losses:
         told = f"The ids no longer say: {', '.join(result.losses)}."
@@ -314,7 +314,7 @@ def _quoted(text: str) -> Html:
 
 
 def casing(result: TokenizerResult) -> Html:
-    """Warn where the casing in use is not the one the vocabulary was made for."""
+    """Warn if the casing in use is not the one that the vocabulary was made for."""
     if result.lower_case == result.model_lower_case:
         return join()
     if result.model_lower_case:
