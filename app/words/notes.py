@@ -1,7 +1,7 @@
-"""Notes shared by several pages, in this order:
+"""Notes shared by several pages.
 
-misfits of a model and what its files contain, what was cut from an input that was too long,
-calibration, and the verdict on an example.
+They cover, in this order: misfits of a model and what its files contain, what was cut from an
+input that was too long, calibration, and the verdict on an example.
 """
 
 from collections.abc import Sequence
