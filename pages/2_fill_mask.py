@@ -20,7 +20,7 @@ from app.streamlit_kit import (
 from app.words.html import plain
 
 SLUG = "fill_mask"
-PICKABLE = 120  # more words than this are no longer a sentence one reads by buttons
+PICKABLE = 120  # words; longer texts are not practical to show as buttons
 
 
 def hide(number: int) -> None:

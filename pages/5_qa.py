@@ -1,4 +1,4 @@
-"""Question answering: where in a passage the answer stands."""
+"""Question answering: find the answer in a passage."""
 
 import streamlit as st
 

@@ -56,7 +56,7 @@ def draw(page: Page) -> None:
 
 
 def draw_pieces(result: NerResult) -> None:
-    """Draw what the model said about every piece, and all it said about one."""
+    """Draw the model's label for every piece, and all its scores for one of them."""
     st.header("Piece by piece", anchor=False)
     show_html(join(view.label_note(result), pieces_view.fault_note(result)))
     parts = pieces_view.part_names(result)

@@ -18,7 +18,7 @@ from app.words.html import join, plain
 
 
 def draw_figures(card: ModelCardResult) -> None:
-    """Draw what was measured beside what was to be reached."""
+    """Draw the measured figures next to their targets."""
     st.header("How well it does", anchor=False)
     show_html(view.no_figures(card))
     if figures := card.figures:
@@ -30,7 +30,7 @@ def draw_figures(card: ModelCardResult) -> None:
 
 
 def draw_check(page: Page, card: ModelCardResult) -> None:
-    """Offer to compare the files with what is stored beside them, and draw the verdict."""
+    """Offer to compare the files with the stored reference, and draw the verdict."""
     st.header("Verify this model", anchor=False)
     show_html(verified.offer(card.verifiable))
     if not card.verifiable:
@@ -46,7 +46,7 @@ def draw_check(page: Page, card: ModelCardResult) -> None:
 
 
 def draw_bias(card: ModelCardResult) -> None:
-    """Draw towards which of two words the model leans."""
+    """Draw which of two words the model leans towards."""
     if found := card.bias:
         st.header("What it takes for granted", anchor=False)
         show_html(join(leanings.summary(found), leanings.note(found)))

@@ -161,9 +161,10 @@ def _is_model(folder: Path) -> bool:
 
 
 def _free_name(offer: Offer, taken: dict[str, Offer]) -> str:
-    """Return a unique name for the offer: its own, or one with the parent folder if it is taken.
+    """Return a unique name for the offer: its own, or an extended one if that is taken.
 
-    Bundled models always keep their names.
+    The name is extended by the parent folder, by the commit for a copy from the Hub, or by a
+    number. Names of bundled models are reserved for them.
     """
     name = offer.name
     if name in taken or (name in bundled_names() and offer.kind is not Kind.BUNDLED):

@@ -1,4 +1,4 @@
-"""What is known about the model behind a page: identity, sizes, heads, in plain words."""
+"""Facts about the model a page uses, in plain words: identity, sizes, heads."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from bert_core.model.heads import KINDS, ModelKind
 
 
 def model_footer(engine: Engine) -> None:
-    """Draw the identity of the model as a line, and all that is known about it below."""
+    """Draw the model's identity in one line, with all known facts about it below."""
     show_html(facts(identity(engine.provenance), "The model behind this page"))
     with st.expander("About this model", icon=":material/info:"):
         size = sizes(engine.facts) + version(engine.provenance)
@@ -19,14 +19,14 @@ def model_footer(engine: Engine) -> None:
 
 
 def model_facts(engine: Engine) -> None:
-    """Draw all that is known about a model without asking it anything, one fact a line."""
+    """Draw all facts known about a model without running it, one per line."""
     known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
     show_html(facts(known, "What this model is", class_="bx-plan"))
     show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
 def identity(provenance: Provenance) -> list[tuple[str, str]]:
-    """Put the identity of a model into pairs of a name and a value."""
+    """Return the identity of a model as pairs of name and value."""
     size = f"{provenance.layers} layers × {provenance.heads} heads, {provenance.hidden} wide"
     return [
         ("Model", f"{provenance.name} ({provenance.origin})"),
@@ -40,7 +40,7 @@ def identity(provenance: Provenance) -> list[tuple[str, str]]:
 
 
 def sizes(found: ModelFacts) -> list[tuple[str, str]]:
-    """Say how large a model is on disk and in memory, and what its vocabulary file holds."""
+    """Describe the model's size on disk and in memory, and the contents of its vocabulary file."""
     entries = f"{found.entries:,} entries"
     if found.entries != found.rows:
         entries += f", room in the weights for {found.rows:,}"
@@ -55,13 +55,13 @@ def sizes(found: ModelFacts) -> list[tuple[str, str]]:
 
 
 def version(provenance: Provenance) -> list[tuple[str, str]]:
-    """Say what computes, and which version of a model of the Hub it is."""
+    """Return the computing device and, for a model from the Hub, its version."""
     commit = [("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []
     return [("Computed by", provenance.device), *commit]
 
 
 def heads(found: ModelFacts) -> list[Holding]:
-    """Say for each kind of answer whether the model was trained for it."""
+    """Return, for each kind of answer, whether the model was trained for it."""
     return [_holding(kind, found) for kind in KINDS.values() if kind.answers]
 
 

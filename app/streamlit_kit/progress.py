@@ -1,4 +1,4 @@
-"""A bar for what takes more than a moment, and nothing for what does not."""
+"""A progress bar for work that takes more than a moment."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ _WORTH_A_BAR = 8  # steps
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give the block a function to report with: how many steps are done, and of how many.
+    """Give the block a function that reports progress: steps done, and steps in total.
 
-    The bar goes when the block ends, by an error too.
+    The bar disappears when the block ends, even with an error.
 
     Args:
         what: what is being done, for example "Reading".

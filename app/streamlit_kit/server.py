@@ -29,7 +29,7 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
 }
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_EVERYWHERE = "0.0.0.0"  # what Streamlit listens on where no address is named
+_EVERYWHERE = "0.0.0.0"  # where Streamlit listens if no address is given
 _PORT_TROUBLE: dict[int | None, str] = {
     errno.EADDRINUSE: "is taken",
     errno.EACCES: "is reserved by the system",
@@ -39,14 +39,14 @@ _PORT_TROUBLE: dict[int | None, str] = {
 def serve(script: Path) -> None:
     """Serve the site until the process is stopped.
 
-    The model is loaded first: a server that answers can also compute. Port and address come from
+    The model is loaded first, so a server that answers can also compute. Port and address come from
     `.streamlit/config.toml`, or from `STREAMLIT_SERVER_PORT` and `STREAMLIT_SERVER_ADDRESS`.
 
     Args:
         script: the entry script, which Streamlit runs once per visit.
 
     Raises:
-        BertError: the site cannot start as asked: its address cannot be had, or its model.
+        BertError: the address or the model is not available.
     """
     site = st.App(script)
     options = _overrides()
@@ -57,8 +57,8 @@ def serve(script: Path) -> None:
     with suppress(OSError):
         remove_all_leftovers()
     open_first()
-    # Until some session has called `st.navigation`, Streamlit makes a menu of its own out of
-    # pages/. Without this, a link to a page would show that menu to the first visitor.
+    # Until a session has called `st.navigation`, Streamlit builds its own menu from pages/.
+    # Without this, the first visitor to follow a link to a page would see that menu.
     PagesManager.uses_pages_directory = False
     warming = threading.Thread(target=warm_up, name="warm-up", daemon=True)
     warming.start()
@@ -69,10 +69,10 @@ def serve(script: Path) -> None:
 
 
 def check_address(address: str, port: object) -> None:
-    """Make sure that the server will be able to listen, before a model is fetched or loaded.
+    """Check that the server can listen on its address, before a model is fetched or loaded.
 
     Raises:
-        ConfigError: it will not; with what to do.
+        ConfigError: it cannot; the message says what to do.
     """
     if not isinstance(port, int) or not 0 <= port <= 65_535:
         raise ConfigError(
@@ -82,15 +82,15 @@ def check_address(address: str, port: object) -> None:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family) as probe:
-            if os.name != "nt":  # where it would find a port free that another server has
+            if os.name != "nt":  # there it would report a port in use as free
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((address, port))
-    except (OSError, TypeError, UnicodeError) as error:  # the last two: it is no name of a host
+    except (OSError, TypeError, UnicodeError) as error:  # the last two: invalid host name
         raise ConfigError(_why_not(error, address, port)) from None
 
 
 def _why_not(error: Exception, address: str, port: int) -> str:
-    """Say why the server cannot listen at an address."""
+    """Explain why the server cannot listen on an address."""
     number = error.errno if isinstance(error, OSError) else None
     if number in _PORT_TROUBLE:
         return (
@@ -104,10 +104,10 @@ def _why_not(error: Exception, address: str, port: int) -> str:
 
 
 def bring_model() -> None:
-    """Make sure that there is the model that pages start with; one of the Hub is fetched.
+    """Make sure that the default model is available; download it if it is an id on the Hub.
 
     Raises:
-        BertError: there is none; the server is not to start on another model.
+        BertError: it is not available; the server must not start with another model.
     """
     model = settings().model
     if may_be_hub_id(model):
@@ -120,10 +120,10 @@ def bring_model() -> None:
 
 
 def open_first() -> None:
-    """Load the model that pages start with.
+    """Load the default model.
 
     Raises:
-        ConfigError: it cannot be opened, and why.
+        ConfigError: it cannot be opened; the message says why.
     """
     try:
         open_engine()
@@ -136,7 +136,7 @@ def _say(line: str) -> None:
 
 
 def _overrides() -> dict[str, str | int]:
-    """Read the options of the environment, numbers as numbers."""
+    """Read options from the environment, converting numbers."""
     found = {option: os.environ.get(name, "") for name, option in _ENVIRONMENT.items()}
     return {
         option: int(value) if _NUMBER.fullmatch(value) else value
@@ -146,11 +146,11 @@ def _overrides() -> dict[str, str | int]:
 
 
 def warm_up() -> None:
-    """Compute with the model once before the first visitor asks; pages say what is wrong with it.
+    """Run the model once before the first visitor arrives; pages report what is wrong with it.
 
-    Streamlit collects garbage after every run of a page, with everybody waiting. What is loaded
-    now stays for good, so the collector need not look at it each time (268,000 objects, most of
-    them of the libraries).
+    Streamlit collects garbage after every run of a page, while all visitors wait. Objects loaded
+    by now stay for good, so they are excluded from collection (268,000 objects, most of them from
+    libraries).
     """
     with suppress(BertError):
         open_engine().warm_up()

@@ -1,4 +1,4 @@
-"""How results reach the screen: markup, charts with their words and numbers, tables."""
+"""Show results on the screen: markup, tables, and charts with text and numbers."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -7,18 +7,18 @@ import streamlit as st
 from app.settings import ASSETS
 from app.words.html import Html, stylesheet
 
-# Only the button that saves the picture: panning and zooming by accident lose a class.
+# Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
 def show_html(markup: Html) -> None:
-    """Show markup of `app.words.html`, if there is any; nothing else may be shown as markup."""
+    """Show markup from `app.words.html`, if not empty; nothing else may be shown as markup."""
     if markup.markup:
         st.html(markup.markup)
 
 
 def show_style() -> None:
-    """Load the site's style sheet into the page; takes no room."""
+    """Load the site's style sheet into the page; this takes up no space."""
     show_html(stylesheet((ASSETS / "site.css").read_text(encoding="utf-8")))
 
 
@@ -27,7 +27,7 @@ def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> No
 
     Args:
         fig: the figure.
-        alt: what the figure says, for those who do not see it.
+        alt: what the figure shows, for people who cannot see it.
         table: the same numbers; can be sorted, copied and saved as CSV.
         key: name of the chart on its page.
     """
@@ -43,7 +43,7 @@ def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> No
 def show_table(
     table: pd.DataFrame, *, alt: str, key: str, title: str = "", expanded: bool = False
 ) -> None:
-    """Show a table, folded away under a title where one is given."""
+    """Show a table, collapsed under its title if it has one."""
     if title:
         with st.expander(title, expanded=expanded):
             st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)

@@ -9,9 +9,9 @@ from app.streamlit_kit.state import ON_SITE
 
 
 def show_site() -> None:
-    """Draw the menu and run the current page; to be called once per run of the entry script.
+    """Draw the menu and run the current page; call this once per run of the entry script.
 
-    The menu has no symbols: a page's symbol would also become the browser tab's, and that one is
+    The menu has no symbols: a page's symbol would also become the browser tab's icon, which is
     fetched from outside.
     """
     st.session_state[ON_SITE] = True

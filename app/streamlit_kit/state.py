@@ -1,8 +1,8 @@
-"""What a page remembers: its texts, its place in the address, its way onward.
+"""The state of a page: its texts, its values in the address, and links to other pages.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
 page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
-which makes addresses predictable (`/fill_mask?text=...`); here they are kept apart per page.
+which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
 """
 
 from urllib.parse import quote
@@ -24,9 +24,9 @@ ON_SITE = "_on_site"
 
 
 def enter(slug: str) -> None:
-    """Bring back the texts of a page when the visitor comes to it from another one.
+    """Restore the texts of a page when the visitor comes to it from another one.
 
-    A text in the address wins over a remembered one: Streamlit reads it when the box is drawn.
+    A text in the address takes precedence: Streamlit reads it when the box is drawn.
     """
     if st.session_state.get(_PAGE) == slug:
         return
@@ -40,7 +40,7 @@ def enter(slug: str) -> None:
 def text_box(
     slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
 ) -> str:
-    """Draw a text box that starts with the page's first example and lives in the address.
+    """Draw a text box that starts with the page's first example and is kept in the address.
 
     A text too long for an address stays out of it, and the page says so.
 
@@ -77,9 +77,9 @@ def text_box(
 
 
 def set_text(slug: str, text: str, *, key: str = "text") -> None:
-    """Put a text into a box; to be called from a widget's callback, before the box is drawn.
+    """Put a text into a box; call this from a widget's callback, before the box is drawn.
 
-    The text it replaces can be brought back with `undo_button`.
+    `undo_button` can restore the text it replaces.
     """
     before = str(st.session_state.get(key, ""))
     st.session_state.setdefault(_UNDO, {})[slug, key] = (text, before)
@@ -87,7 +87,7 @@ def set_text(slug: str, text: str, *, key: str = "text") -> None:
 
 
 def undo_button(slug: str, label: str = "Undo", *, key: str = "text") -> None:
-    """Offer to bring back the text that the last `set_text` replaced, while it still stands."""
+    """Offer to undo the last `set_text`, as long as its text is still in the box."""
     after, before = st.session_state.get(_UNDO, {}).get((slug, key), (None, ""))
     if after is not None and st.session_state.get(key) == after:
         st.button(
@@ -97,7 +97,7 @@ def undo_button(slug: str, label: str = "Undo", *, key: str = "text") -> None:
 
 
 def fits_address(text: str) -> bool:
-    """Say whether a text is short enough, percent-encoded, to be part of an address."""
+    """Return whether a percent-encoded text is short enough to be part of an address."""
     limit = settings().address_chars
     return len(text) <= limit and len(quote(text)) <= limit
 
@@ -110,12 +110,12 @@ def put(slug: str, key: str, value: str | float | bool) -> None:
 
 
 def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
-    """Offer to open a text on every other page; drawn only where those are part of the site.
+    """Offer to open a text on any other page; drawn only if those are part of the site.
 
     Args:
-        slug: the page it is on.
-        text: what is in its box.
-        text_pair: what is in its second box; goes along where there is anything in it.
+        slug: the current page.
+        text: the text in its box.
+        text_pair: the text in its second box; sent along unless empty.
     """
     if not st.session_state.get(ON_SITE) or not text.strip():
         return

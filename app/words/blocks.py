@@ -1,4 +1,4 @@
-"""The blocks that pages are built of: lines and notes, lists of facts, bars, tables.
+"""The blocks that pages are built from: lines and notes, lists of facts, bars, tables.
 
 A table becomes one card per row on a phone; read aloud, it stays a table.
 """
@@ -18,7 +18,7 @@ def lead(text: str) -> Html:
 
 
 def line(*children: Cell) -> Html:
-    """Draw a quiet line: how to read what is above it."""
+    """Draw a muted line that explains what is above it."""
     return tag("p", *children, class_="bx-line")
 
 
@@ -28,12 +28,12 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 
 def beware(text: str) -> Html:
-    """Draw what must not be concluded, marked by a word and not by a colour alone."""
+    """Draw what must not be concluded, marked by a word as well as a colour."""
     return note(tag("strong", "Do not conclude: "), text, caution=True)
 
 
 def points(rows: Facts) -> Html:
-    """Draw short statements, each with the sentences that say more."""
+    """Draw short statements, each with sentences that explain it."""
     items = [tag("li", tag("strong", head), " ", more) for head, more in rows]
     return tag("ul", *items, class_="bx-points")
 
@@ -43,7 +43,7 @@ def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
 
     Args:
         rows: names and values.
-        label: what they are about, for those who do not see them.
+        label: what they are about, for screen readers.
         class_: "bx-facts" draws one quiet line, "bx-facts bx-inner" one inside something else,
             "bx-plan" one fact a line.
     """
@@ -55,7 +55,7 @@ def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
 
 
 def share_bar(share: float) -> Html:
-    """Draw a probability as a bar with its number behind it."""
+    """Draw a probability as a bar followed by its number."""
     fill = tag("span", class_="bx-nsp-fill", style=f"width:{share:.2%}")
     return join(
         tag("span", fill, class_="bx-nsp-track", aria_hidden="true"),
@@ -73,15 +73,16 @@ def ticked(ok: bool | None, words: str) -> Html:
 def record_table(
     label: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, compact: bool = False
 ) -> Html:
-    """Draw a table; the first cell of a row names the row.
+    """Draw a table; the first cell of each row names the row.
 
     Args:
-        label: what the table is, for those who do not see it.
-        columns: the heads; on a phone each stands at its value.
-        rows: cells, as many as there are columns.
-        compact: the values are short: on a phone, three of them stand side by side.
+        label: what the table shows, for screen readers.
+        columns: the column headings; on a phone each is shown next to its value.
+        rows: rows of cells, one cell per column.
+        compact: whether the values are short enough to show three side by side on a phone.
     """
-    # Drawn as blocks on a phone, a table is none any more for a browser; the roles keep it one.
+    # On a phone the table is drawn as blocks, so browsers stop treating it as a table; the roles
+    # prevent that.
     heads = (tag("th", each, scope="col", role="columnheader") for each in columns)
     head = tag("thead", tag("tr", *heads, role="row"), role="rowgroup")
     body = tag("tbody", *(_row(columns, row) for row in rows), role="rowgroup")

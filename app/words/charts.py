@@ -1,8 +1,8 @@
 """What the plotly figures of several pages share: colours, bars, dots on intervals, tables.
 
-Colours are Okabe and Ito's, which stay apart without red-green vision; wherever two of them tell
-things apart, a shape, a pattern or a dash does so too. Nothing can be zoomed: a slip of the finger
-must not lose the figure.
+Colours are Okabe and Ito's, which remain distinct without red-green vision; wherever colour
+distinguishes things, a shape, a pattern or a dash does so too. Zooming is off, so that a slip of
+the finger cannot lose the figure.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00
 _ROW = 34  # pixels of one bar, enough for 16-pixel letters
 
 LEGEND_ABOVE: dict[str, Any] = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0}
-"""Where a legend stands that must not take width from the figure."""
+"""Position of a legend that must not take width from the figure."""
 
 
 def bars(
@@ -28,13 +28,13 @@ def bars(
     *,
     marked: Sequence[bool] = (),
 ) -> go.Figure:
-    """Draw numbers as horizontal bars, the first on top, each with its number behind it.
+    """Draw numbers as horizontal bars, the first on top, each followed by its number.
 
     Args:
-        names: of the bars; escaped here.
+        names: names of the bars; escaped here.
         values: their lengths.
-        printed: the same as words.
-        marked: bars of another colour, hatched too; none where it is empty.
+        printed: the values as text.
+        marked: bars to highlight with another colour and hatching; none if empty.
     """
     marks = marked or [False] * len(values)
     fig = go.Figure(
@@ -86,7 +86,7 @@ def add_dots(
         fig: the figure.
         at: heights of the dots.
         values: lower end, value and upper end of each.
-        hover: what each says under the pointer; escaped here.
+        hover: hover text of each; escaped here.
         name: what they are called in the legend; escaped already.
         marker: their look; the interval has its colour.
     """

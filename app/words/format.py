@@ -14,7 +14,7 @@ def percent(
 
     Args:
         share: from 0 to 1; None and NaN give a dash.
-        digits: behind the decimal point.
+        digits: number of decimal places.
         finest: a share too small for `digits` gets more of them, up to this many.
         counted: 0 and 100 are printed as they are.
 
@@ -61,7 +61,7 @@ def count(number: int, name: str, names: str = "") -> str:
 
 
 def shortened(text: str, limit: int = 60) -> str:
-    """Cut a text that is longer than a limit, with a sign that it was cut.
+    """Cut a text that is longer than a limit, and mark the cut.
 
     >>> shortened("abcdef", 4), shortened("abcd", 4)
     ('abc…', 'abcd')

@@ -1,9 +1,9 @@
 """The one module that writes markup.
 
 Everything else builds pages from `tag`, which escapes every text and every attribute it is
-given; nobody else may write an angle bracket or construct `Html`. What a visitor typed can
-therefore not become markup, whatever it is. `plain` and `chart_text` do the same for the two
-other languages a text could be read as: Markdown, and the markup of plotly labels.
+given; no other module may write an angle bracket or construct `Html`. Visitor input therefore
+cannot become markup. `plain` and `chart_text` do the same for the two other languages a text
+could be read as: Markdown, and the markup of plotly labels.
 """
 
 import re

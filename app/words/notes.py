@@ -1,7 +1,7 @@
-"""Notes that several pages show: the model behind a page, what was cut, what a number is worth.
+"""Notes shared by several pages.
 
-First what speaks against a model and what its files hold, then what was cut from an input that was
-too long, then calibration, then the verdict on an example.
+They cover, in this order: misfits of a model and what its files contain, what was cut from an
+input that was too long, calibration, and the verdict on an example.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ RIGHT = "✓ right"
 WRONG = "✗ wrong"
 OPEN = "? to look at"
 TRY = "Try"
-"""Heads of the examples that one model answers well, of those it does not, and of those that
-nothing is said about: beside these, and alone. Each is told by its sign and its words."""
+"""Headings of the examples that a model answers well, of those it does not, and of those without
+a verdict: next to the others, and alone. Each has its own sign and words."""
 
 _WANTED = {
     "tokenizer": "A person would cut",
@@ -33,12 +33,12 @@ _NOTHING = {"ner": "nothing marked"}
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a model brings for one kind of answer.
+    """What a model contains for one kind of answer.
 
     Attributes:
         title: the kind of answer.
         there: whether the model was trained for it.
-        says: more about it, in one or two sentences.
+        says: an explanation in one or two sentences.
         names: parameters that are missing.
         labels: what its outputs are called.
     """
@@ -51,13 +51,13 @@ class Holding:
 
 
 def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) -> Html:
-    """Warn, before any number, that a model does not suit a page.
+    """Warn, before any number is shown, that a model does not suit a page.
 
     Args:
-        says: why.
-        names: parameters that it is about.
-        grave: whether what the page would show means nothing.
-        noise: whether that is so because weights are missing.
+        says: the reason.
+        names: the parameters concerned.
+        grave: whether the page's results would be meaningless.
+        noise: whether that is because weights are missing.
     """
     head = "Before you read on: "
     if grave:
@@ -75,7 +75,7 @@ def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) ->
 
 
 def holdings(rows: Sequence[Holding], left_over: Sequence[str]) -> Html:
-    """List what a model was trained for, what it lacks, and what nobody uses."""
+    """List what a model was trained for, what it lacks, and which tensors are unused."""
     items = [_holding(row) for row in rows]
     if left_over:
         items.append(
@@ -120,7 +120,7 @@ def _parameters(names: Sequence[str], before: str = "") -> Html:
 
 
 def cut_note(cut: Cut) -> Html:
-    """Say what the model did not read; nothing where it read everything."""
+    """Say what the model did not read; empty if it read everything."""
     if not cut.anything:
         return join()
     sides = [
@@ -144,7 +144,7 @@ def cut_note(cut: Cut) -> Html:
 
 
 def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
-    """Name the pieces that one text lost, the first few in sight and the others folded away."""
+    """Name the pieces that one text lost: the first few visible, the rest collapsed."""
     limit = settings().shown_pieces
     pieces = [tag("bdi", visible(piece), class_="bx-cut") for piece in lost[:limit]]
     beyond = f" … and {len(lost) - limit:,} more" if len(lost) > limit else ""
@@ -168,7 +168,7 @@ def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
 
 
 def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
-    """Say whether 70 % means right seven times in ten, and by which temperature.
+    """Say whether 70 % means right seven times in ten, and which temperature was used.
 
     Args:
         calibration: what the probabilities were made with.
@@ -193,7 +193,7 @@ def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Ht
     Args:
         slug: the page.
         right: whether both agree.
-        wanted: the parts of what a person would answer; " | " stands between alternatives.
+        wanted: the parts of what a person would answer; " | " separates alternatives.
         seen: what the model answers, and what can be learned from that.
     """
     answer = "; ".join(_listed(visible(part)) for part in wanted) or _NOTHING.get(slug, "nothing")
@@ -208,6 +208,6 @@ def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Ht
 
 
 def _listed(part: str) -> str:
-    """Read alternatives out: "a, b or c"."""
+    """Join alternatives as in "a, b or c"."""
     *others, last = part.split(" | ")
     return f"{', '.join(others)} or {last}" if others else last
