@@ -44,7 +44,11 @@ def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
 def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
     """Halve a full cache; another thread may have to recompute an entry removed meanwhile."""
     with lock:
-        for key in list(islice(cache, max(0, len(cache) - CACHE_SIZE // 2))):
+        try:
+            oldest = list(islice(cache, max(0, len(cache) - CACHE_SIZE // 2)))
+        except RuntimeError:  # another thread added an entry just now; the next miss tries again
+            return
+        for key in oldest:
             cache.pop(key, None)
 
 

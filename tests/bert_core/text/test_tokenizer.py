@@ -2,10 +2,11 @@
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -240,6 +241,27 @@ def test_a_missing_special_token_is_an_error_only_where_needed(
             tokenizer.encode("a")
     else:
         assert len(tokenizer.encode("a a")) == 4
+
+
+class Growing(dict[str, Any]):
+    """A cache that another thread adds to while its oldest entries are listed."""
+
+    def __iter__(self) -> Iterator[str]:
+        for key in dict.__iter__(self):
+            self.setdefault("new", ())
+            yield key
+
+
+def test_a_cache_that_grows_while_it_is_emptied_keeps_its_entries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tokenizer_words, "CACHE_SIZE", 2)
+    cache = Growing({"a": (), "b": (), "c": ()})
+    tokenizer_words._forget_oldest(cache, Lock())
+    assert set(dict.keys(cache)) == {"a", "b", "c", "new"}
+    calm = dict.fromkeys("abcd", ())
+    tokenizer_words._forget_oldest(calm, Lock())
+    assert list(calm) == ["d"]
 
 
 def test_one_tokenizer_serves_many_threads(
