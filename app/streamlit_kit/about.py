@@ -3,19 +3,40 @@
 import streamlit as st
 
 from app.models import Engine, ModelFacts, Provenance
-from app.streamlit_kit.show import show_html
-from app.words.blocks import facts
+from app.streamlit_kit.controls import switch
+from app.streamlit_kit.show import PRESENT, show_html
+from app.words.blocks import beware, copy_button, facts, line
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
+_PRIVACY = (
+    "Your text goes to this server and nowhere else, and is kept only while your page is open. A "
+    "short text is part of the address."
+)
 
-def model_footer(engine: Engine) -> None:
-    """Draw the model's identity in one line, with all known facts about it below."""
-    show_html(facts(identity(engine.provenance), "The model behind this page"))
-    with st.expander("About this model", icon=":material/info:"):
-        size = sizes(engine.facts) + version(engine.provenance)
-        show_html(facts(size, "The size of this model", class_="bx-facts bx-inner"))
-        show_html(holdings(heads(engine.facts), engine.facts.left_over))
+
+def foot(engine: Engine, caution: str = "") -> None:
+    """Draw the foot of every page: the caution, the model in one line, privacy, the presenter.
+
+    Args:
+        engine: the model of the page.
+        caution: what must not be concluded from the page.
+    """
+    known = engine.provenance
+    with st.container(key="bx-foot", gap="small"):
+        if caution:
+            show_html(beware(caution))
+        size = (
+            f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
+        )
+        show_html(
+            line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {_PRIVACY}")
+        )
+        with st.container(horizontal=True, gap="small"):
+            with st.popover("About this model", type="tertiary"):
+                model_facts(engine)
+            switch("Presenter view", key=PRESENT)
+            show_html(copy_button("Copy link"))
 
 
 def model_facts(engine: Engine) -> None:

@@ -5,16 +5,18 @@ same word share one style sheet, `<word>.css`. The script is trusted and constan
 reaches it only through `data`, and the script shows it as text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from app.settings import ASSETS
+from app.words.html import Html
 
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
+_BRIDGE = "_bridge"
 
 
 def show_component(
@@ -32,6 +34,35 @@ def show_component(
     _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks))
 
 
+def show_markup(markup: Html, *, key: str) -> None:
+    """Show markup with SVG in it, which Streamlit's own element for HTML removes.
+
+    Args:
+        markup: from `app.words.html`.
+        key: its name on the page.
+    """
+    _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
+
+
+def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
+    """Mount the script that makes the site's own markup clickable; see `bridge.js`.
+
+    Args:
+        picks: what to call with the number of a clicked `data-pick`, by its name.
+    """
+
+    def picked() -> None:
+        state = st.session_state.get(_BRIDGE)
+        pick = state.get(_EVENT) if isinstance(state, Mapping) else None
+        if isinstance(pick, Mapping) and type(pick.get("value")) is int:
+            call = picks.get(str(pick.get("name")))
+            if call is not None:
+                call(pick["value"])
+
+    with st.container(key="bx-bridge"):
+        _component("bridge")(key=_BRIDGE, data={}, on_pick_change=picked)
+
+
 def _take(key: str, picks: tuple[str, ...]) -> None:
     """Pass the picked values to their widgets.
 
@@ -47,10 +78,12 @@ def _take(key: str, picks: tuple[str, ...]) -> None:
 
 
 @lru_cache
-def _component(name: str) -> ComponentRenderer:
-    """Register a component once per process."""
+def _component(name: str, *, isolate: bool = True) -> ComponentRenderer:
+    """Register a component once per process; without isolation the page's style reaches it."""
+    style = _FOLDER / f"{name.partition('_')[0]}.css"
     return st.components.v2.component(
         f"bert_explorer.{name}",
-        css=(_FOLDER / f"{name.partition('_')[0]}.css").read_text(encoding="utf-8"),
+        css=style.read_text(encoding="utf-8") if style.is_file() else None,
         js=(_FOLDER / f"{name}.js").read_text(encoding="utf-8"),
+        isolate_styles=isolate,
     )

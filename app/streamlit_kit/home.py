@@ -3,13 +3,13 @@
 import streamlit as st
 
 from app.catalog import FEATURES, Feature
-from app.streamlit_kit.about import model_footer
-from app.streamlit_kit.frame import SITE, configure, heading
+from app.streamlit_kit.about import foot
+from app.streamlit_kit.frame import SITE, configure, top
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.picker import open_chosen, unknown_model_note
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import enter
-from app.words.blocks import lead, points
+from app.words.blocks import points
 
 _LEAD = (
     "Type a sentence and watch a small BERT read it: how it cuts the words, what it expects in a "
@@ -44,8 +44,7 @@ def home() -> None:
     """Draw the home page."""
     configure("Home")
     enter("home")
-    offer = heading("home", SITE)
-    show_html(lead(_LEAD))
+    _, offer = top("home", SITE, _LEAD)
     unknown_model_note(offer)
     for left in range(0, len(FEATURES), 2):
         for column, row in zip(st.columns(2, gap="medium"), FEATURES[left:], strict=False):
@@ -54,11 +53,11 @@ def home() -> None:
     st.header("Before you start", anchor=False)
     show_html(points(_POINTS))
     with guarded():
-        model_footer(open_chosen(offer))
+        foot(open_chosen(offer))
 
 
 def _card(row: Feature) -> None:
     """Draw one page as a card whose title leads there."""
     with st.container(border=True, height="stretch", key=f"bx-card-{row.slug}"):
         st.page_link(row.page, label=row.title, icon=row.icon)
-        st.markdown(row.summary)
+        st.markdown(row.see)

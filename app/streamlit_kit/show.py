@@ -4,8 +4,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.settings import ASSETS
+from app.settings import ASSETS, ROOT
+from app.streamlit_kit.components import show_markup
 from app.words.html import Html, stylesheet
+from app.words.pictures import Picture, figure
+
+PRESENT = "present"
+"""The key of the presenter switch, in the session and in the address."""
 
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
@@ -17,9 +22,26 @@ def show_html(markup: Html) -> None:
         st.html(markup.markup)
 
 
-def show_style() -> None:
-    """Load the site's style sheet into the page; this takes up no space."""
-    show_html(stylesheet((ASSETS / "site.css").read_text(encoding="utf-8")))
+def style(slug: str = "") -> str:
+    """Return the style sheet of the site with that of a page, `app/features/<slug>/style.css`."""
+    own = ROOT / "app" / "features" / slug / "style.css"
+    sheets = [ASSETS / "site.css"] + ([own] if slug and own.is_file() else [])
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+
+
+def show_style(slug: str = "") -> None:
+    """Load the style sheets into the page, the presenter's as well if asked for in the link.
+
+    This takes up no space.
+    """
+    presenting = st.session_state.get(PRESENT, st.query_params.get(PRESENT) == "true")
+    more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
+    show_html(stylesheet(style(slug) + more))
+
+
+def show_picture(shown: Picture) -> None:
+    """Show a picture with its words, its numbers and its files."""
+    show_markup(figure(shown), key=f"picture-{shown.name}")
 
 
 def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:

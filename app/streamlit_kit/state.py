@@ -109,7 +109,7 @@ def put(slug: str, key: str, value: str | float | bool) -> None:
         _texts()[slug, key] = str(value)
 
 
-def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
+def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
     """Offer to open a text on any other page; drawn only if those are part of the site.
 
     Args:
@@ -117,10 +117,9 @@ def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
         text: the text in its box.
         text_pair: the text in its second box; sent along unless empty.
     """
-    if not st.session_state.get(ON_SITE) or not text.strip():
+    if not st.session_state.get(ON_SITE):
         return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-send"):
-        st.caption("Take this text to", width="content")
+    with st.popover("Take this text to", icon=":material/send:", type="tertiary"):
         for row in FEATURES:
             if row.slug == slug or not row.takes_text:
                 continue
@@ -131,9 +130,8 @@ def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
 
 def _leave_for(row: Feature, text: str, text_pair: str) -> None:
     """Put the texts into another page's boxes and go there."""
-    _texts()[row.slug, "text"] = text
-    if text_pair.strip():
-        _texts()[row.slug, "text_pair"] = text_pair
+    for key, value in (("text", text), ("text_pair", text_pair), ("question", "")):
+        _texts()[row.slug, key] = value  # a partner left from an earlier text would not belong
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
     st.switch_page(row.page, query_params={})

@@ -12,9 +12,15 @@ Cell = Html | str
 Facts = Sequence[tuple[str, str]]
 
 
-def lead(text: str) -> Html:
-    """Draw the sentence under a page's title: what is on the screen."""
-    return tag("p", text, class_="bx-lead")
+def heading(title: str, lead: str) -> Html:
+    """Draw a page's title and the one line under it: what is on the screen."""
+    return tag("div", tag("h1", title), tag("p", lead, class_="bx-lead"), class_="bx-heading")
+
+
+def hint(*children: Cell) -> Html:
+    """Draw a "?" that unfolds an explanation where it is needed."""
+    mark = tag("summary", "?", aria_label="What does this mean?")
+    return tag("details", mark, tag("div", *children), class_="bx-hint")
 
 
 def line(*children: Cell) -> Html:
@@ -28,8 +34,13 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 
 def beware(text: str) -> Html:
-    """Draw what must not be concluded, marked by a word as well as a colour."""
-    return note(tag("strong", "Do not conclude: "), text, caution=True)
+    """Draw what must not be concluded."""
+    return tag("p", tag("strong", "Mind: "), text, class_="bx-beware")
+
+
+def copy_button(label: str) -> Html:
+    """Draw a button that copies the address of the page."""
+    return tag("button", label, type="button", class_="bx-button", data_copy="address")
 
 
 def points(rows: Facts) -> Html:

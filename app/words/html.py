@@ -15,11 +15,16 @@ from html import escape
 import regex
 
 _TAGS = frozenset(
-    {"a", "b", "bdi", "br", "caption", "code", "details", "div", "em", "figcaption", "figure"}
-    | {"h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section", "small", "span"}
-    | {"strong"}
-    | {"sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"}
+    {"a", "b", "bdi", "br", "button", "caption", "code", "details", "div", "em", "figcaption"}
+    | {"figure", "h1", "h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section"}
+    | {"small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead"}
+    | {"tr", "ul"}
+    | {"circle", "defs", "g", "line", "path", "pattern", "polyline", "rect", "svg", "text"}
+    | {"title", "tspan"}
 )
+# Attributes of SVG that HTML's rule for names would write in lower case.
+_CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
+          "pattern-units": "patternUnits"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.
@@ -66,7 +71,7 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
         if attribute in {"src", "srcset"} and not _OWN_PICTURE.fullmatch(str(value)):
             raise ValueError("a picture is not part of the page, but would have to be fetched")
         if value is not None:
-            parts.append(f'{attribute}="{escape(str(value))}"')
+            parts.append(f'{_CAMEL.get(attribute, attribute)}="{escape(str(value))}"')
     opening = f"<{' '.join(parts)}>"
     return Html(opening if name in _VOID else f"{opening}{join(*children).markup}</{name}>")
 

@@ -7,6 +7,7 @@ input that was too long, calibration, and the verdict on an example.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.catalog import Mark
 from app.results import Calibration, Cut
 from app.settings import settings
 from app.words.html import Html, join, tag, visible
@@ -16,13 +17,6 @@ _LABELS = 40
 _NOISE = " What is missing holds random values: every number made with it is noise."
 _TEXTS = ("first text", "second text")
 _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
-
-RIGHT = "✓ right"
-WRONG = "✗ wrong"
-OPEN = "? to look at"
-TRY = "Try"
-"""Headings of the examples that a model answers well, of those it does not, and of those without
-a verdict: next to the others, and alone. Each has its own sign and words."""
 
 _WANTED = {
     "tokenizer": "A person would cut",
@@ -187,24 +181,26 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
     )
 
 
-def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Html:
-    """Draw the verdict on one answer, what a person would answer, and what was seen.
+def example_note(slug: str, says: str, mark: Mark | None) -> Html:
+    """Draw what to look at in an example and, behind a fold, what a person would answer.
 
     Args:
         slug: the page.
-        right: whether both agree.
-        wanted: the parts of what a person would answer; " | " separates alternatives.
-        seen: what the model answers, and what can be learned from that.
+        says: what to look at.
+        mark: how the model did on it, if it was tested.
     """
-    answer = "; ".join(_listed(visible(part)) for part in wanted) or _NOTHING.get(slug, "nothing")
-    return tag(
-        "p",
-        tag("strong", RIGHT if right else WRONG),
-        f" · {_WANTED.get(slug, 'A person would say')}: ",
-        tag("span", answer, class_="bx-wanted"),
-        f". {seen}" if seen else ".",
-        class_="bx-mark",
-    )
+    verdict = join()
+    if mark is not None:
+        answer = "; ".join(_listed(visible(part)) for part in mark.wanted)
+        verdict = tag(
+            "details",
+            tag("summary", "✓ as a person would" if mark.right else "✗ not as a person would"),
+            f"{_WANTED.get(slug, 'A person would say')}: ",
+            tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),
+            f". {mark.seen}" if mark.seen else ".",
+            class_="bx-mark",
+        )
+    return tag("div", tag("p", says), verdict, class_="bx-example")
 
 
 def _listed(part: str) -> str:

@@ -1,32 +1,47 @@
 """Charts, tables and text of fill-mask."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot
-from app.words.blocks import line, note
-from app.words.charts import bars
+from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated
+from app.words.pictures import Picture, bars, figure, picture
 
-_NUMBER = 64  # pixels after the longest bar for its number, even on the narrowest phone
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # axis limits, for comparable bars
 
 
-def sentence(result: FillMaskResult) -> Html:
-    """Draw the text with the best candidate at every mask, marked and numbered."""
-    if not result.slots:
-        return join()
+def sentence(result: FillMaskResult, pickable: range) -> Html:
+    """Draw the text with the best candidate at every mask; a click on another word hides it.
+
+    Args:
+        result: the result.
+        pickable: numbers of the words that can be clicked; a long text has too many.
+    """
     many = len(result.slots) > 1
+    filled = iter([(text, number) for text, number in result.filled if number])
     parts: list[Html | str] = []
-    for text, number in result.filled:
-        if number:
-            badge = [tag("sub", str(number))] if many else []
-            parts.append(tag("mark", visible(text), *badge, class_="bx-filled"))
+    done, first = 0, True
+    for number, word in enumerate(result.words):
+        before = result.text[done : word.start]
+        done = word.end
+        if word.masked:
+            text, slot = next(filled)
+            badge = [tag("sub", str(slot))] if many else []
+            parts += [before, tag("mark", visible(text), *badge, class_="bx-filled")]
+        elif number in pickable:
+            pick = tag(
+                "span", visible(word.text), role="button", tabindex=0 if first else -1,
+                class_="bx-word", data_pick="hide", data_value=number,
+            )  # fmt: skip
+            parts += [visible(before), pick]
+            first = False
         else:
-            parts.append(visible(text))
-    return tag("p", *parts, class_="bx-text bx-sentence", dir="auto")
+            parts.append(visible(before + word.text))
+    parts.append(visible(result.text[done:]))
+    hide = hint("Click a word to hide it. With the keyboard: arrow keys, then Enter.")
+    return tag("p", *parts, hide, class_="bx-text bx-sentence", dir="auto", data_rove="words")
 
 
 def slot_title(slot: Slot, *, alone: bool) -> Html:
@@ -39,19 +54,36 @@ def slot_title(slot: Slot, *, alone: bool) -> Html:
     return tag("h2", f"Mask {slot.number} ", tag("small", around), class_="bx-slot")
 
 
-def probability_bars(slot: Slot) -> go.Figure:
+def candidates(slot: Slot) -> Picture:
     """Draw the candidates of one mask as bars, best on top, the named word last."""
     rows = _rows(slot)
-    names = [f"{candidate.rank}. {candidate.token}" for candidate in rows]
     values = [candidate.probability for candidate in rows]
-    named = [slot.named is not None and c.id == slot.named.id for c in rows]
-    fig = bars(names, values, [chance(value) for value in values], marked=named)
-    scale = next(step for step in _SCALES if max(values) <= step)
-    fig.update_xaxes(
-        range=[0, scale], tickvals=[scale * part / 4 for part in range(5)], tickformat=".3~%"
+    marked = [slot.named is not None and c.id == slot.named.id for c in rows]
+    names = [f"{candidate.rank}. {candidate.token}" for candidate in rows]
+    top = next(step for step in _SCALES if max(values) <= step)
+    printed = [chance(value) for value in values]
+    return picture(
+        f"fill-mask-{slot.number}",
+        lambda width: bars(names, values, printed, width=width, top=top, marked=marked),
+        alt=describe(slot),
+        table=candidates_table(slot),
     )
-    fig.update_layout(margin_r=_NUMBER)
-    return fig
+
+
+def kept(result: FillMaskResult) -> list[Html]:
+    """Draw the result for a file."""
+    slots = (
+        block
+        for slot in result.slots
+        for block in (slot_title(slot, alone=False), figure(candidates(slot)), certainty(slot))
+    )
+    return [sentence(result, range(0)), *slots, calibration_note(result)]
+
+
+def snippet(result: FillMaskResult) -> str:
+    """Write the same computation in Python."""
+    return """from bert_core import BertForMaskedLM, BertTokenizer
+"""
 
 
 def describe(slot: Slot) -> str:
