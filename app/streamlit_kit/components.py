@@ -44,10 +44,11 @@ def show_markup(markup: Html, *, key: str) -> None:
     _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
 
 
-def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
+def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
     """Mount the script that makes the site's own markup clickable; see `bridge.js`.
 
     Args:
+        page: the page; a change of it scrolls to the top.
         picks: what to call with the number of a clicked `data-pick`, by its name.
     """
 
@@ -60,7 +61,7 @@ def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
                 call(pick["value"])
 
     with st.container(key="bx-bridge"):
-        _component("bridge")(key=_BRIDGE, data={}, on_pick_change=picked)
+        _component("bridge")(key=_BRIDGE, data={"page": page}, on_pick_change=picked)
 
 
 def _take(key: str, picks: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import app.settings
-from app.settings import VARIABLES, HubUse, check_settings, settings
+from app.settings import VARIABLES, Visitors, check_settings, settings
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,10 +61,10 @@ def test_there_is_a_limit_to_threads(monkeypatch: pytest.MonkeyPatch, name: str)
 
 @pytest.mark.parametrize(
     ("word", "use"),
-    [("On", HubUse.ON), ("0", HubUse.OFF), ("local", HubUse.LOCAL), ("", HubUse.LOCAL)],
+    [("On", Visitors.ALL), ("0", Visitors.NONE), ("local", Visitors.LOCAL), ("", Visitors.LOCAL)],
 )
 def test_who_may_download_is_one_of_three_words(
-    monkeypatch: pytest.MonkeyPatch, word: str, use: HubUse
+    monkeypatch: pytest.MonkeyPatch, word: str, use: Visitors
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_HUB", word)
     assert settings().hub is use
