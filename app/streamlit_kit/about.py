@@ -36,7 +36,7 @@ def foot(engine: Engine, caution: str = "") -> None:
         with st.container(horizontal=True, gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
-            switch("Presenter view", key=PRESENT)
+            switch("Presenter view (Esc ends it)", key=PRESENT)
             show_html(copy_button("Copy link"))
 
 

@@ -79,12 +79,18 @@ def _take(key: str, picks: tuple[str, ...]) -> None:
 
 
 @lru_cache
+def script(name: str) -> str:
+    """Return the source of a component's script."""
+    return (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+@lru_cache
 def _component(name: str, *, isolate: bool = True) -> ComponentRenderer:
     """Register a component once per process; without isolation the page's style reaches it."""
     style = _FOLDER / f"{name.partition('_')[0]}.css"
     return st.components.v2.component(
         f"bert_explorer.{name}",
         css=style.read_text(encoding="utf-8") if style.is_file() else None,
-        js=(_FOLDER / f"{name}.js").read_text(encoding="utf-8"),
+        js=script(name),
         isolate_styles=isolate,
     )

@@ -20,7 +20,8 @@ def is_local() -> bool:
 
     A Space of the Hugging Face Hub, which sets SPACE_ID, is public whatever its address.
     """
-    if os.environ.get("SPACE_ID") or any(name in st.context.headers for name in _FORWARDED):
+    headers = st.context.headers
+    if os.environ.get("SPACE_ID") or any(name in headers for name in _FORWARDED):
         return False
     address = str(st.get_option("server.address") or "")
     try:

@@ -42,6 +42,7 @@ function pick(target) {
 
 function pressed(event) {
   const target = event.target;
+  if (event.key === "Escape") endPresenting();
   if ((event.key === "Enter" || event.key === " ") && target.dataset?.pick) {
     if (target.tagName !== "BUTTON") {
       event.preventDefault();
@@ -192,6 +193,10 @@ function keepHistory() {
 function place({ pathname, search }) {
   const found = new URLSearchParams(search);
   return [pathname, ...["text", "text_pair", "question", "kept"].map((key) => found.get(key))].join("\n");
+}
+
+function endPresenting() {
+  document.querySelector(".st-key-present input:checked")?.click();
 }
 
 function toTop() {
