@@ -10,9 +10,9 @@ BERT_EXPLORER_KEEP     loaded models kept in memory at once
 BERT_EXPLORER_MEMORY   MiB that loaded models may take together
 BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub, "on" lets everybody
                        download, "local" only visitors at this machine (the default)
-BERT_EXPLORER_LINKS    whose texts are kept in memory for a day if they are too long for a link: "on"
-                       everybody's, "off" no one's, "local" those of visitors at this machine (the
-                       default); nothing is written to the disk
+BERT_EXPLORER_LINKS    whose texts are kept in memory for a day when they are too long for a link:
+                       "on" everybody's, "off" no one's, "local" those of visitors at this machine
+                       (the default); nothing is written to the disk
 BERT_EXPLORER_DOWNLOAD MiB that one downloaded model may have
 BERT_EXPLORER_DISK     MiB that all downloaded models may have together
 BERT_EXPLORER_CACHE    folder for them

@@ -30,9 +30,7 @@ def foot(engine: Engine, caution: str = "") -> None:
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
-        show_html(
-            line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {privacy}")
-        )
+        show_html(line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {privacy}"))
         with st.container(horizontal=True, gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)

@@ -63,13 +63,14 @@ def test_there_is_a_limit_to_threads(monkeypatch: pytest.MonkeyPatch, name: str)
     ("word", "use"),
     [("On", Visitors.ALL), ("0", Visitors.NONE), ("local", Visitors.LOCAL), ("", Visitors.LOCAL)],
 )
-def test_who_may_download_is_one_of_three_words(
-    monkeypatch: pytest.MonkeyPatch, word: str, use: Visitors
+@pytest.mark.parametrize("name", ["HUB", "LINKS"])
+def test_who_may_use_something_is_one_of_three_words(
+    monkeypatch: pytest.MonkeyPatch, name: str, word: str, use: Visitors
 ) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_HUB", word)
-    assert settings().hub is use
-    monkeypatch.setenv("BERT_EXPLORER_HUB", "everybody")
-    with pytest.raises(ConfigError, match="BERT_EXPLORER_HUB is 'everybody'; expected on, off or"):
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", word)
+    assert getattr(settings(), name.lower()) is use
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "everybody")
+    with pytest.raises(ConfigError, match=f"BERT_EXPLORER_{name} is 'everybody'; expected on, off"):
         settings()
 
 
