@@ -5,6 +5,7 @@ visitor goes to another entry, Streamlit runs its page with its address, and wid
 address take their values from there.
 """
 
+import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
@@ -18,10 +19,11 @@ def read_whole_address() -> None:
     """Let widgets see all parameters of the address; call this before the first widget.
 
     When Back leads to another page, Streamlit drops the parameters that a widget of the page
-    before had under the same name, such as `text`.
+    before had under the same name, such as `text`, from the browser's address as well.
     """
     context = get_script_run_ctx()
     if context is not None:
         with context.session_state.query_params() as parameters:
             parameters.set_initial_query_params(context.query_string)
             parameters.populate_from_query_string(context.query_string)
+        st.query_params.update()  # sends them all to the browser

@@ -38,7 +38,7 @@ def enter(slug: str) -> None:
     st.session_state[_PAGE] = slug
     st.session_state[_LONG] = {}
     st.session_state[_LOST] = ()
-    if by_history():
+    if by_history() and before != slug:
         read_whole_address()
     if not _takes_text(slug):
         return

@@ -66,9 +66,19 @@ class Left:
     address: str
 
 
+def answered(page: Page) -> None:
+    """Wait until the answer is the one to the text in the box."""
+    rest = box(page).input_value().rpartition("[MASK]")[2].strip()
+    expect(page.locator(".bx-sentence").last).to_contain_text(rest[:30])
+    settled(page)
+    expect(page.locator(".bx-sentence")).to_have_count(1)
+
+
 def left(page: Page) -> Left:
     settled(page)
     has_text = page.locator("textarea").count()
+    if has_text:
+        answered(page)
     return Left(
         title=page.get_by_role("heading", level=1).inner_text(),
         text=box(page).input_value() if has_text else "",
@@ -83,8 +93,8 @@ def expect_left(page: Page, was: Left) -> None:
     expect(page.get_by_role("heading", level=1, name=was.title)).to_be_visible()
     if was.text:
         expect(box(page)).to_have_value(was.text)
+        answered(page)
         expect(page.locator(".bx-sentence")).to_contain_text(was.answer.split("\n")[0])
-        settled(page)
         expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(was.bars)
 
 
