@@ -14,6 +14,9 @@ pytestmark = pytest.mark.e2e
 
 Visit = Callable[..., Page]
 LONG = "The river runs to the [MASK]. " + "It is a long way to the sea. " * 120
+# Each ends in words of its own, which show that the answer is the one to this text.
+CAT, OWLS = "The cat sat on the [MASK] at noon.", "Owls hunt at [MASK] in the woods."
+TEA, RAIN = "We drank [MASK] together.", "Rain fell on the [MASK] for days."
 FIRST = str(examples("fill_mask")[0].values["text"])
 DESK, LAPTOP = {"width": 1280, "height": 720}, {"width": 1024, "height": 768}
 PHONE = {"width": 390, "height": 844}
@@ -112,17 +115,17 @@ def test_ten_steps_back_and_forward_find_every_text_and_page_as_it_was_left(visi
         expect(box(page)).to_have_value(str(examples("fill_mask")[number].values["text"]))
         page.keyboard.press("Escape")
 
-    step(lambda: write(page, "The cat sat on the [MASK]."))
-    step(lambda: write(page, "Owls hunt at [MASK]."))
+    step(lambda: write(page, CAT))
+    step(lambda: write(page, OWLS))
     step(lambda: choose_example(2))
     step(lambda: write(page, LONG))
     step(lambda: go(page, "model_card"))
     step(lambda: go(page, "fill_mask"))
     step(lambda: write(page, LONG + "More."))
-    step(lambda: write(page, "We drank [MASK]."))
+    step(lambda: write(page, TEA))
     step(lambda: page.locator(".bx-word").first.click() or expect(box(page)).to_have_value(
-        "[MASK] drank [MASK]."))  # fmt: skip
-    step(lambda: write(page, "Rain fell on the [MASK]."))
+        "[MASK] drank [MASK] together."))  # fmt: skip
+    step(lambda: write(page, RAIN))
     assert len({was.address for was in steps[:5]}) == 5
     assert steps[6].text == LONG  # the menu brings back the text
     assert height(page) == len(steps) + 1  # one entry for each act, and the blank page before
@@ -144,27 +147,29 @@ def test_settings_are_in_the_entry_of_their_text_and_make_none_of_their_own(visi
     expect(page).to_have_url(re.compile("k=7"))
     assert height(page) == 2
     seven = left(page)
-    write(page, "Owls hunt at [MASK].")
+    write(page, OWLS)
     slider.press("ArrowLeft")
     expect(page).to_have_url(re.compile("k=6"))
     page.go_back()
     expect_left(page, seven)
     page.go_forward()
     expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
-    expect(box(page)).to_have_value("Owls hunt at [MASK].")
+    expect(box(page)).to_have_value(OWLS)
 
 
 def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) -> None:
-    page = visit("fill_mask?text=Owls+hunt+at+%5BMASK%5D.&k=7&model=second", viewport=DESK)
+    page = visit(
+        "fill_mask?text=Owls+hunt+at+%5BMASK%5D+in+the+woods.&k=7&model=second", viewport=DESK
+    )
     settled(page)
     seven = left(page)
     go(page, "tokenizer")
     write(page, "Another text on another page.")
     other = page.url
     go(page, "fill_mask")
-    write(page, "Rain fell on the [MASK].")
+    write(page, RAIN)
     page.go_back()
-    expect(box(page)).to_have_value("Owls hunt at [MASK].")
+    expect(box(page)).to_have_value(OWLS)
     page.go_back()
     expect(page.get_by_role("heading", level=1, name="Tokenizer")).to_be_visible()
     expect(box(page)).to_have_value("Another text on another page.")
@@ -181,15 +186,15 @@ def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) ->
 def test_after_going_back_a_new_text_begins_a_new_way_forward(visit: Visit) -> None:
     page = visit("fill_mask", viewport=DESK)
     settled(page)
-    write(page, "The cat sat on the [MASK].")
-    write(page, "Owls hunt at [MASK].")
+    write(page, CAT)
+    write(page, OWLS)
     page.go_back()
-    expect(box(page)).to_have_value("The cat sat on the [MASK].")
+    expect(box(page)).to_have_value(CAT)
     settled(page)
-    write(page, "Rain fell on the [MASK].")
+    write(page, RAIN)
     assert height(page) == 4
     page.go_back()
-    expect(box(page)).to_have_value("The cat sat on the [MASK].")
+    expect(box(page)).to_have_value(CAT)
     page.go_back()
     expect(box(page)).to_have_value(FIRST)
 
@@ -217,7 +222,7 @@ def test_a_link_whose_text_is_gone_says_so_and_shows_no_other(visit: Visit) -> N
     settled(page)
     expect(page.get_by_text("This link does not contain its text. Paste it here.")).to_be_visible()
     expect(box(page)).to_have_value("")
-    write(page, "Owls hunt at [MASK].")
+    write(page, OWLS)
     expect(page).to_have_url(re.compile(r"fill_mask\?text=Owls"))
     expect(page.get_by_text("This link does not")).to_have_count(0)
 
@@ -320,7 +325,7 @@ def test_the_presenter_is_in_the_link_and_left_by_keyboard(visit: Visit) -> None
     page = visit("fill_mask?present=true&text=Owls+%5BMASK%5D.", viewport=DESK)
     settled(page)
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    write(page, "Owls hunt at [MASK].")
+    write(page, OWLS)
     expect(page).to_have_url(re.compile("present=true"))
     passed = tabbed(page, "Presenter view")
     assert len(passed) <= 16
