@@ -79,15 +79,15 @@ class Typeset:
     ) -> None:
         self.text, self.width = text, width
         self._x = [0.0, *accumulate(each * size for each in _widths(text))]
-        turned = bool(_RIGHT.search(text))
-        self._grain = _WORD if words or turned else _RUN
+        self._turns = bool(_RIGHT.search(text))
+        self._grain = _WORD if words or self._turns else _RUN
         places = _break(text, self._x, width)
         inside = sorted(set(cuts))
         self.lines = len(places)
         self.boxes: list[Box] = []
         base = False
         for line, (start, end) in enumerate(places):
-            if turned and (start == 0 or text[start - 1] == "\n"):
+            if self._turns and (start == 0 or text[start - 1] == "\n"):
                 base = _runs_left(text[start:].partition("\n")[0])
             between = inside[bisect_right(inside, start) : bisect_right(inside, end)]
             self.boxes += self._place(line, start, end, between, base=base)
@@ -122,10 +122,14 @@ class Typeset:
         """Place the boxes of one line; `base` says whether its paragraph runs to the left."""
         while end > start and self.text[end - 1] == " ":
             end -= 1  # spaces at the end of a line take no room
+        if start == end:
+            return []
         ends = {start, end, *(cut for cut in cuts if cut < end)}
         ends.update(found.start() for found in self._grain.finditer(self.text, start, end))
         spans = list(pairwise(sorted(ends)))
-        turned = _directions([self.text[a:b] for a, b in spans], base=base)
+        turned = [False] * len(spans)
+        if self._turns:
+            turned = _directions([self.text[a:b] for a, b in spans], base=base)
         order = list(range(len(spans)))
         if base:
             order.reverse()
