@@ -87,12 +87,15 @@ TYPED = """drawn => {
 
 def use_ner(page: Page) -> None:
     write(page, "Text", "Zbigniew moved\n to <b>Paris</b>.")
-    drawn = page.locator(".bx-ner-text", has_text="Paris")
+    drawn = page.locator(".bx-wide svg", has_text="Paris").first
     expect(drawn).to_be_visible()
-    assert drawn.evaluate(TYPED) == "Zbigniew moved\n to <b>Paris</b>."
-    expect(page.get_by_role("figure", name=re.compile("^Labels of piece"))).to_be_visible()
+    letters = drawn.locator(".bx-ner-word").all_text_contents()
+    assert "".join(letters) == "Zbigniewmovedto<b>Paris</b>."
+    page.get_by_role("tab", name="Pieces").click()
+    expect(page.get_by_role("img", name=re.compile("^Labels of piece"))).to_be_visible()
     brackets = page.get_by_text("A label in brackets has no say")
     expect(brackets).to_have_count(1)
+    page.get_by_text("Settings", exact=True).click()
     page.get_by_role("radio", name="Every piece").click()
     expect(brackets).to_have_count(0)
 

@@ -30,7 +30,7 @@ def choose_colours(result: NerResult) -> dict[str, str]:
     with st.container(horizontal=True, gap="small"):
         for kind in kinds:
             colours[kind] = st.color_picker(
-                plain(kind),
+                f"Colour: {plain(kind)}",
                 value=view.colour_of(result, kind),
                 key=_colour_key(kind),
                 bind="query-params",

@@ -31,6 +31,8 @@ _EAST = r"\p{Han}\p{Hiragana}\p{Katakana}"
 # Where a line may end: after spaces, after tabs, and between East Asian characters.
 _UNIT = regex.compile(rf"\n| +|[{_EAST}]\p{{M}}*\p{{P}}*|[^ \n\t{_EAST}]+\t*|\t+")
 _WORD, _RUN = regex.compile(r" +|[^ ]+"), regex.compile(r" +|[^ ]+(?: [^ ]+)*")
+# Where directions mix, punctuation beside a word may belong to the other one.
+_SIGNED = regex.compile(r" +|(?:[\p{L}\p{M}\p{N}]|(?<=\p{N})[.,:/](?=\p{N}))+|[^ \p{L}\p{M}\p{N}]+")
 _RIGHT, _LEFT = regex.compile(r"[\p{bc=R}\p{bc=AL}]"), regex.compile(r"\p{bc=L}")
 _NEAR = 0.01
 
@@ -80,7 +82,7 @@ class Typeset:
         self.text, self.width = text, width
         self._x = [0.0, *accumulate(each * size for each in _widths(text))]
         self._turns = bool(_RIGHT.search(text))
-        self._grain = _WORD if words or self._turns else _RUN
+        self._grain = _SIGNED if self._turns else _WORD if words else _RUN
         places = _break(text, self._x, width)
         inside = sorted(set(cuts))
         self.lines = len(places)

@@ -70,7 +70,7 @@ def test_boxes_of_a_stretch_meet_its_neighbours() -> None:
 def test_right_to_left_lines_begin_at_the_right_and_keep_english_in_order() -> None:
     lines = Typeset(HEBREW, 400, 10)
     place = {HEBREW[box.start : box.end]: box for box in lines.boxes if box.end - box.start > 1}
-    first, second = HEBREW.split()[:2]
+    first, second = HEBREW.replace(",", "").split()[:2]
     assert place[first].right == pytest.approx(400)
     assert place[second].right < place[first].left
     assert place["abc"].right < place["def"].left < place[second].left
@@ -86,6 +86,13 @@ def test_right_to_left_words_in_an_english_line_are_turned_among_themselves() ->
     assert [word for word in order if word] == ["he", "said", two, one, "twice"]
     boxes = sorted(lines.boxes, key=lambda box: box.left)
     assert all(a.right == pytest.approx(b.left) for a, b in pairwise(boxes))
+
+
+def test_punctuation_around_a_turned_word_belongs_to_the_line() -> None:
+    text = f"in ({HEBREW[:4]}). 3.5 end"
+    lines = Typeset(text, 400, 10)
+    order = [text[b.start : b.end].strip() for b in sorted(lines.boxes, key=lambda b: b.left)]
+    assert [sign for sign in order if sign] == ["in", "(", HEBREW[:4], ").", "3.5", "end"]
 
 
 def test_a_part_of_a_turned_word_is_measured_from_its_right() -> None:
