@@ -1,5 +1,7 @@
 """Named entities: the persons, places and organisations that the model sees in a text."""
 
+from functools import partial
+
 import streamlit as st
 
 from app.features.ner import view as view
@@ -12,7 +14,7 @@ from app.features.ner.controls import (
     toggled,
     ways_tab,
 )
-from app.features.ner.task import ner
+from app.features.ner.task import ner, ner_agreement
 from app.streamlit_kit import page_shell, show_html, text_box
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, choose_some, level
@@ -70,4 +72,4 @@ with page_shell(SLUG) as page:
             ways_tab(result, colours)
     if gold.open:
         with gold:
-            gold_tab(SLUG, page.engine, result, colours)
+            gold_tab(SLUG, partial(ner_agreement, page.engine), result, colours)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from app.features.ner.typeset import printed_width
 from app.features.ner.view_text import LABEL
 from app.words.html import Html
+from app.words.lines import printed_width
 
 _S = "{http://www.w3.org/2000/svg}"
 

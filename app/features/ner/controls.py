@@ -1,6 +1,6 @@
 """The settings of the entity tagger, and what its tabs show."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 
@@ -8,8 +8,7 @@ import streamlit as st
 
 from app.features.ner import view, view_gold, view_pieces, view_ways
 from app.features.ner.result import NerResult, Selection
-from app.features.ner.task import ner_agreement
-from app.models import Engine
+from app.features.ner.result_agreement import Agreement
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import pick_one, save_csv, save_table
 from app.streamlit_kit.guard import guarded
@@ -123,8 +122,17 @@ def ways_tab(result: NerResult, colours: view.Colours) -> None:
         show_table(differing, alt=view_ways.agreement(ways), key="differing")
 
 
-def gold_tab(slug: str, engine: Engine, result: NerResult, colours: view.Colours) -> None:
-    """Draw the box for annotations and, once it has content, the figures and every difference."""
+def gold_tab(
+    slug: str, check: Callable[[str], Agreement], result: NerResult, colours: view.Colours
+) -> None:
+    """Draw the box for annotations and, once it has content, the figures and every difference.
+
+    Args:
+        slug: slug of the page.
+        check: compares annotated lines with the model's own answers.
+        result: the text of the page, whose tags the visitor may start from.
+        colours: the visitor's own colours.
+    """
     show_html(view_gold.how())
     with guarded():
         lines = text_box(slug, view_gold.ASK, key="gold", height=150, placeholder=view_gold.HINT)
@@ -133,7 +141,7 @@ def gold_tab(slug: str, engine: Engine, result: NerResult, colours: view.Colours
             st.button("Start from the model's tags", on_click=put, args=(slug, "gold", start))
             return
         with st.spinner("Comparing …"):
-            agreement = ner_agreement(engine, lines)
+            agreement = check(lines)
         show_html(view_gold.outcome(agreement))
         drawn = view_gold.overlaps(agreement, result, colours)
         show_markup(view.framed(drawn, agreement.text), key="annotations")

@@ -234,8 +234,14 @@ def _nothing(result: NerResult) -> Html:
     )
 
 
-def score_note(result: NerResult) -> Html:
-    """Explain the numbers next to the labels, in one line and a fold."""
+def score_note(result: NerResult, *, on_site: bool = True) -> Html:
+    """Explain the numbers next to the labels, in one line and a fold.
+
+    Args:
+        result: the result.
+        on_site: whether a link can lead to the model card.
+    """
+    card = join(" (", tag("a", "model card", href="model_card"), ")") if on_site else "."
     kind = "calibrated" if result.calibration.named else "not calibrated"
     more = hint(
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
@@ -246,8 +252,7 @@ def score_note(result: NerResult) -> Html:
     return tag(
         "div",
         more,
-        tag("p", f"Scores: probabilities, {kind} (", tag("a", "model card", href="model_card"), ")",
-            class_="bx-line"),
+        tag("p", f"Scores: probabilities, {kind}", card, class_="bx-line"),
         class_="bx-ner-score",
     )  # fmt: skip
 
@@ -313,7 +318,7 @@ def kept(result: NerResult, selection: Selection, colours: Colours) -> list[Html
         legend(result, selection, colours),
         figure(running_text(result, selection, colours)),
         data_table(table, "entities") if selection.shown else join(),
-        score_note(result),
+        score_note(result, on_site=False),
         coverage(result),
     ]
 

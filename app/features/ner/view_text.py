@@ -7,8 +7,8 @@ that no label comes between a word and its punctuation.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.features.ner.typeset import Box, Typeset, printed_width
 from app.words.html import Html, tag, visible
+from app.words.lines import Box, Typeset, printed_width
 from app.words.pictures import svg
 from bert_core.text.encoding import Span
 

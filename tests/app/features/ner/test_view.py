@@ -184,7 +184,7 @@ def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty:
     result = ner(planted, f"{nasty} Cat")
     page = "".join(str(block) for block in view.kept(result, result.select(), {}))
     assert page.count("<script") == page.count("<img") == 0
-    assert not re.search(r"<[^>]* (src|srcset)=|url\(|@import", page)
+    assert not re.search(r"<[^>]* (src|srcset|href)=|url\(|@import", page)
     assert str(figure(view.running_text(result, result.select()))) in page
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.features.ner.typeset import Typeset, printed_width
+from app.words.lines import Typeset, printed_width
 
 HEBREW = "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd, abc def \u05d8\u05d5\u05d1"
 
