@@ -88,7 +88,7 @@ def test_what_the_operator_fetched_with_a_token_stays_theirs(
     assert resolve(NAME).is_dir()
     for wanted in (HubId(NAME), HubId(NAME, model.commit)):
         assert copy_here(wanted) is None
-        with pytest.raises(DownloadError, match="what is private is not fetched here"):
+        with pytest.raises(DownloadError, match="private models are not downloaded here"):
             look_up(wanted)
 
 
@@ -96,10 +96,10 @@ def test_what_the_operator_fetched_with_a_token_stays_theirs(
     ("trouble", "error", "says"),
     [
         ("unknown", DownloadError, "There is no 'someone/gone' on the Hub"),
-        ("no model", MissingFileError, "so it is no BERT"),
+        ("no model", MissingFileError, "so it is not a BERT model"),
         ("no weights", CheckpointError, "has no weights that can be read here"),
         ("dead", DownloadError, "the Hub cannot be reached"),
-        ("broken", DownloadError, r"answers with an error \(500\)"),
+        ("broken", DownloadError, r"returned an error \(500\)"),
         ("busy", DownloadError, r"too many requests from here \(429\)"),
         ("no revision", DownloadError, "has no revision 'v9'"),
     ],
@@ -217,7 +217,7 @@ def test_the_last_who_leaves_calls_it_off_and_nothing_is_left(
     assert ticket.leave() == 0
     until(lambda: downloads.under_way() == 0)
     until(lambda: files_in(place) == [])
-    assert "called off" in ticket.ask().says
+    assert "cancelled" in ticket.ask().says
     assert NAME not in offers()
     loopback.faults.clear()
     assert ended(downloads.join(look_up(HubId(NAME)))).state is State.DONE
@@ -286,8 +286,8 @@ def test_room_that_others_will_take_counts(
 @pytest.mark.parametrize(
     ("trouble", "says"),
     [
-        ("other bytes", "other contents than the Hub lists"),
-        ("gone", "lists a file that the Hub does not have|answers with an error"),
+        ("other bytes", "not match the digest that the Hub lists"),
+        ("gone", "lists a file that the Hub does not have|returned an error"),
         ("dead", "cannot be reached|line to the Hub broke"),
         ("another kind", "model_type|gpt2"),
     ],

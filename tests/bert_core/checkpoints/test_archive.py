@@ -271,13 +271,13 @@ def test_a_full_disk_leaves_nothing(tmp_path, run_on_small_disk):
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write anywhere")
 def test_a_cache_that_cannot_be_written_is_said(tmp_path, cache):
     cache.mkdir(mode=0o500)
-    with pytest.raises(DownloadError, match="cannot be kept"):
+    with pytest.raises(DownloadError, match="cannot be stored"):
         open_archive(pack_zip(tmp_path / "model.zip", FILES), cache)
 
 
 def test_a_cache_that_is_a_file_is_said(tmp_path, cache):
     cache.write_bytes(b"x")
-    with pytest.raises(DownloadError, match="cannot be kept"):
+    with pytest.raises(DownloadError, match="cannot be stored"):
         open_archive(pack_zip(tmp_path / "model.zip", FILES), cache)
 
 
@@ -355,7 +355,7 @@ def test_two_members_for_one_place_are_refused(tmp_path, cache, pack, ending, na
         else nullcontext()
     ):
         path = pack(tmp_path / f"model{ending}", Twice())
-    with pytest.raises(CheckpointError, match=r"twice|as file and as folder"):
+    with pytest.raises(CheckpointError, match=r"twice|as a file and as a folder"):
         open_archive(path, cache)
     assert_nothing_kept(tmp_path, cache)
 
@@ -626,9 +626,9 @@ def test_hundreds_of_damaged_headers_end_in_our_errors(tmp_path, cache, pack, en
     ("files", "says"),
     [
         ({}, "nothing"),
-        ({"readme.txt": b""}, "neither its top"),
-        ({"a/b/config.json": b"{}"}, "neither its top"),
-        ({"a/config.json": b"{}", "b/config.json": b"{}"}, "2 folders"),
+        ({"readme.txt": b""}, "it has none"),
+        ({"a/b/config.json": b"{}"}, "it has none"),
+        ({"a/config.json": b"{}", "b/config.json": b"{}"}, "2 of its folders"),
     ],
 )
 @PACKERS

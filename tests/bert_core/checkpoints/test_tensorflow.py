@@ -374,7 +374,7 @@ def test_a_model_of_other_sizes_stays_as_it_was(make_config):
     with pytest.raises(CheckpointError, match=r"\(19, 16\).*\(20, 16\)"):
         load_tf_weights_in_bert(model, WRITTEN / "pretraining")
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-    with pytest.raises(CheckpointError, match=r"3 layers.*hold 2"):
+    with pytest.raises(CheckpointError, match=r"3 layers.*contain 2"):
         load_tf_weights_in_bert(BertModel(make_config(num_hidden_layers=3)), WRITTEN / "questions")
 
 
