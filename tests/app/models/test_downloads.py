@@ -97,7 +97,7 @@ def test_what_the_operator_fetched_with_a_token_stays_theirs(
     [
         ("unknown", DownloadError, "There is no 'someone/gone' on the Hub"),
         ("no model", MissingFileError, "so it is not a BERT model"),
-        ("no weights", CheckpointError, "has no weights that can be read here"),
+        ("no weights", CheckpointError, "has no weights in a supported format"),
         ("dead", DownloadError, "the Hub cannot be reached"),
         ("broken", DownloadError, r"returned an error \(500\)"),
         ("busy", DownloadError, r"too many requests from here \(429\)"),
@@ -133,7 +133,7 @@ def test_a_model_beyond_a_limit_is_refused_with_both_numbers(
             with pytest.raises(InputError, match=r"has 1\.\d MB; .* at most 1\.0 MB"):
                 look_up(HubId(NAME))
     monkeypatch.setenv("BERT_EXPLORER_DISK", "1")
-    with pytest.raises(InputError, match=r"needs 1\.\d MB.* at most 1\.0 MB .* 0 bytes are taken"):
+    with pytest.raises(InputError, match=r"needs 1\.\d MB.* at most 1\.0 MB .* 0 bytes are in use"):
         look_up(HubId(NAME))
 
 
@@ -257,7 +257,7 @@ def test_a_bounded_number_at_once(
     slow(loopback, model)
     downloads = Downloads()
     first = downloads.join(look_up(HubId(NAME)))
-    with pytest.raises(InputError, match=f"is downloading {NAME}, and no more"):
+    with pytest.raises(InputError, match=f"is downloading {NAME}, the most"):
         downloads.join(look_up(HubId("someone/else")))
     with pytest.raises(InputError, match="Another version"):
         downloads.join(look_up(HubId(NAME, model.commit)))
@@ -277,7 +277,7 @@ def test_room_that_others_will_take_counts(
     downloads = Downloads()
     other = look_up(HubId("someone/else"))
     first = downloads.join(look_up(HubId(NAME)))
-    with pytest.raises(InputError, match="are taken"):
+    with pytest.raises(InputError, match="are in use"):
         downloads.join(other)
     first.leave()
     until(lambda: downloads.under_way() == 0)
@@ -327,9 +327,7 @@ def test_a_full_disk_is_told_without_its_path(
     plan = look_up(HubId(NAME))
     monkeypatch.setattr("bert_core.checkpoints.sources.cache._MARGIN", 2**62)
     status = ended(Downloads().join(plan))
-    assert status.says == (
-        f"There is no room for {NAME} on this server, or its disk cannot be written to."
-    )
+    assert status.says == (f"This server cannot store {NAME}: its disk is full or not writable.")
 
 
 def test_a_bug_is_noted_without_what_a_visitor_typed(
@@ -339,7 +337,7 @@ def test_a_bug_is_noted_without_what_a_visitor_typed(
         raise KeyError(plan.name)
 
     status = ended(Downloads(fetch=broken).join(look_up(HubId(NAME))))
-    assert "something broke on our side" in status.says
+    assert "an internal error occurred" in status.says
     assert "KeyError" in caplog.text
     assert "tiny-bert" not in caplog.text
 

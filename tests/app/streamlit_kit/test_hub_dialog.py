@@ -207,7 +207,7 @@ def test_one_too_many_is_told_in_the_dialog(
     ticket = dialog_module.DOWNLOADS.join(look_up(HubId(NAME)))
     at = ask(opened(), "someone/else")
     press(at, next(label for label in labels(at) if label.startswith("Download")))
-    assert "and no more at once" in said(at)
+    assert "the most it does at once" in said(at)
     assert ticket.ask().state is State.RUNNING
 
 

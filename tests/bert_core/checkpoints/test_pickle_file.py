@@ -234,7 +234,10 @@ def test_a_program_written_by_hand_is_read(tmp_path):
         (tensor_program((2,), (1,), offset=-1), "fit together"),
         (tensor_program((2,), (1,), storage=b"N"), "fit together"),
         (tensor_program((2,), (1,), storage=STORAGE.replace(num(6), num(7))), "contains 24"),
-        (tensor_program((2,), (1,), storage=STORAGE.replace(num(6), wide(2**61))), "needs .* bytes"),
+        (
+            tensor_program((2,), (1,), storage=STORAGE.replace(num(6), wide(2**61))),
+            "needs .* bytes",
+        ),
         (tensor_program((2,), (1,), storage=STORAGE.replace(b"U\x010", b"U\x019")), "lacks"),
         (tensor_program((2,), (1,), storage=STORAGE.replace(b"storage", b"program")), "fit"),
         (tensor_program((2,), (1,), storage=b"(U\x06moduletQ"), "whole model"),
