@@ -112,7 +112,7 @@ def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def untrained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose file holds only an encoder, without any trained head."""
+    """A model whose file contains only an encoder, without any trained head."""
     return save_tiny(tmp_path_factory.mktemp("untrained-model"), BertModel)
 
 

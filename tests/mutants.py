@@ -616,7 +616,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "cache",
         "    while not _acquired(lock):",
         "    while _acquired(lock) and False:",
-        "address::test_whoever_waits_for_another_can_be_called_off",
+        "address::test_waiting_for_another_process_can_be_cancelled",
     ),
     Mutant(
         "a record is written in place",
@@ -978,7 +978,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "drawings::test_a_word_that_is_pointed_at_lights_up_its_own_lines_and_values",
     ),
     Mutant(
-        "a word is said to look weakest where it looks most",
+        "the weakest links of a word are listed as its strongest",
         "lines.js",
         ".slice(-4).reverse()",
         ".slice(0, 4).reverse()",

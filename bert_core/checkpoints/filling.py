@@ -62,7 +62,7 @@ def fill(
 
 
 def _fill_fresh(model: Fillable, missing: Sequence[str], dtype: torch.dtype) -> None:
-    """Initialise every module that lacks a parameter with fresh values of its own."""
+    """Initialise every module that has a missing parameter."""
     modules = dict(model.named_modules())
     # The order is the same in every process, so a seed gives the same fresh values everywhere.
     for owner in dict.fromkeys(name.rpartition(".")[0] for name in missing):

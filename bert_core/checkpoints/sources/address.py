@@ -90,7 +90,7 @@ class Fetch:
         self._reply: requests.Response | None = None
 
     def run(self, meter: Meter) -> Version | None:
-        """Fetch the whole file; return its version, or None if the held one is still current."""
+        """Fetch the whole file; return its version, or None if the cached one is still current."""
         import requests
 
         tries, pause = 0, _PAUSE

@@ -1,4 +1,4 @@
-"""Downloads that visitors ask for: shared, bounded, called off by the last who leaves."""
+"""Downloads requested by visitors: shared, bounded, cancelled when the last one leaves."""
 
 import hashlib
 import logging
@@ -236,13 +236,13 @@ def test_who_comes_while_it_is_called_off_gets_a_download_of_their_own(
     assert ended(downloads.join(plan)).state is State.DONE
 
 
-def test_a_download_that_nobody_asks_after_is_called_off(
+def test_a_download_without_waiting_visitors_is_cancelled(
     model: Repository, loopback: Loopback, place: Path
 ) -> None:
     slow(loopback, model)
     downloads = Downloads(patience=0.3)
     ticket = downloads.join(look_up(HubId(NAME)))
-    for _ in range(4):  # longer than the patience, but somebody asks
+    for _ in range(4):  # longer than the patience, but a visitor asks
         assert ticket.ask().state is State.RUNNING
         time.sleep(0.1)
     until(lambda: downloads.under_way() == 0)

@@ -261,7 +261,7 @@ def test_labels_that_are_no_text_are_an_ordinary_message(make: Callable[..., Mod
         make(BertForTokenClassification, id2label={"0": "O", "1": {"name": "B-PER"}})
 
 
-def test_tensors_that_nobody_uses_are_named(tmp_path: Path) -> None:
+def test_unused_tensors_are_named(tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "model", BertForMaskedLM)
     state = BertForMaskedLM.from_pretrained(folder).state_dict()
     (folder / "model.safetensors").unlink()

@@ -237,7 +237,7 @@ def test_strangers_download_nothing_unless_the_operator_says_so(
     assert may_download() is may
 
 
-def test_a_stranger_is_told_and_nobody_is_asked(
+def test_a_remote_visitor_is_told_and_no_request_is_sent(
     model: Repository, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dialog_module, "_is_local", lambda: False)

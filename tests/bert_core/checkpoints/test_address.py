@@ -1,4 +1,4 @@
-"""Archives behind an address: fetched, carried on, asked about again; never half-written."""
+"""Archives at an address: downloaded, resumed, revalidated; never half-written."""
 
 import hashlib
 import io
@@ -141,7 +141,7 @@ def test_redirects_are_followed(loopback, address, cache):
 
 def test_a_proxy_of_the_environment_is_used(loopback, address, cache, monkeypatch):
     monkeypatch.setenv("http_proxy", loopback.url)
-    with pytest.raises(DownloadError):  # what stands for a proxy here knows no such path
+    with pytest.raises(DownloadError):  # the stand-in for a proxy has no such path
         fetch("http://model.invalid/files/x.zip", cache)
     assert loopback.log
 
@@ -499,7 +499,7 @@ def test_passwords_and_keys_of_an_address_are_not_repeated(loopback, cache):
     assert "absent.zip" in str(caught.value)
 
 
-# -- called off, no room -------------------------------------------------------------------------
+# -- cancelled, disk full ------------------------------------------------------------------------
 
 
 def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache):
@@ -515,7 +515,7 @@ def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache)
     assert fetch(address, cache).is_dir()
 
 
-def test_whoever_waits_for_another_can_be_called_off(loopback, address, cache, monkeypatch):
+def test_waiting_for_another_process_can_be_cancelled(loopback, address, cache, monkeypatch):
     monkeypatch.setattr(address_module, "_CHUNK", 1_000)
     loopback.faults[PATH] = Fault(drip=0.0005)
     first = threading.Thread(target=fetch, args=(address, cache))

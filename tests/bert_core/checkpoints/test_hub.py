@@ -241,7 +241,7 @@ def test_a_new_version_is_fetched_and_the_old_one_stays(model, loopback, tiny_fo
     assert b"new" not in (old / "vocab.txt").read_bytes()
 
 
-# -- nobody answers ----------------------------------------------------------------------------
+# -- no answer ---------------------------------------------------------------------------------
 
 
 def test_with_a_dead_server_the_cache_serves(model, loopback, cache):
@@ -293,7 +293,7 @@ def test_a_copy_that_lacks_a_shard_does_not_serve(model, loopback, cache):
             resolve(NAME, cache_dir=cache)
 
 
-def test_offline_asks_nobody(model, loopback, cache, monkeypatch):
+def test_offline_sends_no_request(model, loopback, cache, monkeypatch):
     folder = resolve(NAME, cache_dir=cache)
     loopback.log.clear()
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -349,7 +349,7 @@ def test_a_private_and_a_gated_model_want_a_token(model, loopback, cache, monkey
     assert "hf_of_this_machine" not in repr(loopback.log[1:])
 
 
-def test_who_asks_in_nobodys_name_is_not_told_to_log_in(model, loopback, cache, monkeypatch):
+def test_anonymous_requests_are_not_told_to_log_in(model, loopback, cache, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_" + "x" * 30)
     model.private = True
     with pytest.raises(DownloadError, match="private models are not downloaded here"):

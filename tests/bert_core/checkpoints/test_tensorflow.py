@@ -309,7 +309,7 @@ def test_variables_of_an_optimizer_are_no_parameters(variable):
     assert published_name(variable) is None
 
 
-def test_heads_that_nobody_asked_for_are_reported_and_optimizers_are_not():
+def test_unrequested_heads_are_reported_and_optimizers_are_not():
     model = BertModel.from_pretrained(WRITTEN / "classifier")
     assert sorted(model.load_report.unexpected) == ["classifier.bias", "classifier.weight"]
 

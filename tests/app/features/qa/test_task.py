@@ -460,7 +460,7 @@ def test_a_sentence_can_be_taken_out_and_the_rest_stays(tiny_engine: Engine) -> 
 
 
 def test_the_models_own_logits_are_used_unpadded(tiny_engine: Engine) -> None:
-    """Windows of a batch are padded to the longest; what stands in the padding says nothing."""
+    """Windows of a batch are padded to the longest; the padding does not matter."""
     engine = planted(tiny_engine, by_token({"cat": 1.0}, {"cat": 1.0}))
     result = qa(engine, "the cat sat on the mat. " * 8, "who")
     sizes = {last - first for first, last in result.coverage.windows}
