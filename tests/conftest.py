@@ -73,7 +73,7 @@ def save_head(folder: Path, head: BertPreTrainedModel) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nobody_asks_the_world(
+def no_outside_requests(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Point the Hub at a port that does not answer, and the caches at folders of the test."""

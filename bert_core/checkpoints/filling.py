@@ -102,7 +102,7 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
         raise CheckpointError(
             f"Weights are NaN or infinite: {shown}{more}. Expected finite numbers; every result of "
             "this model would be NaN. The training that wrote it diverged or the file is damaged: "
-            "get another one, or load it all the same with allow_nonfinite=True."
+            "get another one, or load it anyway with allow_nonfinite=True."
         )
 
 

@@ -192,7 +192,7 @@ class PickleFile(TensorFile):
         for key in keys:
             storage = known.get(key)
             if storage is None or key in starts:
-                raise ProgramError("Its list of storages does not fit its tensors.")
+                raise ProgramError("Its list of storages does not match its tensors.")
             starts[key] = place + 8
             held = int.from_bytes(self.read(place, 8), "little")
             place += 8 + storage.numel * storage.dtype.itemsize
@@ -201,7 +201,7 @@ class PickleFile(TensorFile):
                     f"It ends inside the storage {key[:80]}, or is wrong about its length."
                 )
         if len(starts) < len(known):
-            raise ProgramError("Its list of storages does not fit its tensors.")
+            raise ProgramError("Its list of storages does not match its tensors.")
         self._take(found, starts)
 
     # -- both -----------------------------------------------------------------------------------

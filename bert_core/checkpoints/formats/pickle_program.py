@@ -105,7 +105,7 @@ def run_program(stream: BytesIO) -> object:
         return machine.stack.pop()
     except (LookupError, ValueError, TypeError, struct.error, OverflowError, MemoryError, Warning):
         # Warning: `pickletools` warns about bad strings, and warnings may be set to raise.
-        raise ProgramError("Its instructions do not fit together.") from None
+        raise ProgramError("Its instructions are inconsistent.") from None
 
 
 class _Machine:
@@ -198,7 +198,9 @@ class _Machine:
         if not isinstance(function, _Name) or not isinstance(arguments, tuple):
             raise TypeError
         if function.path not in _MAKERS:
-            raise ProgramError(f"It calls {function.path}, which makes no table and no tensor.")
+            raise ProgramError(
+                f"It calls {function.path}, which builds neither a table nor a tensor."
+            )
         self.stack.append(_MAKERS[function.path](*arguments))
 
     def build(self, _: object) -> None:

@@ -91,7 +91,7 @@ def archive_members(path: Path) -> Iterator[Member]:
             yield from _read_zip(path)
         else:
             found = "nothing" if not start else repr(start)
-            raise CheckpointError(f"a .tar.gz or .zip archive is expected; it begins with {found}.")
+            raise CheckpointError(f"expected a .tar.gz or .zip archive; it begins with {found}.")
 
 
 def target_of(name: str) -> Path | None:
@@ -235,7 +235,7 @@ class _Inflated:
         while part := self._some(_CHUNK):
             passed += len(part)
             if passed > _MAX_PADDING or any(part):
-                raise CheckpointError("it goes on after the end of its last member.")
+                raise CheckpointError("it continues after the end of its last member.")
 
     def _some(self, count: int) -> bytes:
         """Return `count` bytes; fewer only at the end."""
@@ -304,8 +304,8 @@ def _check_kind(info: zipfile.ZipInfo) -> None:
         raise CheckpointError(f"its member {info.filename[:100]!r} is encrypted.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise CheckpointError(
-            f"its member {info.filename[:100]!r} is packed by method {info.compress_type}; only "
-            "stored and deflated ones are read."
+            f"its member {info.filename[:100]!r} is compressed by method {info.compress_type}; "
+            "expected stored or deflated."
         )
     if "\0" in info.orig_filename:
         raise CheckpointError(f"its member {info.filename[:100]!r} has a name with a NUL in it.")

@@ -456,7 +456,7 @@ def test_a_bomb_of_zeros_behind_the_end_is_refused(tmp_path, cache):
     path = pack_tar(tmp_path / "model.tar.gz", FILES)
     raw = gzip.decompress(path.read_bytes())
     path.write_bytes(gzip.compress(raw + bytes(50_000_000), compresslevel=1))
-    with pytest.raises(CheckpointError, match="goes on after the end"):
+    with pytest.raises(CheckpointError, match="continues after the end"):
         open_archive(path, cache)
 
 
