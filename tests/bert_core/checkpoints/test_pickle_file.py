@@ -239,7 +239,10 @@ def test_a_program_written_by_hand_is_read(tmp_path):
             "needs .* bytes",
         ),
         (tensor_program((2,), (1,), storage=STORAGE.replace(b"U\x010", b"U\x019")), "lacks"),
-        (tensor_program((2,), (1,), storage=STORAGE.replace(b"storage", b"program")), "fit"),
+        (
+            tensor_program((2,), (1,), storage=STORAGE.replace(b"storage", b"program")),
+            "inconsistent",
+        ),
         (tensor_program((2,), (1,), storage=b"(U\x06moduletQ"), "whole model"),
         (b"\x80\x02cos\nsystem\n(U\x04trueltR.", "os.system"),
         (b"\x80\x02cbuiltins\neval\n(U\x01xtR.", "builtins.eval"),
