@@ -407,7 +407,7 @@ def test_a_zip_with_anything_but_files_is_refused(tmp_path, cache, kind):
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_ways_of_packing_are_refused(tmp_path, cache, method):
     path = pack_zip(tmp_path / "model.zip", FILES, compression=method)
-    with pytest.raises(CheckpointError, match="packed by method"):
+    with pytest.raises(CheckpointError, match="compressed by method"):
         open_archive(path, cache)
 
 
