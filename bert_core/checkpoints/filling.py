@@ -38,7 +38,7 @@ def fill(
         The model, in evaluation mode, with its `load_report`.
 
     Raises:
-        CheckpointError: a parameter would hold NaN or infinite values, or tied copies differ.
+        CheckpointError: a parameter would be NaN or infinite, or tied copies differ.
     """
     model, shared = plan.model, shared or {}
     _fill_fresh(model, plan.report.missing, dtype)
@@ -62,7 +62,7 @@ def fill(
 
 
 def _fill_fresh(model: Fillable, missing: Sequence[str], dtype: torch.dtype) -> None:
-    """Initialize every module that lacks a parameter with fresh values of its own."""
+    """Initialise every module that has a missing parameter."""
     modules = dict(model.named_modules())
     # The order is the same in every process, so a seed gives the same fresh values everywhere.
     for owner in dict.fromkeys(name.rpartition(".")[0] for name in missing):
@@ -102,7 +102,7 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
         raise CheckpointError(
             f"Weights are NaN or infinite: {shown}{more}. Expected finite numbers; every result of "
             "this model would be NaN. The training that wrote it diverged or the file is damaged: "
-            "get another one, or load it all the same with allow_nonfinite=True."
+            "get another one, or load it anyway with allow_nonfinite=True."
         )
 
 
@@ -170,7 +170,7 @@ class _Memory:
         self._used = 0
 
     def empty(self, shape: tuple[int, ...]) -> Tensor:
-        """Return an uninitialized tensor."""
+        """Return an uninitialised tensor."""
         count = math.prod(shape)
         size = -(-count * self._dtype.itemsize // _LINE) * _LINE
         if not size:

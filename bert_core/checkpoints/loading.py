@@ -110,7 +110,7 @@ def load_tf_weights_in_bert(
 ) -> M:
     """Fill a model with the weights of a TensorFlow checkpoint; TensorFlow is not needed.
 
-    Parameters that the checkpoint does not hold keep their values and are listed in
+    Parameters that the checkpoint does not contain keep their values and are listed in
     `model.load_report.missing`; optimizer variables are ignored.
 
     Args:

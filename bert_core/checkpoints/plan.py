@@ -55,13 +55,13 @@ class Fillable(Protocol):
         """Build from a configuration."""
 
     def tied_keys(self) -> tuple[str, ...]:
-        """Names of state-dict entries that repeat another parameter."""
+        """Return the names of state-dict entries that repeat another parameter."""
 
     def tie_weights(self) -> None:
-        """Point tied parameters at their originals again."""
+        """Make tied parameters refer to their originals again."""
 
     def init_bert_weights(self, module: nn.Module) -> None:
-        """Initialize one module in place with fresh values."""
+        """Initialise one module in place with fresh values."""
 
     # ---------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class Checkpoint:
     """The opened weights of a folder.
 
     Attributes:
-        folder: the root; its `heads/<ClassName>` holds what a class changes.
+        folder: the root; its `heads/<ClassName>` contains what a class changes.
         source: its name in reports and errors.
         config: the root's configuration.
         root: the root's tensors by bare name.
@@ -218,7 +218,7 @@ def open_folder(
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
-    """Return `heads/<ClassName>`, which holds this class's changes to the root."""
+    """Return `heads/<ClassName>`, which contains this class's changes to the root."""
     head = folder / "heads" / cls.__name__
     return head if os.path.isfile(head / "config.json") else None
 
@@ -233,7 +233,7 @@ class Survey:
     Attributes:
         config: the root's configuration.
         classes: class name -> its plan; `report.mismatched` is set where loading would fail.
-        has_classifier: whether the root holds a `classifier`.
+        has_classifier: whether the root contains a `classifier`.
         classifier_of: the class that it belongs to; None if undetermined.
         file_bytes: size of all weight files, including those of heads.
     """
@@ -308,7 +308,7 @@ def match(
             )
         elif not entry.tensor.dtype.is_floating_point:
             raise CheckpointError(
-                f"{entry.file_name} holds {entry.tensor.dtype}; expected floating-point weights. "
+                f"{entry.file_name} is {entry.tensor.dtype}; expected floating-point weights. "
                 "Quantised checkpoints cannot be loaded."
             )
         else:
@@ -333,13 +333,13 @@ def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
     if not has_encoder(found):
         some = ", ".join(entry.file_name for entry in list(found.values())[:4]) or "nothing"
         raise CheckpointError(
-            f"The weights of {source} hold no part of BERT's encoder. Found: {some}. Expected "
+            f"The weights of {source} contain no part of BERT's encoder. Found: {some}. Expected "
             "names such as bert.encoder.layer.0.output.dense.weight."
         )
     held = len(layers_held(found) & set(range(layers)))
     if held < layers:
         raise CheckpointError(
-            f"The config of {source} promises {layers} layers; the weights hold {held} of them. "
+            f"The config of {source} states {layers} layers; the weights contain {held} of them. "
             "They do not belong together."
         )
 
@@ -351,7 +351,7 @@ def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Sequenc
     filled = sum(math.prod(found.tensor.shape) for found in stored.values())
     if fresh > max(filled, _MAX_FRESH):
         raise ConfigError(
-            f"The config describes {fresh:,} numbers that the weights do not hold, beside "
+            f"The config describes {fresh:,} numbers that the weights do not contain, besides "
             f"{filled:,} that they do. Its sizes cannot be right."
         )
 
@@ -362,7 +362,7 @@ def _shapes_differ(complaints: Sequence[str], names: Sequence[str]) -> str:
     if all(name.startswith(_HEADS) for name in names):
         advice = (
             "Give the number of labels that the checkpoint was trained with, or "
-            "ignore_mismatched_sizes=True to start this head afresh."
+            "ignore_mismatched_sizes=True to start with a new head."
         )
     else:
         advice = "The config and the weights do not belong together."

@@ -220,7 +220,8 @@ class Trainer:
         """
         if self.done:
             raise InputError(
-                f"The training of {self.steps_done} steps is over. Give a larger budget to go on."
+                f"The training is over after {self.steps_done} steps. Give a larger budget to "
+                "continue."
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress

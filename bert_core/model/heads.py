@@ -584,7 +584,7 @@ KINDS: Mapping[str, ModelKind] = {
         ModelKind(
             BertForPreTraining,
             "",
-            "pair of heads of pre-training",
+            "pair of pre-training heads",
             {"logits": "BTV", "seq_relationship_logits": "B2"},
             (*_WORD_LOGITS, StoredOutput("seq_relationship_logits", "padded")),
             reads_pairs=True,

@@ -42,8 +42,8 @@ def build_vocabulary(
         The tokens; a token's id is its index.
 
     Raises:
-        InputError: there is no word in the texts, or `size` cannot hold the special tokens and
-            the characters.
+        InputError: there is no word in the texts, or `size` is too small for the special tokens
+            and the characters.
     """
     counts = _count_words(texts, split)
     if not counts:

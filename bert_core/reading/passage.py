@@ -37,7 +37,7 @@ LONGEST = 30  # pieces of an answer, the usual limit
 WINDOW = 384  # tokens, as in Devlin et al.
 SHARED = 128  # pieces, as in Devlin et al.
 
-_SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may well be an answer
+_SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may be an answer
 _MOST_PLACES = 100  # places kept per answer
 
 
@@ -337,13 +337,13 @@ def _cut(runner: Runner, whole: Encoding) -> Windows:
 def _check(asked: int, pieces: int, size: int) -> None:
     """Reject empty texts, and a question that leaves too little room for the passage."""
     if not pieces:
-        raise InputError("The passage holds nothing that the model reads. Write or paste a text.")
+        raise InputError("The passage has no text that the model can read. Write or paste one.")
     if not asked:
-        raise InputError("The question holds nothing that the model reads. Ask something.")
+        raise InputError("The question has no text that the model can read. Ask a question.")
     if asked > size // 2:
         raise InputError(
             f"The question has {asked:,} pieces; it may have at most {size // 2:,}, half of the "
-            f"{size:,} tokens that are read at once, so that the passage has room beside it. "
+            f"{size:,} tokens that are read at once, to leave room for the passage. "
             "Shorten the question."
         )
 

@@ -443,7 +443,7 @@ def _find(
     else:
         folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
         vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
-        if "cased" not in name.lower():  # an archive's own name may say nothing; try its folder
+        if "cased" not in name.lower():  # an archive's own name may not tell; try its folder
             name = _told_name(folder)
     if not os.path.exists(vocab_file):  # unlike Path.exists, no exception if access is denied
         raise MissingFileError(

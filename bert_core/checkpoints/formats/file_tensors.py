@@ -147,7 +147,7 @@ class TensorFile:
             count = self._handle.readinto(view[done:])
             if not count:
                 raise CheckpointError(
-                    f"{self.path.name} ends inside the tensor {name}: it was cut or changed "
+                    f"{self.path.name} ends inside the tensor {name}: it was truncated or changed "
                     "while it was read. Get the file again."
                 )
             done += count
@@ -165,7 +165,9 @@ class TensorFile:
         if self._map is None:
             self._map = mmap.mmap(self._handle.fileno(), 0, access=mmap.ACCESS_COPY)
         if start + count * dtype.itemsize > len(self._map):
-            raise CheckpointError(f"{self.path.name} was cut while it was read. Get it again.")
+            raise CheckpointError(
+                f"{self.path.name} was truncated while it was read. Get it again."
+            )
         return torch.frombuffer(self._map, dtype=dtype, count=count, offset=start)
 
 

@@ -152,8 +152,8 @@ def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
         if end > file.size:
             raise CheckpointError(
                 f"{file.path.name} has {file.size:,} bytes; the index puts the tensor "
-                f"{entry.name} at {entry.start:,} to {end:,}. The file is cut or damaged; get it "
-                "again."
+                f"{entry.name} at {entry.start:,} to {end:,}. The file is truncated or damaged; "
+                "get it again."
             )
         if entry.start < behind and entry.size:
             raise CheckpointError(
@@ -165,7 +165,7 @@ def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
 
 # -- names ----------------------------------------------------------------------------------------
 
-# Optimizer variables, recognized by a part of their name.
+# Optimizer variables, recognised by a part of their name.
 _OPTIMIZER = {
     "adam_m",
     "adam_v",
@@ -244,7 +244,7 @@ def by_published_name(
         source: name of the checkpoint in an error.
 
     Raises:
-        CheckpointError: two variables map to one parameter, or the checkpoint holds TensorFlow 2
+        CheckpointError: two variables map to one parameter, or the checkpoint contains TensorFlow 2
             objects.
     """
     found: dict[str, BundleTensor | TransposedTensor] = {}
@@ -261,8 +261,8 @@ def by_published_name(
             continue
         if name in origin:
             raise CheckpointError(
-                f"{source} holds {name} twice, as {origin[name]} and as {variable}. Which one is "
-                "meant cannot be told."
+                f"{source} contains {name} twice, as {origin[name]} and as {variable}; expected "
+                "it once."
             )
         origin[name] = variable
         is_kernel = variable.rpartition("/")[2] == "kernel" and len(tensor.shape) == 2
@@ -290,9 +290,9 @@ def find_checkpoint(folder: Path) -> Path | None:
         if latest not in prefixes:
             shown = ", ".join(prefixes[:6]) + (" ..." if len(prefixes) > 6 else "")
             raise CheckpointError(
-                f"The folder {folder} holds {len(prefixes)} TensorFlow checkpoints ({shown}). "
-                "Which one is meant cannot be told: expected one, or a file called checkpoint "
-                'that says model_checkpoint_path: "NAME".'
+                f"The folder {folder} contains {len(prefixes)} TensorFlow checkpoints ({shown}). "
+                "Expected one, or a file called checkpoint with the line "
+                'model_checkpoint_path: "NAME" to say which.'
             )
         prefixes = [latest]
     return folder / prefixes[0] if prefixes else None

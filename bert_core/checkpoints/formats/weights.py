@@ -134,7 +134,7 @@ def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
         tensor = shards[shard].tensors.get(name)
         if tensor is None:
             raise CheckpointError(
-                f"{INDEX} says that {name} lies in {shard}; it does not. The files do not "
+                f"{INDEX} says that {name} is in {shard}; it is not. The files do not "
                 "belong together, get them again."
             )
         found[name] = tensor

@@ -93,7 +93,7 @@ def unpack(
                 _write_all(archive_members(path), fresh, path.stat().st_size, cancel)
                 model_folder(fresh)
             except CheckpointError as error:
-                raise CheckpointError(f"{what} is not unpacked: {error}") from None
+                raise CheckpointError(f"{what} was not unpacked: {error}") from None
             _rename(fresh, place / digest.result())
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -113,7 +113,7 @@ def unpacked(cache: Path, digest: object) -> Path | None:
 
 
 def model_folder(folder: Path) -> Path:
-    """Return the folder that holds the model: `folder` itself or its only model subfolder.
+    """Return the folder that contains the model: `folder` itself or its only model subfolder.
 
     Raises:
         CheckpointError: no folder, or more than one, looks like a model.
@@ -124,9 +124,9 @@ def model_folder(folder: Path) -> Path:
     if len(inner) == 1:
         return inner[0]
     names = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
-    found = f"{len(inner)} folders in it do" if inner else "neither its top nor a folder in it does"
+    found = f"{len(inner)} of its folders have one" if inner else "it has none"
     raise CheckpointError(
-        f"one folder with {' or '.join(_MARKS)} is expected, and {found}. Found: {names}."
+        f"expected {' or '.join(_MARKS)} at its root or in one folder, but {found}. Found: {names}."
     )
 
 
@@ -146,7 +146,7 @@ def _write_all(
             continue
         limits.count(member)
         if str(target).casefold() in taken:
-            raise CheckpointError(f"it holds {str(target)!r} twice.")
+            raise CheckpointError(f"it contains {str(target)!r} twice.")
         taken.add(str(target).casefold())
         check_space(folder, member.size, "unpacking it")
         path = folder / target
@@ -154,11 +154,13 @@ def _write_all(
             path.parent.mkdir(parents=True, exist_ok=True)
             file = path.open("xb", buffering=0)
         except (FileExistsError, NotADirectoryError):
-            raise CheckpointError(f"it holds {str(target)!r} as file and as folder.") from None
+            raise CheckpointError(
+                f"it contains {str(target)!r} both as a file and as a folder."
+            ) from None
         with file:
             for chunk in member.chunks:
                 if cancel is not None and cancel.is_set():
-                    raise DownloadCancelled("Unpacking was called off. Nothing was kept.")
+                    raise DownloadCancelled("Unpacking was cancelled; nothing was kept.")
                 write_all(file, chunk)
 
 

@@ -95,7 +95,7 @@ def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Ite
     lock = FileLock(place / f"{key}.lock")
     while not _acquired(lock):
         if cancel is not None and cancel.is_set():
-            raise DownloadCancelled("Called off while another process was at the same work.")
+            raise DownloadCancelled("Cancelled while another process was doing the same work.")
     try:
         yield
     finally:
@@ -134,8 +134,8 @@ def check_space(folder: Path, needed: int, what: str) -> None:
     if needed + _MARGIN > free:
         raise DownloadError(
             f"The disk is too full: {what} needs {size_text(needed)}, and {size_text(_MARGIN)} "
-            f"more must stay free; {folder} has {size_text(free)} free. Make room, or name another "
-            f"place with cache_dir= or {CACHE_VARIABLE}."
+            f"more must stay free; {folder} has {size_text(free)} free. Make room, or choose "
+            f"another folder with cache_dir= or {CACHE_VARIABLE}."
         )
 
 
@@ -144,12 +144,12 @@ def disk_error(error: OSError, folder: Path, what: str) -> DownloadError:
     if error.errno in _FULL:
         return DownloadError(
             f"{what} does not fit: the disk of {folder}, or your share of it, is full. What was "
-            f"written has been removed. Make room, or name another place with cache_dir= or "
-            f"{CACHE_VARIABLE}."
+            f"written has been removed. Make room, or choose another folder with cache_dir= "
+            f"or {CACHE_VARIABLE}."
         )
     reason = error.strerror or type(error).__name__
     return DownloadError(
-        f"{what} cannot be kept in {folder}: {reason}. Name another place with cache_dir= or "
+        f"{what} cannot be stored in {folder}: {reason}. Choose another folder with cache_dir= or "
         f"{CACHE_VARIABLE}."
     )
 

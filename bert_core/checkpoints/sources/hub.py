@@ -111,7 +111,7 @@ class DownloadPlan:
 
     @property
     def folder(self) -> Path:
-        """The folder that holds the files once fetched."""
+        """The folder of the files once they are fetched."""
         return self.storage / "snapshots" / self.commit
 
 
@@ -147,7 +147,7 @@ def plan_download(
         return _plan_of(held, name, revision, cache, token)
     if offline():
         raise DownloadError(
-            f"{name} is not on this machine, and the environment forbids asking the Hub "
+            f"{name} is not on this machine, and the environment forbids requests to the Hub "
             "(HF_HUB_OFFLINE)."
         )
     try:
@@ -175,7 +175,7 @@ def _plan_from(
     """Build a plan from the Hub's answer."""
     commit = found.sha
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
-        raise DownloadError(f"{name}: what answers is not the Hub; it names no commit.")
+        raise DownloadError(f"{name}: the server that answered is not the Hub; it gave no commit.")
     listed = {file.rfilename: file for file in found.siblings or ()}
     folder = _storage(cache, name) / "snapshots" / commit
     files = []
@@ -344,12 +344,14 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
     )
     meter.add(before + file.size - meter.done)  # the client shows no bar for small or shared files
     if Path(found) != path:
-        raise DownloadError(f"{plan.name}: the Hub gave {file.name} of another commit. Try again.")
+        raise DownloadError(
+            f"{plan.name}: the Hub sent {file.name} from another commit. Try again."
+        )
     if not _is_listed(path, file):
         _remove(path)
         raise DownloadError(
-            f"{plan.name}: {file.name} arrived with other contents than the Hub lists (their "
-            "digests differ). It has been removed. Try again."
+            f"{plan.name}: {file.name} does not match the digest that the Hub lists. It has been "
+            "removed. Try again."
         )
 
 

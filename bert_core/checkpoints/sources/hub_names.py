@@ -1,6 +1,6 @@
 """Names on the Hugging Face Hub: model ids, and the files of a model that are needed.
 
-A repository often holds the same weights five times, in formats for five libraries; only the
+A repository often contains the same weights five times, in formats for five libraries; only the
 files that are needed are fetched.
 """
 
@@ -68,9 +68,9 @@ def hub_id(text: str) -> str:
     if is_hub_id(text):
         return text
     raise InputError(
-        f"{_short(text)} is no id on the Hugging Face Hub. Expected owner/name in letters, digits, "
-        "dots, hyphens and underscores, such as google-bert/bert-base-uncased, or a short name "
-        "such as bert-base-uncased."
+        f"{_short(text)} is not an id on the Hugging Face Hub. Expected owner/name in letters, "
+        "digits, dots, hyphens and underscores, such as google-bert/bert-base-uncased, or "
+        "a short name such as bert-base-uncased."
     )
 
 
@@ -106,8 +106,8 @@ def checked_revision(revision: str | None) -> str:
         or "" in parts
     ):
         raise InputError(
-            f"{_short(str(revision))} is no revision. Expected a branch, a tag or a commit, such "
-            "as main."
+            f"{_short(str(revision))} is not a revision. Expected a branch, a tag or a commit, "
+            "such as main."
         )
     return revision
 
@@ -143,14 +143,14 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     if part is Part.TOKENIZER:
         if VOCABULARY not in tokenizer:
             raise MissingFileError(
-                f"{repository} has no {VOCABULARY}; its tokenizer is of another kind than BERT's. "
+                f"{repository} has no {VOCABULARY}; its tokenizer is not BERT's. "
                 f"Found: {_listed(names)}."
             )
         return tokenizer
     config = [name for name in CONFIG_NAMES if name in names][:1]
     if not config:
         raise MissingFileError(
-            f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is no BERT. Found: "
+            f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is not a BERT model. Found: "
             f"{_listed(names)}."
         )
     if part is Part.CONFIG:
@@ -160,7 +160,7 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         expected = f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or {_CKPT}"
         expected = _CKPT if part is Part.TENSORFLOW else expected
         raise CheckpointError(
-            f"{repository} has no weights that can be read here. Expected {expected}. Found: "
+            f"{repository} has no weights in a supported format. Expected {expected}. Found: "
             f"{_listed(names)}."
         )
     heads = sorted(name for name in names if _HEAD.fullmatch(name))

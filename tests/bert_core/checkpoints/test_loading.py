@@ -473,9 +473,9 @@ def test_the_classic_keyword_names_the_model(tiny, write_folder):
 
 def test_a_model_is_named_once(tiny, write_folder):
     folder = write_folder(tiny.config, tiny.state_dict())
-    with pytest.raises(InputError, match=r"given 0 names.*pretrained_model_name_or_path="):
+    with pytest.raises(InputError, match=r"given 0 models.*pretrained_model_name_or_path="):
         BertModel.from_pretrained()
-    with pytest.raises(InputError, match="given 2 names"):
+    with pytest.raises(InputError, match="given 2 models"):
         BertModel.from_pretrained(folder, pretrained_model_name_or_path=folder)
 
 
