@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -18,8 +17,8 @@ from bert_core.bundled.figures import FIGURES, write_figures
 from bert_core.bundled.leanings import BIAS, write_bias
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
-from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.finetuning.state import trained_weights
+from bert_core.errors import MissingFileError
+from bert_core.finetuning.state import load_state, trained_weights
 from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
@@ -29,7 +28,7 @@ from training.card import READING, write_card
 from training.curve import write_curve
 from training.evaluation import Measured
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
-from training.stage import LOG, SETTINGS, STATE
+from training.stage import LOG, SETTINGS, newest_state
 from training.task_model import HEADS, LABELS
 
 # Fields a bundle's config takes from the encoder's; the rest are our own or defaults.
@@ -82,7 +81,9 @@ def export(
         MissingFileError: the work folder has no saved state yet.
         CheckpointError: the saved state is damaged.
     """
-    parameters = trained_weights(_read(work / STATE))
+    if (state := newest_state(work, load_state)) is None:
+        raise MissingFileError(f"There is no saved training in {work}. Run `pretrain` first.")
+    parameters = trained_weights(state[1])
     if blend is not None:
         parameters = blended(parameters, blend)
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
@@ -172,16 +173,6 @@ def seal(folder: Path) -> Bundle:
     with weights.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Bundle(folder, digest, weights.stat().st_size)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise MissingFileError(f"There is no saved training at {path}. Run `pretrain` first.")
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-    except (RuntimeError, EOFError) as error:
-        raise CheckpointError(f"The saved training {path} cannot be read ({error}).") from error
-    return state
 
 
 def _config(init: str) -> BertConfig:

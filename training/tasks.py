@@ -25,7 +25,7 @@ from bert_core.finetuning import (
 from bert_core.text.tokenizer import BertTokenizer
 from training.cloze import gapped_sentences
 from training.held_out import held_out
-from training.mixture import Mixture, Part
+from training.mixture import Mixture, MixtureSettings, Part
 from training.rows import (
     CHOICE_FILES,
     MISC_SOURCES,
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TaskSettings:
-    """How many rows of each task a step has.
+    """How many rows of each task a step has, and its pretraining part.
 
     Attributes:
         questions: question rows, in two parts by length.
@@ -62,6 +62,9 @@ class TaskSettings:
         weights: weights of the losses, by task.
         max_length: tokens per window; longer passages give several windows.
         stride: tokens shared by neighbouring windows.
+        rows: total rows of all tasks but `gapped`, divided among them in proportion to the square
+            roots of their sizes; None uses the numbers above.
+        pretraining: the smaller, pretraining part of the step.
         seed: seed of what is drawn.
     """
 
@@ -85,6 +88,8 @@ class TaskSettings:
     )
     max_length: int = 320
     stride: int = 96
+    rows: int | None = None
+    pretraining: MixtureSettings = field(default_factory=MixtureSettings)
     seed: int = 30
 
 
@@ -259,17 +264,14 @@ def shares(sizes: Sequence[float] | np.ndarray[Any, Any], total: int) -> list[in
     return [int(count) for count in counts]
 
 
-def by_square_root(settings: TaskSettings, rows: TaskRows, total: int) -> TaskSettings:
-    """Divide the rows of a step among the tasks by the square roots of their sizes.
+def by_square_root(settings: TaskSettings, rows: TaskRows) -> TaskSettings:
+    """Divide the rows of a step, if `settings.rows` names their total, among the tasks.
 
-    A task with a hundred times the rows of another is then seen ten times as often, not a
-    hundred times or equally often (Stickland and Murray 2019 compare such powers).
-
-    Args:
-        settings: settings to keep, except the numbers of rows.
-        rows: the rows of each task.
-        total: rows in a step.
+    A task with a hundred times the rows of another is seen ten times as often, not a hundred times
+    or equally often (Stickland and Murray 2019 compare such powers).
     """
+    if settings.rows is None:
+        return settings
     sizes = (
         len(rows.answered) + len(rows.short) + len(rows.unanswered),
         len(rows.tags),
@@ -277,7 +279,7 @@ def by_square_root(settings: TaskSettings, rows: TaskRows, total: int) -> TaskSe
         len(rows.sentiment),
         sum(map(len, rows.choices)) + len(rows.two_choices),
     )
-    asked, tags, partial_tags, sentiment, chosen = shares(np.sqrt(sizes), total)
+    asked, tags, partial_tags, sentiment, chosen = shares(np.sqrt(sizes), settings.rows)
     return replace(
         settings,
         questions=asked,

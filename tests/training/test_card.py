@@ -16,8 +16,8 @@ from training.aims import calibration
 from training.card import write_card
 from training.evaluation import Measured
 from training.export import describe_bundle, export
+from training.lessons import run_stage
 from training.mixture import MixtureSettings
-from training.pretrain import pretrain
 from training.recipe_text import describe_stage, time_spent
 from training.record import StageRecord, read_record, stage_record, write_record
 from training.sources import SOURCES, TASK_SOURCES
@@ -35,7 +35,7 @@ def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     trainer = TrainerSettings(Budget(steps=2), 6e-4, 100)
     settings = StageSettings(data, folder, str(encoder), trainer)
-    pretrain(settings, SMALL, say=lambda line: None)
+    run_stage("pretrain", settings, SMALL, say=lambda line: None)
     return folder
 
 
