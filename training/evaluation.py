@@ -31,7 +31,12 @@ from bert_core.text.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias
 from training.calibration import HEADS, Head, calibration_figures, trained
-from training.pretraining_evaluation import everyday_gaps, masked_words, next_sentences
+from training.pretraining_evaluation import (
+    RUNNING_TEXT,
+    everyday_gaps,
+    masked_words,
+    next_sentences,
+)
 from training.question_evaluation import question_figures
 from training.record import RECORD, read_record
 from training.rows import is_there
@@ -82,7 +87,7 @@ _TASKS = (
         "masked words",
         BertForPreTraining,
         masked_words,
-        ("text/wikitext2-valid-test.txt",),
+        (RUNNING_TEXT,),
         _WORDS,
     ),
     _Part(

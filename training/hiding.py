@@ -12,15 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.pretraining import (
-    MaskingVocabulary,
-    PretrainingBatch,
-    Rows,
-    gather_positions,
-)
+from bert_core.pretraining import MaskingVocabulary
+from bert_core.pretraining.corruption import IGNORED
 from training.words import content_pieces
 
-_IGNORED = -100
+Hidden = tuple[Tensor, Tensor]  # ids with some of them hidden, and labels; both (B, T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,53 +114,13 @@ def everywhere_places(
     return sorted(chosen)
 
 
-def hidden_batch(
-    input_ids: Tensor, places: Sequence[Sequence[int]], mask_id: int, rows: Rows | None = None
-) -> PretrainingBatch:
-    """Put [MASK] at the given positions and keep the original ids as labels.
+def hide(input_ids: Tensor, places: Sequence[Sequence[int]], mask_id: int) -> Hidden:
+    """Return the ids (B, T) with [MASK] at the given positions of each row, and the labels there.
 
-    Args:
-        input_ids: (B, T); not modified.
-        places: positions to hide in each row.
-        mask_id: id of [MASK].
-        rows: padded rows, if there is padding.
+    >>> hide(torch.tensor([[1, 5, 2]]), [[1]], 4)[1].tolist()
+    [[-100, 5, -100]]
     """
-    labels = torch.full_like(input_ids, _IGNORED)
+    labels = torch.full_like(input_ids, IGNORED)
     for row, chosen in enumerate(places):
         labels[row, list(chosen)] = input_ids[row, list(chosen)]
-    hidden = torch.where(labels == _IGNORED, input_ids, mask_id)
-    positions, position_labels, _ = gather_positions(labels)
-    return PretrainingBatch(
-        hidden,
-        None if rows is None else rows.token_type_ids,
-        None if rows is None else rows.attention_mask,
-        positions,
-        position_labels,
-    )
-
-
-def joined_batches(first: PretrainingBatch, second: PretrainingBatch) -> PretrainingBatch:
-    """Concatenate two batches whose rows have the same length.
-
-    >>> one = hidden_batch(torch.tensor([[1, 5, 2]]), [[1]], 4)
-    >>> two = hidden_batch(torch.tensor([[1, 6, 2], [1, 7, 2]]), [[0, 1], [1]], 4)
-    >>> joined_batches(one, two).position_labels.tolist()
-    [[5, -100], [1, 6], [7, -100]]
-    """
-    assert first.positions is not None and first.position_labels is not None  # noqa: PT018
-    assert second.positions is not None and second.position_labels is not None  # noqa: PT018
-    width = max(first.positions.shape[1], second.positions.shape[1])
-    fitted = {
-        name: torch.cat([_widened(getattr(batch, name), width, fill) for batch in (first, second)])
-        for name, fill in (("positions", 0), ("position_labels", _IGNORED))
-    }
-    whole = {
-        name: torch.cat([getattr(first, name), getattr(second, name)])
-        for name in ("input_ids", "token_type_ids", "attention_mask")
-        if getattr(first, name) is not None
-    }
-    return PretrainingBatch(**whole, **fitted)
-
-
-def _widened(values: Tensor, width: int, fill: int) -> Tensor:
-    return torch.nn.functional.pad(values, (0, width - values.shape[1]), value=fill)
+    return torch.where(labels == IGNORED, input_ids, mask_id), labels

@@ -13,12 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.finetuning import (
-    Choices,
-    LabelledText,
-    Question,
-    TaggedWords,
-)
+from bert_core.finetuning import Choices, LabelledText, Question, TaggedWords
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
@@ -26,12 +21,11 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.pretraining import MaskingVocabulary, mask_tokens
 from bert_core.reading.passage import PassageAnswers
 from bert_core.reading.running import batches
 from bert_core.reading.tagging import TagScheme
 from bert_core.text.tokenizer import BertTokenizer
-from training.pretraining_evaluation import WORD_RATE
+from training.pretraining_evaluation import masked_batches
 from training.question_evaluation import normalized, read_questions
 from training.rows import TAGS
 from training.scores import Floats
@@ -74,10 +68,7 @@ def masked_words(
     model: BertForPreTraining, tokenizer: BertTokenizer, blocks: Sequence[list[int]], seed: int
 ) -> Iterator[Judged]:
     """Judge masked words in packed blocks of running text of one length."""
-    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
-    generator = torch.Generator().manual_seed(seed)
-    for rows in _groups(blocks, _BLOCKS):
-        masked = mask_tokens(torch.tensor(rows), masking, rate=WORD_RATE, generator=generator)
+    for _, masked in masked_batches(tokenizer, blocks, _BLOCKS, seed):
         scores = model.scores_at(
             masked.input_ids.to(model.device), masked.positions.to(model.device)
         )

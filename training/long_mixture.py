@@ -18,15 +18,9 @@ from torch import Tensor
 
 from bert_core.finetuning import Loss
 from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import PretrainingBatch, gather_positions, mask_tokens
+from bert_core.pretraining import PretrainingBatch
 from training.corpus import EVERYDAY, EncodedText
-from training.hiding import (
-    WordTables,
-    asked_places,
-    everywhere_places,
-    hidden_batch,
-    joined_batches,
-)
+from training.hiding import WordTables, asked_places, everywhere_places, hide
 from training.mixture import (
     NO_PAIRS,
     SHARES,
@@ -36,6 +30,7 @@ from training.mixture import (
     StepSettings,
     TextParts,
     fitting_sentences,
+    labelled,
     part_loss,
 )
 from training.relations import Relations
@@ -173,12 +168,10 @@ class LongMixture(TextParts):
         places = [
             everywhere_places(row, self.tables, source, rate=rate) for row in rows[:first].tolist()
         ]
-        if not first:
-            return self._masked(rows, rate, generator)
-        hidden = hidden_batch(rows[:first], places, self.tables.mask_id)
-        if first == len(rows):
-            return hidden
-        return joined_batches(hidden, self._masked(rows[first:], rate, generator))
+        parts = [hide(rows[:first], places, self.tables.mask_id)]
+        if first < len(rows):
+            parts.append(self._masked(rows[first:], rate, generator))
+        return labelled(parts)
 
     # -- short rows ------------------------------------------------------------------------------
 
@@ -205,18 +198,10 @@ class LongMixture(TextParts):
             asked_places(row, self.tables, source, any_word=self.settings.any_word)
             for row in rows.input_ids[: sum(asked)].tolist()
         ]
-        masked = mask_tokens(
-            rows.input_ids, self.masking, rate=0.15, whole_words=True, generator=generator
-        )
-        labels, input_ids = masked.labels.clone(), masked.input_ids.clone()
-        for row, hidden in enumerate(places):
-            labels[row], input_ids[row] = -100, rows.input_ids[row]
-            labels[row, hidden] = rows.input_ids[row, hidden]
-            input_ids[row, hidden] = self.tables.mask_id
-        positions, position_labels, _ = gather_positions(labels)
-        return PretrainingBatch(
-            input_ids, rows.token_type_ids, rows.attention_mask, positions, position_labels
-        )
+        first = len(places)
+        hidden = hide(rows.input_ids[:first], places, self.tables.mask_id)
+        ids, labels = self._masked(rows.input_ids, 0.15, generator, whole_words=True)
+        return labelled([hidden, (ids[first:], labels[first:])], rows)
 
     def _relation_batch(self, step: int) -> PretrainingBatch:
         """Return the facts of a step; four steps share a pool sorted by length."""
@@ -225,7 +210,7 @@ class LongMixture(TextParts):
         mine = self._relation_pool(number)[turn * count : (turn + 1) * count]
         rows = self._sentence_rows([ids for ids, _ in mine])
         places = [[place + 1 for place in hidden] for _, hidden in mine]  # after [CLS]
-        return hidden_batch(rows.input_ids, places, self.tables.mask_id, rows)
+        return labelled([hide(rows.input_ids, places, self.tables.mask_id)], rows)
 
     def _draw_relations(self, number: int) -> list[tuple[list[int], list[int]]]:
         source = np.random.default_rng((self.settings.seed, 4, number))

@@ -7,7 +7,7 @@ of the long pretraining from the same parts.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from bert_core.pretraining import (
     Rows,
     RowTokens,
     SentencePair,
+    gather_positions,
     joint_loss,
     mask_tokens,
     pack_blocks,
@@ -32,6 +33,7 @@ from bert_core.pretraining import (
     sentence_rows,
 )
 from training.corpus import EVERYDAY, EncodedText
+from training.hiding import Hidden
 
 T = TypeVar("T")
 Ids = NDArray[np.int64]
@@ -251,12 +253,11 @@ class TextParts:
             self.sizes.pair_length,
             self.tokens,
         )
-        labels = torch.tensor([pair.label for pair in pairs])
         if step % self.sizes.masked_pairs_every:  # whole sentences, as they are judged later
-            return PretrainingBatch(
-                rows.input_ids, rows.token_type_ids, rows.attention_mask, None, None, labels
-            )
-        return self._masked(rows.input_ids, 0.15, generator, rows=rows, labels=labels)
+            batch = PretrainingBatch(rows.input_ids, rows.token_type_ids, rows.attention_mask)
+        else:
+            batch = labelled([self._masked(rows.input_ids, 0.15, generator)], rows)
+        return replace(batch, next_sentence_label=torch.tensor([pair.label for pair in pairs]))
 
     def _pairs(self, step: int) -> list[SentencePair[Place]]:
         """Return the pairs of a step; four steps share a pool that is sorted by length."""
@@ -284,26 +285,13 @@ class TextParts:
         return int(starts[place[1] + 1] - starts[place[1]])
 
     def _masked(
-        self,
-        input_ids: Tensor,
-        rate: float,
-        generator: torch.Generator,
-        *,
-        rows: Rows | None = None,
-        labels: Tensor | None = None,
-        whole_words: bool = False,
-    ) -> PretrainingBatch:
+        self, input_ids: Tensor, rate: float, generator: torch.Generator, whole_words: bool = False
+    ) -> Hidden:
+        """Return corrupted ids and labels, both (B, T)."""
         masked = mask_tokens(
             input_ids, self.masking, rate=rate, whole_words=whole_words, generator=generator
         )
-        return PretrainingBatch(
-            masked.input_ids,
-            None if rows is None else rows.token_type_ids,
-            None if rows is None else rows.attention_mask,
-            masked.positions,
-            masked.position_labels,
-            labels,
-        )
+        return masked.input_ids, masked.labels
 
 
 class Mixture(TextParts):
@@ -330,7 +318,8 @@ class Mixture(TextParts):
         input_ids, rate = self._block_rows(step), settings.rate_at(progress)
         for rows in input_ids.chunk(settings.splits):
             share = len(rows) / len(input_ids)
-            parts.append(Part("blocks", self._masked(rows, rate, generator), share, share=share))
+            batch = labelled([self._masked(rows, rate, generator)])
+            parts.append(Part("blocks", batch, share, share=share))
         if settings.sentences:
             parts.append(self._sentence_part(step, generator))
         return parts
@@ -339,8 +328,8 @@ class Mixture(TextParts):
         source = np.random.default_rng((self.settings.seed, 1, step))
         texts = source.choice(len(self.texts), size=self.settings.sentences, p=self.weights)
         rows = self._sentence_rows([self._drawn(self.places[n], n, source) for n in texts])
-        batch = self._masked(rows.input_ids, 0.2, generator, rows=rows, whole_words=True)
-        return Part("sentences", batch, self.settings.word_weight)
+        masked = self._masked(rows.input_ids, 0.2, generator, whole_words=True)
+        return Part("sentences", labelled([masked], rows), self.settings.word_weight)
 
     def _sentence_weights(self) -> NDArray[np.float64]:
         """Return the probability of drawing from each text."""
@@ -352,6 +341,19 @@ class Mixture(TextParts):
             weights[~short] *= (1.0 - everyday) / weights[~short].sum()
         shares: NDArray[np.float64] = weights / weights.sum()
         return shares
+
+
+def labelled(parts: Sequence[Hidden], rows: Rows | None = None) -> PretrainingBatch:
+    """Build a batch from ids and labels, the rows of several parts below each other.
+
+    Args:
+        parts: for each part what the model sees and what it has to predict.
+        rows: all rows before anything was hidden, if there is padding.
+    """
+    ids, labels = (torch.cat(each) for each in zip(*parts, strict=True))
+    positions, position_labels, _ = gather_positions(labels)
+    types, mask = (None, None) if rows is None else (rows.token_type_ids, rows.attention_mask)
+    return PretrainingBatch(ids, types, mask, positions, position_labels)
 
 
 def fitting_sentences(text: EncodedText, odd: Sequence[int] = (), quote: int = -1) -> Ids:

@@ -1,7 +1,7 @@
 """Pad batches to a few fixed lengths, which suits compiled steps on a graphics card."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
@@ -59,13 +59,3 @@ class Padded:
             else value
             for name, value in tensors.items()
         }
-
-
-def tokens_of(parts: Sequence[Any]) -> int:
-    """Count the tokens in a step, including padding."""
-    total = 0
-    for part in parts:
-        batch = part.batch
-        ids = batch.input_ids if isinstance(batch, PretrainingBatch) else batch["input_ids"]
-        total += ids.numel()
-    return total

@@ -1,13 +1,20 @@
 """Measure the pretraining heads: masked words, next sentence, everyday gaps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from bert_core.bundled.figures import Figure
 from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import MaskingVocabulary, RowTokens, mask_tokens, pack_blocks
+from bert_core.pretraining import (
+    MaskedTokens,
+    MaskingVocabulary,
+    RowTokens,
+    mask_tokens,
+    pack_blocks,
+)
 from bert_core.reading.running import batches
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import FIRST_FIVE, FIRST_GUESS, next_sentence
@@ -17,6 +24,7 @@ from training.gaps import GAPS, Gap
 from training.rows import json_rows
 from training.scores import counted
 
+RUNNING_TEXT = "text/wikitext2-valid-test.txt"
 WORD_SEED = 1234
 WORD_RATE = 0.15
 BLOCK_LENGTH = 128
@@ -26,30 +34,44 @@ BATCH = 32  # blocks; changing it changes what the fixed seed draws
 @torch.no_grad()
 def masked_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
     """Measure top-1 and top-5 of masked words in running text: 15 % corrupted, fixed seed."""
-    [path, *_] = sorted((data / "text").glob("wikitext2-valid-test.txt*"))
-    tokens = RowTokens.from_vocab(tokenizer.vocab)
+    blocks = running_text(model, tokenizer, data / RUNNING_TEXT)
+    hits, cases = torch.zeros(2, dtype=torch.long), 0
+    for _, masked in masked_batches(tokenizer, blocks, BATCH, WORD_SEED):
+        hits += right_guesses(model, masked.input_ids, masked)
+        cases += int(masked.weights.sum())
+    first, five = hits.tolist()
+    return [counted(FIRST_GUESS, first, cases), counted(FIRST_FIVE, five, cases)]
+
+
+def running_text(
+    model: BertForPreTraining, tokenizer: BertTokenizer, path: Path
+) -> list[list[int]]:
+    """Pack a text, plain or compressed, into blocks of one length."""
     length = min(BLOCK_LENGTH, model.config.max_position_embeddings)
     documents = (
         [index for row in plain_ids(tokenizer, document) for index in row]
-        for document in read_documents(path)
+        for document in read_documents(path if path.is_file() else Path(f"{path}.xz"))
     )
-    blocks = pack_blocks(documents, length, tokens)
-    full = [block for block in blocks if len(block) == length] or blocks[:1]
+    blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
+    return [block for block in blocks if len(block) == length] or blocks[:1]
+
+
+def masked_batches(
+    tokenizer: BertTokenizer, blocks: Sequence[list[int]], size: int, seed: int
+) -> Iterator[tuple[Tensor, MaskedTokens]]:
+    """Yield blocks (B, T) in batches, and the same corrupted as in BERT's pretraining."""
     masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
-    generator = torch.Generator().manual_seed(WORD_SEED)
-    first = among_five = cases = 0
-    for start in range(0, len(full), BATCH):
-        rows = torch.tensor(full[start : start + BATCH])
-        masked = mask_tokens(rows, masking, rate=WORD_RATE, generator=generator)
-        labels = masked.position_labels.to(model.device)
-        scores = model.scores_at(
-            masked.input_ids.to(model.device), masked.positions.to(model.device)
-        )
-        hits = scores.topk(5).indices == labels[..., None]  # (B, P, 5)
-        first += int(hits[..., 0].sum())
-        among_five += int(hits.any(-1).sum())
-        cases += int((labels >= 0).sum())
-    return [counted(FIRST_GUESS, first, cases), counted(FIRST_FIVE, among_five, cases)]
+    generator = torch.Generator().manual_seed(seed)
+    for start in range(0, len(blocks), size):
+        rows = torch.tensor(blocks[start : start + size])
+        yield rows, mask_tokens(rows, masking, rate=WORD_RATE, generator=generator)
+
+
+def right_guesses(model: BertForPreTraining, input_ids: Tensor, masked: MaskedTokens) -> Tensor:
+    """Count the hidden pieces that are the first guess, and those among the first five; (2,)."""
+    scores = model.scores_at(input_ids.to(model.device), masked.positions.to(model.device))
+    hits = scores.topk(5).indices.cpu() == masked.position_labels[..., None]  # (B, P, 5)
+    return torch.stack([hits[..., 0].sum(), hits.any(-1).sum()])
 
 
 @torch.no_grad()

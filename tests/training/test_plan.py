@@ -15,7 +15,7 @@ from bert_core.pretraining import joint_loss
 from tests.training.whole import ROWS, SMALL
 from training.lessons import pretraining_lesson, task_lesson
 from training.mixture import MixtureSettings, Part
-from training.padding import Padded, tokens_of
+from training.padding import Padded
 from training.plan import PLANS, choose
 from training.stage import StageSettings, closing_builders, make_trainer
 from training.task_model import TaskModel, TaskPart, task_loss
@@ -81,6 +81,15 @@ def test_rows_are_divided_by_square_roots() -> None:
     counts = (found.questions, found.tags, found.partial_tags, found.sentiment, found.choices)
     assert counts == (16, 8, 4, 2, 6)
     assert found.weights == TaskSettings().weights
+
+
+def tokens_of(parts: list[Any]) -> int:
+    """Count the tokens in a step, including padding."""
+    batches = [part.batch for part in parts]
+    return sum(
+        (batch["input_ids"] if isinstance(batch, dict) else batch.input_ids).numel()
+        for batch in batches
+    )
 
 
 @pytest.fixture
