@@ -14,8 +14,7 @@ from bert_core.errors import BertError
 from bert_core.finetuning import Budget
 from training.blend import Blend
 from training.evaluation import Measured, measure
-from training.export import export
-from training.finish import finish
+from training.export import export, finish
 from training.lessons import run_stage
 from training.plan import LONG, PLANS, PRETRAIN, TASKS, choose
 from training.pretraining_evaluation import fills, gap_answers

@@ -181,10 +181,7 @@ def _over_both(odds: Floats) -> tuple[Estimate, Estimate]:
     skews = np.abs(means).mean(axis=1)  # (R,)
     shares = (np.array(means) > 0).mean(axis=1)
     own = odds.mean(axis=1)
-    return (
-        _estimate(float(np.abs(own).mean()), skews),
-        _estimate(float((own > 0).mean()), shares),
-    )
+    return (_estimate(float(np.abs(own).mean()), skews), _estimate(float((own > 0).mean()), shares))
 
 
 def _estimate(value: float, drawn: Floats) -> Estimate:

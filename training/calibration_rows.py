@@ -34,17 +34,16 @@ from bert_core.pretraining import split_sentences
 from bert_core.text.tokenizer import BertTokenizer
 from training import judgements
 from training.corpus import read_documents, text_files
-from training.held_out import held_out
 from training.judgements import Judged
 from training.mixture import NO_PAIRS
-from training.pretraining_evaluation import RUNNING_TEXT, WORD_SEED, running_text
+from training.pretraining_evaluation import RUNNING_TEXT, WORD_SEED, pairs_by_kind, running_text
 from training.question_evaluation import elsewhere, xquad
 from training.rows import (
     CHOICE_FILES,
     QUESTION_FILES,
     TWO_CHOICE_FILES,
     choices,
-    json_rows,
+    held_out,
     questions,
     sentiments,
     tagged_words,
@@ -128,7 +127,7 @@ def fit_choices(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, data: Path
 ) -> Iterator[Judged]:
     """Judge the choices that training leaves out."""
-    rows = choices(data, (*CHOICE_FILES, *TWO_CHOICE_FILES), held_out=True)
+    rows = choices(data, (*CHOICE_FILES, *TWO_CHOICE_FILES), kept_apart=True)
     return judgements.choices(model, tokenizer, rows)
 
 
@@ -176,16 +175,10 @@ def words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Ev
 
 def pairs(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Evaluated:
     """Judge the evaluation pairs, random and of the same document."""
-    kinds = ("random", "same")
-    rows = json_rows(data / "nsp", "eval_pairs.jsonl")
-    parts = {}
-    for kind in kinds:
-        chosen = [
-            LabelledText(row["sentence_a"], row["label"], row["sentence_b"])
-            for row in rows
-            if row["kind"] == kind
-        ]
-        parts[kind] = judgements.sentence_pairs(model, tokenizer, chosen)
+    kinds, found = ("random", "same"), pairs_by_kind(data)
+    parts = {
+        kind: judgements.sentence_pairs(model, tokenizer, found.get(kind, [])) for kind in kinds
+    }
     each = [Told(f"next sentence, {kind}", "nsp/eval_pairs", [kind], False) for kind in kinds]
     both = Told("next sentence", "nsp/eval_pairs, random and same", kinds)
     return Evaluated(parts, [both, *each])

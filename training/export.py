@@ -24,11 +24,12 @@ from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 from training.blend import Blend, blended
+from training.calibration import calibrate
 from training.card import READING, write_card
 from training.curve import write_curve
-from training.evaluation import Measured
+from training.evaluation import Measured, measure
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
-from training.stage import LOG, SETTINGS, newest_state
+from training.stage import LOG, SETTINGS, Say, newest_state
 from training.task_model import HEADS, LABELS
 
 # Fields a bundle's config takes from the encoder's; the rest are our own or defaults.
@@ -75,7 +76,7 @@ def export(
         work: the work folder of the training.
         folder: the bundle's folder, created if needed.
         blend: a model whose weights are mixed in.
-        to_be_finished: leave head statistics and verification to `training.finish`.
+        to_be_finished: leave head statistics and verification to `finish`.
 
     Raises:
         MissingFileError: the work folder has no saved state yet.
@@ -140,13 +141,20 @@ def _write_heads(parameters: Mapping[str, torch.Tensor], config: BertConfig, fol
         write_safetensors(target / "model.safetensors", tensors)
 
 
-def describe_bundle(folder: Path, measured: Measured) -> None:
-    """Write figures, bias and the model card into a bundle.
+def finish(folder: Path, data: Path, device: str = "cpu", say: Say = print) -> None:
+    """Complete a bundle that `export` has just written: temperatures, figures, card, verification.
 
-    Args:
-        folder: the bundle's folder.
-        measured: the measurements of exactly these weights.
+    Everything is computed from the bundle itself, in an order that leaves nothing out of date:
+    temperatures go into the configuration, whose hash is then recorded for verification.
     """
+    calibrate(folder, data, device, say=say)
+    write_verification(folder)
+    write_head_statistics(folder)
+    describe_bundle(folder, measure(folder, data, device, say=say))
+
+
+def describe_bundle(folder: Path, measured: Measured) -> None:
+    """Write figures, bias and the model card into a bundle, measured on exactly these weights."""
     config = BertConfig(str(folder / "config.json"))
     model = BertForPreTraining.from_pretrained(folder)
     bundle = seal(folder)

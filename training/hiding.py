@@ -14,8 +14,23 @@ from torch import Tensor
 
 from bert_core.pretraining import MaskingVocabulary
 from bert_core.pretraining.corruption import IGNORED
-from training.words import content_pieces
 
+# Words that say little by themselves; all others are content words.
+_SMALL = (
+    "a about above after again against all almost along already also although always am among "
+    "an and another any are as at away be became because become been before behind being "
+    "below between both but by can could did do does doing don done down during each either "
+    "else enough ever every few for from further get gets getting got had has have having he "
+    "her here hers herself him himself his how however i if in into is isn it its itself just "
+    "least less ll m many may me might mine more most much must my myself near neither never "
+    "no nor not now of off often on once one only onto or other others our ours ourselves out "
+    "over own per perhaps quite rather re s same shall she should since so some still such t "
+    "than that the their theirs them themselves then there these they this those though "
+    "through thus to too toward towards under until up upon us ve very was we well were what "
+    "when where whether which while who whom whose why will with within without would yet you "
+    "your yours yourself"
+)
+FUNCTION_WORDS = frozenset(_SMALL.split())
 Hidden = tuple[Tensor, Tensor]  # ids with some of them hidden, and labels; both (B, T)
 
 
@@ -39,11 +54,11 @@ class WordTables:
     def from_vocab(cls, vocab: dict[str, int]) -> "WordTables":
         """Read the tables from a tokenizer's `vocab`."""
         masking = MaskingVocabulary.from_vocab(vocab)
+        content = [False] * len(masking.special)
+        for piece, index in vocab.items():
+            content[index] = len(piece) > 1 and piece.isalpha() and piece not in FUNCTION_WORDS
         return cls(
-            masking.special.tolist(),
-            masking.continuation.tolist(),
-            content_pieces(vocab).tolist(),
-            masking.mask_id,
+            masking.special.tolist(), masking.continuation.tolist(), content, masking.mask_id
         )
 
     def words(self, ids: Sequence[int]) -> list[list[int]]:
@@ -64,13 +79,8 @@ def asked_places(
 ) -> list[int]:
     """Choose what a visitor might hide: one word, or two in a longer sentence.
 
-    Words that occur in the sentence twice are avoided if there are others to choose.
-
-    Args:
-        ids: a sentence.
-        tables: tables of the vocabulary.
-        source: random source.
-        any_word: how often any word may be chosen, including function words and punctuation.
+    Content words that occur only once are preferred; a share `any_word` of the sentences has any
+    word chosen, including function words and punctuation.
     """
     words = [word for word in tables.words(ids) if len(word) <= 3]
     content = [word for word in words if tables.content[ids[word[0]]]]
@@ -89,14 +99,7 @@ def asked_places(
 def everywhere_places(
     ids: Sequence[int], tables: WordTables, source: np.random.Generator, *, rate: float
 ) -> list[int]:
-    """Choose words to hide and, for content words, include every occurrence in the row.
-
-    Args:
-        ids: a row.
-        tables: tables of the vocabulary.
-        source: random source.
-        rate: approximate share of the pieces to choose.
-    """
+    """Choose about a share `rate` of a row's pieces: words, content words at all occurrences."""
     words = tables.words(ids)
     names = [tuple(ids[place] for place in word) for word in words]
     places_of: dict[tuple[int, ...], list[int]] = {}

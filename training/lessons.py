@@ -18,7 +18,7 @@ from training.start import start_model, warm_bias
 from training.task_model import TaskModel, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings, by_square_root
 from training.unseen import evaluation_lines, kept_back, without_known
-from training.way import Checks, measure_way
+from training.way import measure_way
 
 
 def run_stage(
@@ -53,9 +53,10 @@ def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) 
     began = time.monotonic()
     sizes = replace(sizes, seed=sizes.seed + settings.seed)
     tokenizer, texts = _read(settings)
-    kept, lines = kept_back(texts), evaluation_lines(tokenizer)
+    kept = [sentence for each in kept_back(texts).values() for sentence in each]
+    lines = evaluation_lines(tokenizer)
     before = _sentences(texts)
-    texts = without_known(texts, [each for some in kept.values() for each in some], lines)
+    texts = without_known(texts, kept, lines)
     say(
         f"{_tokens(texts):,} tokens of text, {before - _sentences(texts):,} of {before:,} "
         "sentences left out because they are measured on or near to it, "
@@ -63,7 +64,7 @@ def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) 
     )
     relations = Relations(settings.data, tokenizer, texts, lines)
     mixture = LongMixture(texts, tokenizer.vocab, relations, sizes)
-    checks = Checks(kept, kept_back_gaps(settings.data), settings.data)
+    gaps = kept_back_gaps(settings.data)
     return Lesson(
         start_model,
         mixture,
@@ -72,7 +73,7 @@ def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) 
         sizes.seed,
         asdict(sizes),
         _tokens(texts),
-        measure=lambda model: measure_way(model, tokenizer, checks),
+        measure=lambda model: measure_way(model, tokenizer, settings.data, kept, gaps),
     )
 
 

@@ -357,13 +357,7 @@ def labelled(parts: Sequence[Hidden], rows: Rows | None = None) -> PretrainingBa
 
 
 def fitting_sentences(text: EncodedText, odd: Sequence[int] = (), quote: int = -1) -> Ids:
-    """Return the sentences of a fitting length.
-
-    Args:
-        text: an encoded text.
-        odd: pieces that may not occur in them.
-        quote: the piece of a quotation mark, which may not occur twice in a row.
-    """
+    """Return the sentences of a fitting length, without odd pieces and two quotes in a row."""
     doubled = np.zeros(len(text.ids), dtype=bool)
     doubled[1:] = (text.ids[1:] == quote) & (text.ids[:-1] == quote)
     bad = np.concatenate([[0], np.cumsum(np.isin(text.ids, odd) | doubled)])

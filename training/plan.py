@@ -113,16 +113,7 @@ class Plan:
         self, name: str, data: Path, work: Path, init: str, *, budget: Budget | None = None,
         **more: Any,
     ) -> StageSettings:  # fmt: skip
-        """Return the settings of one stage on this machine.
-
-        Args:
-            name: name of the stage.
-            data: the data folder.
-            work: the work folder of the stage.
-            init: folder or name of the model to start from.
-            budget: its length; None for that of the plan.
-            more: further settings of the stage, such as its seed.
-        """
+        """Return the settings of one stage on this machine; `more` are further ones, by name."""
         stage = self.stages[name]
         trainer = replace(
             stage.trainer,

@@ -1,32 +1,27 @@
 """Measure the pretraining heads: masked words, next sentence, everyday gaps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from bert_core.bundled.figures import Figure
+from bert_core.finetuning import LabelledText
 from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import (
-    MaskedTokens,
-    MaskingVocabulary,
-    RowTokens,
-    mask_tokens,
-    pack_blocks,
-)
+from bert_core.pretraining import MaskedTokens, RowTokens, pack_blocks
 from bert_core.reading.running import batches
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import FIRST_FIVE, FIRST_GUESS, next_sentence
 from training.aims import GAPS as GAPS_AIM
 from training.corpus import plain_ids, read_documents
 from training.gaps import GAPS, Gap
+from training.judgements import masked_batches, right_share, sentence_pairs
 from training.rows import json_rows
 from training.scores import counted
 
 RUNNING_TEXT = "text/wikitext2-valid-test.txt"
 WORD_SEED = 1234
-WORD_RATE = 0.15
 BLOCK_LENGTH = 128
 BATCH = 32  # blocks; changing it changes what the fixed seed draws
 
@@ -50,21 +45,10 @@ def running_text(
     length = min(BLOCK_LENGTH, model.config.max_position_embeddings)
     documents = (
         [index for row in plain_ids(tokenizer, document) for index in row]
-        for document in read_documents(path if path.is_file() else Path(f"{path}.xz"))
+        for document in read_documents(path)
     )
     blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
     return [block for block in blocks if len(block) == length] or blocks[:1]
-
-
-def masked_batches(
-    tokenizer: BertTokenizer, blocks: Sequence[list[int]], size: int, seed: int
-) -> Iterator[tuple[Tensor, MaskedTokens]]:
-    """Yield blocks (B, T) in batches, and the same corrupted as in BERT's pretraining."""
-    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
-    generator = torch.Generator().manual_seed(seed)
-    for start in range(0, len(blocks), size):
-        rows = torch.tensor(blocks[start : start + size])
-        yield rows, mask_tokens(rows, masking, rate=WORD_RATE, generator=generator)
 
 
 def right_guesses(model: BertForPreTraining, input_ids: Tensor, masked: MaskedTokens) -> Tensor:
@@ -74,23 +58,22 @@ def right_guesses(model: BertForPreTraining, input_ids: Tensor, masked: MaskedTo
     return torch.stack([hits[..., 0].sum(), hits.any(-1).sum()])
 
 
-@torch.no_grad()
 def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
-    """Measure next-sentence accuracy separately for each kind of pair in `nsp/eval_pairs`."""
-    rows = json_rows(data / "nsp", "eval_pairs.jsonl")
-    longest = model.config.max_position_embeddings
-    encodings = [
-        tokenizer.encode(row["sentence_a"], row["sentence_b"], max_length=longest) for row in rows
+    """Measure next-sentence accuracy separately for each kind of pair."""
+    kinds = pairs_by_kind(data).items()
+    return [
+        right_share(next_sentence(kind), sentence_pairs(model, tokenizer, rows))
+        for kind, rows in kinds
     ]
-    right: dict[str, int] = {row["kind"]: 0 for row in rows}
-    cases = dict(right)
-    for group, inputs in batches(tokenizer, encodings, model.device):
-        outputs = model.run(*inputs, attentions=False, hidden_states=False, logits=False)
-        guesses = model.cls.seq_relationship(outputs.pooler_output).argmax(-1).tolist()
-        for index, guess in zip(group, guesses, strict=True):
-            cases[rows[index]["kind"]] += 1
-            right[rows[index]["kind"]] += int(guess == rows[index]["label"])
-    return [counted(next_sentence(kind), right[kind], cases[kind]) for kind in cases]
+
+
+def pairs_by_kind(data: Path) -> dict[str, list[LabelledText]]:
+    """Read the evaluation pairs."""
+    pairs: dict[str, list[LabelledText]] = {}
+    for row in json_rows(data / "nsp" / "eval_pairs.jsonl"):
+        pair = LabelledText(row["sentence_a"], row["label"], row["sentence_b"])
+        pairs.setdefault(row["kind"], []).append(pair)
+    return pairs
 
 
 @torch.no_grad()

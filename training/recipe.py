@@ -16,8 +16,7 @@ from typing import Any
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget
 from bert_core.finetuning.state import load_state
-from training.export import export
-from training.finish import finish
+from training.export import export, finish
 from training.lessons import LESSONS
 from training.plan import Plan
 from training.stage import Lesson, Say, StageSettings, newest_state, seconds_a_step, train
@@ -91,7 +90,7 @@ def run_recipe(
         say(f"{bundle} is finished. Remove it to make it again, or give another --work.")
         return bundle
     settings.work.mkdir(parents=True, exist_ok=True)
-    lessons = _Lessons(settings, say)
+    lessons: dict[str, Lesson] = {}
     if budgets is None:
         budgets = _budgets(settings, lessons, say)
         plain = {name: asdict(budget) for name, budget in budgets.items()}
@@ -99,10 +98,12 @@ def run_recipe(
     _announce(settings, budgets, say)
     for name, budget in budgets.items():
         stage = settings.stage(name, budget)
-        if not _finished(stage, lessons, say, stop):
-            say("stopped; the same command goes on from here")
-            return None
-        lessons.read.pop(name, None)  # frees the memory
+        if (done := progress(stage.work, budget)) < 1.0:
+            say(f"{name}: {'goes on' if done else 'begins'}")
+            if not train(stage, _lesson(settings, stage, lessons, say), say, stop).done:
+                say("stopped; the same command goes on from here")
+                return None
+        lessons.pop(name, None)  # frees the memory
         after = settings.work / f"after-{name}"
         if name != list(budgets)[-1] and not after.is_dir():
             beside = _fresh(after)
@@ -116,30 +117,14 @@ def run_recipe(
     return bundle
 
 
-class _Lessons:
-    """The lessons of all stages, each read only once."""
-
-    def __init__(self, settings: RecipeSettings, say: Say) -> None:
-        self.settings, self.say = settings, say
-        self.read: dict[str, Lesson] = {}
-
-    def of(self, stage: StageSettings) -> Lesson:
-        """Return the lesson of a stage, whose work folder has its name."""
-        name = stage.work.name
-        if name not in self.read:
-            self.read[name] = LESSONS[name](stage, self.settings.plan.stages[name].sizes, self.say)
-        return self.read[name]
-
-
-def _finished(
-    stage: StageSettings, lessons: _Lessons, say: Say, stop: threading.Event | None
-) -> bool:
-    """Run the rest of a stage and return whether it is finished."""
-    done = progress(stage.work, stage.trainer.budget)
-    if done >= 1.0:
-        return True
-    say(f"{stage.work.name}: {'goes on' if done else 'begins'}")
-    return train(stage, lessons.of(stage), say, stop).done
+def _lesson(
+    settings: RecipeSettings, stage: StageSettings, lessons: dict[str, Lesson], say: Say
+) -> Lesson:
+    """Return the lesson of a stage, read only once; the stage's work folder has its name."""
+    name = stage.work.name
+    if name not in lessons:
+        lessons[name] = LESSONS[name](stage, settings.plan.stages[name].sizes, say)
+    return lessons[name]
 
 
 # -- how long it takes -------------------------------------------------------------------------
@@ -154,7 +139,7 @@ def progress(work: Path, budget: Budget) -> float:
     return budget.progress(int(record["step"]), float(record["seconds"]))
 
 
-def _budgets(settings: RecipeSettings, lessons: _Lessons, say: Say) -> dict[str, Budget]:
+def _budgets(settings: RecipeSettings, lessons: dict[str, Lesson], say: Say) -> dict[str, Budget]:
     """Return the budget of each stage, on a graphics card in steps.
 
     Step time is measured on this machine: it converts minutes into steps, and gives an estimate
@@ -169,9 +154,8 @@ def _budgets(settings: RecipeSettings, lessons: _Lessons, say: Say) -> dict[str,
         if budget.minutes is not None and plan.device == "cpu":
             continue
         stage = settings.stage(name, Budget(steps=1), init=settings.init)
-        seconds = seconds_a_step(
-            stage, lessons.of(stage), warm=MEASURED_STEPS, timed=MEASURED_STEPS
-        )
+        lesson = _lesson(settings, stage, lessons, say)
+        seconds = seconds_a_step(stage, lesson, warm=MEASURED_STEPS, timed=MEASURED_STEPS)
         steps = budget.steps or max(1, round(60 * (budget.minutes or 0) / seconds))
         found[name] = Budget(steps=steps)
         say(

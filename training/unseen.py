@@ -24,11 +24,7 @@ Sentence = tuple[int, ...]
 
 
 def kept_back(texts: Sequence[EncodedText]) -> dict[str, list[Sentence]]:
-    """Return the sentences to measure on, by text, chosen by the checksum of their pieces.
-
-    Args:
-        texts: the encoded training texts; those not in KEPT_BACK give no sentences.
-    """
+    """Return the sentences to measure on, by text, chosen by the checksum of their pieces."""
     found = {}
     for text in texts:
         if text.name in KEPT_BACK:

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -12,12 +11,12 @@ from bert_core.pretraining import RowTokens, sentence_rows
 from bert_core.text.tokenizer import BertTokenizer
 from training.famous import FAMOUS
 from training.gaps import GAPS, Gap
+from training.judgements import masked_batches
 from training.pretraining_evaluation import (
     RUNNING_TEXT,
     WORD_SEED,
     fills,
     gap_words,
-    masked_batches,
     next_sentences,
     right_guesses,
     running_text,
@@ -29,37 +28,34 @@ BLOCKS = 160  # blocks of running text: about 3,000 hidden pieces
 _TOGETHER = 64  # short rows per batch
 
 
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """The data to measure on.
-
-    Attributes:
-        kept: short sentences held out from training, by text.
-        relations: sentences about subjects held out from the templates, by relation.
-        data: the data folder.
-    """
-
-    kept: Mapping[str, Sequence[Sentence]]
-    relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
-    data: Path
-
-
 @torch.no_grad()
 def measure_way(
-    model: BertForPreTraining, tokenizer: BertTokenizer, checks: Checks
+    model: BertForPreTraining,
+    tokenizer: BertTokenizer,
+    data: Path,
+    kept: Sequence[Sentence],
+    relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]],
 ) -> dict[str, float]:
-    """Return all figures in percent, by name."""
+    """Return all figures in percent, by name.
+
+    Args:
+        model: the model, in evaluation mode.
+        tokenizer: its tokenizer.
+        data: the data folder.
+        kept: short sentences held out from training.
+        relations: sentences about subjects held out from the templates, by relation.
+    """
     found = {
         "famous first": _filled(model, tokenizer, FAMOUS),
         "famous five": _filled(model, tokenizer, FAMOUS, 5),
         "everyday first": _filled(model, tokenizer, GAPS),
         "everyday five": _filled(model, tokenizer, GAPS, 5),
-        **_unseen(model, tokenizer, [each for kept in checks.kept.values() for each in kept]),
-        **_relations(model, tokenizer, checks.relations),
-        **_running_text(model, tokenizer, checks.data),
+        **_unseen(model, tokenizer, kept),
+        **_relations(model, tokenizer, relations),
+        **_running_text(model, tokenizer, data),
     }
-    if is_there(checks.data / "nsp" / "eval_pairs.jsonl"):
-        for figure in next_sentences(model, tokenizer, checks.data):
+    if is_there(data / "nsp" / "eval_pairs.jsonl"):
+        for figure in next_sentences(model, tokenizer, data):
             found[figure.task] = 100 * figure.share
     return {name: round(value, 2) for name, value in found.items()}
 

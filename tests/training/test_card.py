@@ -1,7 +1,7 @@
 """The model card, made from the files of a bundle alone."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from training.card import write_card
 from training.evaluation import Measured
 from training.export import describe_bundle, export
 from training.lessons import run_stage
+from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings
 from training.recipe_text import describe_stage, time_spent
 from training.record import StageRecord, read_record, stage_record, write_record
@@ -99,6 +100,19 @@ def test_the_optimizer_and_the_masked_pairs_are_named() -> None:
     assert "all pairs are masked too" in text
     phase["mixture"]["masked_pairs_every"] = 2
     assert "the pairs of every 2nd step are masked too" in describe_stage(1, told)
+
+
+def test_the_long_pretraining_is_described() -> None:
+    long = stage()
+    phase = long.settings["phases"][-1]
+    phase["mixture"] = asdict(LongSettings())
+    phase["trainer"] |= {"decay_share": 0.25}
+    text = " ".join(describe_stage(2, long).split())
+    assert text.startswith("### Stage 2: long pretraining `python -m training long` in this")
+    assert "level, then over the last 25 % straight down to 0" in text
+    assert "40 packed blocks of 128 tokens, 200 single sentences (10 % without their" in text
+    assert "Of the blocks 50 % have whole words hidden" in text
+    assert "Facts in sentences made from templates: 48 in each step." in text
 
 
 def test_time_is_summed_and_an_unknown_clock_is_said() -> None:

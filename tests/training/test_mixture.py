@@ -103,7 +103,7 @@ def test_everyday_situations_get_their_share_of_the_single_sentences(
     texts = load_corpus(task_data, tmp_path / "everyday", tokenizer)
     assert texts[-1].name == EVERYDAY
     rows = [row for name in ("codah", "copa")
-            for row in json_rows(task_data / "mc", f"{name}_train.jsonl")
+            for row in json_rows(task_data / "mc" / f"{name}_train.jsonl")
             if not is_held_out(row["id"])]  # fmt: skip
     assert len(texts[-1].sentences) - 1 == len(texts[-1].documents) - 1 == len(rows)
     mixture = Mixture(texts, tokenizer.vocab, replace(SMALL, everyday=0.25))

@@ -14,6 +14,7 @@ from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.pretraining import joint_loss
 from tests.training.whole import ROWS, SMALL
 from training.lessons import pretraining_lesson, task_lesson
+from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings, Part
 from training.padding import Padded
 from training.plan import PLANS, choose
@@ -48,6 +49,23 @@ def test_the_processor_s_plan_is_one_of_minutes_and_uses_all_cores(
     assert plan.workers == 3 and pretrain.sizes.splits == 6
     assert pretrain.trainer.budget.minutes and tasks.trainer.budget.minutes
     assert PLANS["cuda"].on_this_machine().builders == 1  # two cores are left for the rest
+
+
+def test_the_long_pretraining_is_a_stage_of_both_plans() -> None:
+    long = PLANS["cpu"].stages["long"]
+    assert list(PLANS["cpu"].stages) == list(PLANS["cuda"].stages) == ["pretrain", "long", "tasks"]
+    assert long.sizes == LongSettings() and long.measured == 8
+    trainer = long.trainer
+    assert trainer.budget == Budget(steps=9_400) and trainer.optimizer == "muon"
+    assert (trainer.learning_rate, trainer.warmup_steps) == (7e-4, 200)
+    assert (trainer.weight_decay, trainer.decay_share, trainer.average_last) == (0.1, 0.25, 0.1)
+    small, large = (PLANS[name].stages["long"] for name in PLANS)
+    assert isinstance(small.sizes, LongSettings) and isinstance(large.sizes, LongSettings)
+    for name in ("blocks", "sentences", "relations", "pairs"):  # as many of each in all
+        seen = [
+            getattr(each.sizes, name) * (each.trainer.budget.steps or 0) for each in (small, large)
+        ]
+        assert seen[1] == pytest.approx(seen[0], rel=0.02)
 
 
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:

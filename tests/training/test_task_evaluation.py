@@ -16,10 +16,10 @@ from bert_core import (
 )
 from bert_core.config import BertConfig
 from bert_core.finetuning import Choices, TaggedWords
+from training.judgements import choice_scores
 from training.rows import TAGS
 from training.task_evaluation import (
     choice_figures,
-    choice_scores,
     entity_counts,
     entity_figures,
     sentiment_figures,

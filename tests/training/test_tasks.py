@@ -288,9 +288,9 @@ def test_every_fourth_step_has_two_choices_a_row_and_the_others_four(
 
 def test_rows_for_fitting_are_not_among_those_for_training(task_data: Path) -> None:
     for name in (*CHOICE_FILES, *TWO_CHOICE_FILES):
-        everything = json_rows(task_data / "mc", f"{name}.jsonl")
+        everything = json_rows(task_data / "mc" / f"{name}.jsonl")
         trained = choices(task_data, [name])
-        kept = choices(task_data, [name], held_out=True)
+        kept = choices(task_data, [name], kept_apart=True)
         assert len(trained) + len(kept) == len(everything)
         assert kept and not set(kept) & set(trained)
 
