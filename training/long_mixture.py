@@ -99,9 +99,7 @@ def long_part_loss(model: BertForPreTraining, part: Part) -> Loss:
     tokens = batch.input_ids.new_tensor(batch.input_ids.numel())
     if batch.attention_mask is not None:
         tokens = batch.attention_mask.sum()
-    hidden = torch.zeros(())
-    if batch.position_labels is not None:
-        hidden = (batch.position_labels >= 0).sum()
+    hidden = torch.tensor(_hidden(part))
     return replace(loss, parts={**loss.parts, "tokens": tokens, "hidden": hidden})
 
 

@@ -344,11 +344,9 @@ class Mixture(TextParts):
 
 
 def labelled(parts: Sequence[Hidden], rows: Rows | None = None) -> PretrainingBatch:
-    """Build a batch from ids and labels, the rows of several parts below each other.
+    """Build a batch from rows with hidden words, in parts below each other.
 
-    Args:
-        parts: for each part what the model sees and what it has to predict.
-        rows: all rows before anything was hidden, if there is padding.
+    Padded rows also need `rows`, their form before anything was hidden.
     """
     ids, labels = (torch.cat(each) for each in zip(*parts, strict=True))
     positions, position_labels, _ = gather_positions(labels)

@@ -108,8 +108,9 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
     name = "Muon for the matrices of the layers, AdamW for the rest" if muon else "AdamW"
     return (
         f"- {name}, peak rate {trainer['learning_rate']:.1e} after {trainer['warmup_steps']} "
-        f"steps, {late}straight down to 0, weight decay {trainer['weight_decay']}, gradients cut at "
-        f"norm {trainer['max_grad_norm']}, no dropout in the encoder, seed {mixture['seed']}{more}."
+        f"steps, {late}straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "
+        f"at norm {trainer['max_grad_norm']}, no dropout in the encoder, "
+        f"seed {mixture['seed']}{more}."
     )
 
 
