@@ -77,13 +77,6 @@ def text_files(data: Path) -> dict[str, Path]:
     return found
 
 
-def encode_text(path: Path, tokenizer: BertTokenizer, held_out: Sequence[Path] = ()) -> EncodedText:
-    """Encode a text file, without sentences that share a run of tokens with held-out texts."""
-    encoded = _encode(path, tokenizer)
-    forbidden = _window_hashes(held_out, tokenizer)
-    return _without(encoded, forbidden) if len(forbidden) else encoded
-
-
 def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
     """Encode all training texts, or read them from the cache in the work folder.
 
@@ -104,7 +97,7 @@ def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[Encode
         if not stored.is_file():
             if forbidden is None:
                 forbidden = _window_hashes(held_out_files(data), tokenizer)
-            text = _without(_encode(path, tokenizer), forbidden)
+            text = _without(encode_text(path, tokenizer), forbidden)
             _store(text, stored)
         with np.load(stored) as arrays:
             texts.append(EncodedText(name, arrays["ids"], arrays["sentences"], arrays["documents"]))
@@ -162,7 +155,8 @@ def _store(text: EncodedText, path: Path) -> None:
     beside.replace(path)
 
 
-def _encode(path: Path, tokenizer: BertTokenizer) -> EncodedText:
+def encode_text(path: Path, tokenizer: BertTokenizer) -> EncodedText:
+    """Encode a text file sentence by sentence."""
     sentences: list[str] = []
     documents = [0]
     for document in read_documents(path):
@@ -190,7 +184,7 @@ def plain_ids(tokenizer: BertTokenizer, texts: Sequence[str]) -> list[list[int]]
 
 def _window_hashes(paths: Sequence[Path], tokenizer: BertTokenizer) -> NDArray[np.uint64]:
     """Return the sorted hashes of every run of SHARED_RUN tokens in these files."""
-    found = [_rolling(_encode(path, tokenizer).ids) for path in paths]
+    found = [_rolling(encode_text(path, tokenizer).ids) for path in paths]
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
 
 
