@@ -42,6 +42,7 @@ _SIZES: dict[str, dict[str, Any]] = {
         "help": "share of the blocks whose hidden words are hidden at every occurrence",
     },
 }
+_RUN = ("save_minutes", "pause_file", "seed")
 _PRECISIONS = {"float32": False, "bfloat16": True}
 
 
@@ -137,7 +138,7 @@ def _all(options: argparse.Namespace) -> None:
         options.init or str(encoder_folder()),
         PLANS[choose(options.machine)].on_this_machine(),
         minutes=options.minutes,
-        **_run_options(options),
+        **_given(options, _RUN),
     )
     run_recipe(settings, say=_say, stop=_polite_end())
 
@@ -160,14 +161,10 @@ def _stage(options: argparse.Namespace) -> None:
         options.work,
         options.init or str(encoder_folder()),
         cache=options.cache,
-        **_run_options(options),
+        **_given(options, _RUN),
     )
     sizes = replace(planned.sizes, **_given(options, _SIZES))
     run_stage(options.stage, settings, sizes, _say, _polite_end())
-
-
-def _run_options(options: argparse.Namespace) -> dict[str, Any]:
-    return _given(options, ["save_minutes", "pause_file", "seed"])
 
 
 def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget
 from bert_core.finetuning.state import load_state
 from training.export import export, finish
@@ -21,6 +21,7 @@ from training.lessons import LESSONS
 from training.plan import Plan
 from training.stage import Lesson, Say, StageSettings, newest_state, seconds_a_step, train
 
+FOLDERS = ("text", "relations", "qa", "ner", "sst2", "mc")  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
 MEASURED_STEPS = 8  # both untimed and timed; enough to include a step of each kind
 
@@ -82,13 +83,20 @@ def run_recipe(
 
     Raises:
         InputError: the work folder belongs to a run with other settings.
+        MissingFileError: the data folder lacks what a stage reads.
     """
     bundle = settings.work / BUNDLE
-    asked = _asked(settings)
+    names = ("init", "minutes", "seed")
+    asked = {"machine": settings.plan.device, **{each: getattr(settings, each) for each in names}}
     budgets = _known_budgets(settings.work / RECIPE, asked, list(settings.plan.stages))
     if bundle.is_dir():
         say(f"{bundle} is finished. Remove it to make it again, or give another --work.")
         return bundle
+    if missing := [name for name in FOLDERS if not (settings.data / name).is_dir()]:
+        raise MissingFileError(
+            f"The data folder {settings.data} has no {', '.join(missing)}; the whole recipe needs "
+            f"{', '.join(FOLDERS)}. Check --data, or run single stages."
+        )
     settings.work.mkdir(parents=True, exist_ok=True)
     lessons: dict[str, Lesson] = {}
     if budgets is None:
@@ -181,15 +189,6 @@ def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) ->
 
 
 # -- recorded settings ------------------------------------------------------------------------
-
-
-def _asked(settings: RecipeSettings) -> dict[str, Any]:
-    return {
-        "machine": settings.plan.device,
-        "init": settings.init,
-        "minutes": settings.minutes,
-        "seed": settings.seed,
-    }
 
 
 def _known_budgets(path: Path, asked: dict[str, Any], names: list[str]) -> dict[str, Budget] | None:

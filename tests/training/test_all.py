@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget
 from bert_core.model.heads import BertForPreTraining, BertForQuestionAnswering
 from tests.training.whole import settings
@@ -93,6 +93,11 @@ def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
     assert model.load_report is not None and not model.load_report.missing
     stages = json.loads((bundle / "training.json").read_text())
     assert [stage["steps"] for stage in stages] == [2, 2, 2]
+    assert "relations" in stages[1]["settings"]["phases"][0]["mixture"]
+    way = (work / "long" / "way.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in way] == [0, 1, 2]
+    assert (work / "long" / "quarter-4" / "model.safetensors").is_file()
+    assert "### Stage 2: long pretraining" in (bundle / "README.md").read_text()
     assert str(tmp_path) not in (bundle / "training.json").read_text()
     begun = [line for line in said if "measured over 8 steps" in line]
     assert [line.split(":")[0] for line in begun] == ["pretrain", "long", "tasks"]
@@ -143,6 +148,14 @@ def test_another_run_in_the_same_folder_is_refused(
     (tmp_path / "recipe.json").write_text('{"machine": "cpu"')
     with pytest.raises(CheckpointError, match=r"recipe\.json cannot be read"):
         run_recipe(settings(whole_data, tmp_path, encoder), quiet)
+
+
+def test_missing_data_are_named_before_anything_is_trained(
+    data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(MissingFileError, match="has no relations, qa, ner, sst2, mc; the whole"):
+        run_recipe(settings(data, tmp_path / "work", encoder), quiet)
+    assert not (tmp_path / "work").exists()
 
 
 def test_seeds_change_what_comes_out(whole_data: Path, encoder: Path, tmp_path: Path) -> None:

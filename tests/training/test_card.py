@@ -152,12 +152,12 @@ def test_a_card_says_everything_once(work: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     (work / "note.md").write_text("It rained all day.", encoding="utf-8")
     export(work, folder)
-    describe_bundle(folder, Measured((), BIAS, ("sentiment: nobody trained it",)))
+    describe_bundle(folder, Measured((), BIAS, ("sentiment: no trained head",)))
     card = (folder / "README.md").read_text(encoding="utf-8")
     for heading in HEADINGS:
         assert card.count(f"\n## {heading}\n") == 1, heading
     assert "It rained all day." in card
-    assert "Not measured: sentiment: nobody trained it." in card
+    assert "Not measured: sentiment: no trained head." in card
     assert "| `BertForMaskedLM` | 1.000 | – |" in card
     assert "| nurse | she | 7.4 | -2.00 | -3.00 to -1.00 |" in card
     assert "the log-odds are +1.25" in " ".join(card.split())
