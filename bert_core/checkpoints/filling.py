@@ -1,5 +1,6 @@
 """Allocate and fill the parameters of a model that was built without memory."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -77,9 +78,12 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
     """Reject weights that are NaN or infinite; every result of such a model would be NaN.
 
     The norm of a vector is finite only if all of its values are, and takes one pass over the
-    memory. Only if it is not finite are the values counted, since the squares of large finite
-    values can overflow too. Each thread takes whole tensors: functions that PyTorch splits among
-    threads wait for the slowest at every tensor, for half a second on a busy machine.
+    memory, as fast as one core can read it. Only if it is not finite are the values counted, since
+    the squares of large finite values can overflow too. Each thread takes the next whole tensor
+    from one iterator, without waiting for the others: at base size that takes 33 ms of one thread,
+    22 of two, 16 of four (a future per tensor: 26 and 26). Sums, which PyTorch splits among
+    threads, take 18 and 12, but then all wait for the slowest at every tensor: 0.6 s if the
+    machine is busy. Mapping the pages in advance (MADV_POPULATE_READ) saves nothing.
 
     Args:
         filled: tensors of a checkpoint, each with the parameter values taken from it.
@@ -87,12 +91,17 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
     Raises:
         CheckpointError: lists the first such tensors and how many of their values are affected.
     """
-    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        lengths = list(pool.map(lambda entry: torch.linalg.vector_norm(entry[1]).item(), filled))
+    threads, remaining = torch.get_num_threads(), enumerate(filled)
+
+    def suspects(_: int) -> list[int]:
+        norm = torch.linalg.vector_norm
+        return [i for i, (_, values) in remaining if not math.isfinite(norm(values).item())]
+
+    with ThreadPoolExecutor(threads) as pool:
+        found_by = pool.map(suspects, range(threads))
+        places = sorted(itertools.chain.from_iterable(found_by))
     complaints = []
-    for (found, values), length in zip(filled, lengths, strict=True):
-        if math.isfinite(length):
-            continue
+    for found, values in (filled[place] for place in places):
         if count := int((~torch.isfinite(values)).sum()):
             kind = "" if values.dtype == found.tensor.dtype else f" as {values.dtype}"
             complaints.append(f"{found.file_name} ({count:,} of {values.numel():,} values{kind})")
