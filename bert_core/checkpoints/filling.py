@@ -41,8 +41,8 @@ def fill(
     Raises:
         CheckpointError: a parameter would hold NaN or infinite values, or tied copies differ.
     """
-    model, shared = plan.model, shared or {}
-    _fill_fresh(model, plan.report.missing, dtype)
+    model, shared = plan.model, dict(shared or {})
+    fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}
     mapped = _map_stored(stored, dtype)
     reserved = _reserve(stored, mapped, dtype)
@@ -51,25 +51,31 @@ def fill(
     values = mapped | reserved
     if not allow_nonfinite:
         check_finite([(found, values[name]) for name, found in stored.items()])
-    modules = dict(model.named_modules())
-    for name in plan.stored:
-        owner, _, leaf = name.rpartition(".")
-        parameter = shared[name] if name in shared else nn.Parameter(values[name])
-        setattr(modules[owner], leaf, parameter)
-    model.tie_weights()
+    set_parameters(model, {name: nn.Parameter(value) for name, value in values.items()} | shared)
     _check_repeats(plan, set(stored))
     model.load_report = plan.report
     return model.eval()
 
 
-def _fill_fresh(model: Fillable, missing: Sequence[str], dtype: torch.dtype) -> None:
+def set_parameters(model: Fillable, parameters: Mapping[str, nn.Parameter]) -> None:
+    """Replace parameters of a model by name, and tie the tied ones to them."""
+    modules = dict(model.named_modules())
+    for name, parameter in parameters.items():
+        owner, _, leaf = name.rpartition(".")
+        setattr(modules[owner], leaf, parameter)
+    model.tie_weights()
+
+
+def fill_fresh(
+    model: Fillable, missing: Sequence[str], dtype: torch.dtype, device: torch.device
+) -> None:
     """Initialize every module that lacks a parameter with fresh values of its own."""
     modules = dict(model.named_modules())
     # The order is the same in every process, so a seed gives the same fresh values everywhere.
     for owner in dict.fromkeys(name.rpartition(".")[0] for name in missing):
         module = modules[owner]
         for leaf, parameter in list(module.named_parameters(recurse=False)):
-            fresh = torch.zeros(parameter.shape, dtype=dtype, device="cpu")
+            fresh = torch.zeros(parameter.shape, dtype=dtype, device=device)
             setattr(module, leaf, nn.Parameter(fresh))
         model.init_bert_weights(module)
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from bert_core.checkpoints.ownership import head_class
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.skeleton import without_memory
 from bert_core.checkpoints.sources.resolve import given_name
@@ -90,41 +89,11 @@ class BertPreTrainedModel(nn.Module):
         other. The rest is newly initialised and listed in `load_report.missing`. This includes a
         `classifier` that belongs to a different class; see `checkpoints.ownership`.
         """
+        from bert_core.checkpoints.loading import share_parameters
+
         with without_memory():
             model = cls(other.config, *inputs, **kwargs)
-        device, dtype = other.device, other.dtype
-        theirs = {_bare(name): value for name, value in _all_parameters(other)}
-        ours, owner = head_class(cls), head_class(type(other))
-        if ours and owner and ours != owner:
-            theirs = {
-                name: each for name, each in theirs.items() if not name.startswith("classifier.")
-            }
-        unfilled = {_bare(name) for name in (other.load_report or LoadReport()).missing}
-        tied = set(model.tied_keys())
-        missing: list[str] = []
-        fresh: set[str] = set()
-        for name, parameter in list(_all_parameters(model)):
-            if name in tied:
-                continue
-            shared = theirs.get(_bare(name))
-            if shared is None or shared.shape != parameter.shape:
-                shared = nn.Parameter(torch.zeros(parameter.shape, dtype=dtype, device=device))
-                fresh.add(name)
-            if name in fresh or _bare(name) in unfilled:
-                missing.append(name)
-            _set_parameter(model, name, shared)
-        model.tie_weights()
-        for name, module in model.named_modules():
-            if f"{name}.weight" in fresh:
-                init_weights(module, model.config.initializer_range)
-        source = "" if other.load_report is None else other.load_report.source
-        model.load_report = LoadReport(
-            missing=tuple(missing),
-            unexpected=(),
-            mismatched=(),
-            source=source,
-        )
-        return model.train(other.training)
+        return share_parameters(model, other).train(other.training)
 
     # -- parameters ---------------------------------------------------------------------------
 
@@ -380,24 +349,6 @@ def init_weights(module: nn.Module, deviation: float) -> None:
             module.weight.fill_(1.0)
         if isinstance(module, nn.Linear | nn.LayerNorm) and module.bias is not None:
             module.bias.zero_()
-
-
-def _all_parameters(model: nn.Module) -> Iterable[tuple[str, nn.Parameter]]:
-    return model.named_parameters(remove_duplicate=False)
-
-
-def _bare(name: str) -> str:
-    """Remove the prefix that the encoder's parameters have inside a model with a head.
-
-    >>> _bare("bert.pooler.dense.weight")
-    'pooler.dense.weight'
-    """
-    return name.removeprefix("bert.")
-
-
-def _set_parameter(model: nn.Module, name: str, value: nn.Parameter) -> None:
-    owner, _, leaf = name.rpartition(".")
-    setattr(model.get_submodule(owner), leaf, value)
 
 
 def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:
