@@ -360,9 +360,6 @@ def name_heads(statistics: HeadStatistics) -> tuple[tuple[HeadName, ...], ...]:
     the largest in `RESTS` that does; else "broad" if its entropy is at least `BROAD_FROM` of the
     largest possible; else "none". The thresholds are a convention, not a finding: a head below one
     can still follow the pattern in some texts.
-
-    Args:
-        statistics: of one or many texts.
     """
     return tuple(
         tuple(_name(statistics, layer, head) for head in range(statistics.heads))

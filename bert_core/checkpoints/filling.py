@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bert_core.checkpoints.fillable import Fillable, M
 from bert_core.checkpoints.formats.file_tensors import map_run
 from bert_core.checkpoints.keys import Found, bare_name
-from bert_core.checkpoints.plan import Fillable, M, Plan
+from bert_core.checkpoints.plan import Plan
 from bert_core.errors import CheckpointError
 
 _QUERY = ".attention.self.query."
@@ -29,11 +30,8 @@ def fill(
 ) -> M:
     """Fill every parameter of a planned model with mapped, converted, shared or fresh values.
 
-    Args:
-        plan: which stored tensor fills which parameter; its files must still be open.
-        dtype: number type of the parameters.
-        shared: parameters of another model to use instead of the stored ones.
-        allow_nonfinite: whether weights may be NaN or infinite.
+    The files of the plan must still be open. `shared` holds parameters of another model to use
+    instead of the stored ones.
 
     Returns:
         The model, in evaluation mode, with its `load_report`.
@@ -173,10 +171,6 @@ class _Memory:
     The system provides memory in pages of 4 kB and clears each first; numpy requests large pages
     for large pieces, PyTorch does not. For the 113 MB of a small model in float32 that was 50 of
     70 ms on a quiet machine and most of 0.4 s on a busy one.
-
-    Args:
-        total: number of elements that will be requested.
-        dtype: their number type.
     """
 
     def __init__(self, total: int, dtype: torch.dtype) -> None:

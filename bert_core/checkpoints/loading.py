@@ -7,12 +7,13 @@ from typing import Any
 
 from torch import nn
 
+from bert_core.checkpoints.fillable import Fillable, M
 from bert_core.checkpoints.filling import check_finite, fill, fill_fresh, set_parameters
 from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
 from bert_core.checkpoints.ownership import head_class
-from bert_core.checkpoints.plan import Fillable, M, check_layers, match, open_folder
+from bert_core.checkpoints.plan import check_layers, match, open_folder
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
@@ -80,11 +81,6 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
     folder has for every class alike are those of `base`, not copies. Those in `heads/<ClassName>`,
     or that `base` lacks, are read and belong only to the new model. A head trained for another
     class is not used, even if names and shapes match (see `ownership`).
-
-    Args:
-        cls: the class to build.
-        base: a model of any class, loaded from the root of the folder.
-        folder: the folder.
 
     Returns:
         The model, in evaluation mode, with its `load_report`.

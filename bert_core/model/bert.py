@@ -10,7 +10,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.fillable import Fillable
 from bert_core.checkpoints.skeleton import without_memory
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.config import BertConfig
@@ -28,7 +28,7 @@ from bert_core.model.layers import (
 from bert_core.model.outputs import ModelOutputs
 
 
-class BertPreTrainedModel(nn.Module):
+class BertPreTrainedModel(Fillable):
     """Base class of all eight models.
 
     Args:
@@ -45,17 +45,15 @@ class BertPreTrainedModel(nn.Module):
         output_attentions: bool = False,
         keep_multihead_output: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(config)
         if not isinstance(config, BertConfig):
             raise ConfigError(
                 f"{type(self).__name__} is built from a BertConfig, not from a "
                 f"{type(config).__name__}. To load weights use {type(self).__name__}"
                 ".from_pretrained(name_or_path)."
             )
-        self.config = config
         self.output_attentions = output_attentions
         self.keep_multihead_output = keep_multihead_output
-        self.load_report: LoadReport | None = None
 
     # -- loading and saving -------------------------------------------------------------------
 
@@ -113,13 +111,6 @@ class BertPreTrainedModel(nn.Module):
         model = self if isinstance(self, BertModel) else self.bert
         assert isinstance(model, BertModel)
         return model
-
-    def tied_keys(self) -> tuple[str, ...]:
-        """Return the state-dict names that are aliases of another parameter."""
-        return ()
-
-    def tie_weights(self) -> None:
-        """Make tied parameters refer to their originals again."""
 
     def init_weights(self) -> None:
         """Initialise all parameters: normal(0, initializer_range), biases 0, LayerNorm 1."""
@@ -250,11 +241,7 @@ class BertPreTrainedModel(nn.Module):
 class BertModel(BertPreTrainedModel):
     """The encoder: embeddings, L layers, and a pooler over [CLS].
 
-    Args:
-        config: sizes and settings of the model.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
-        add_pooling_layer: False for tasks whose checkpoints have no pooler.
+    `add_pooling_layer` is False for tasks whose checkpoints have no pooler.
     """
 
     def __init__(

@@ -132,12 +132,8 @@ class _MaskedWords(_ModelWithHead):
     ) -> Tensor:
         """Score the vocabulary at chosen positions only.
 
-        Args:
-            input_ids: (B, T).
-            positions: (B, P), indices into T; must not be negative.
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), default ones.
-            head_mask: (H,) or (L, H).
+        `positions` (B, P) are indices into T and must not be negative; the other inputs are those of
+        `forward`.
 
         Returns:
             (B, P, V), the scores that `forward` gives at these positions.
@@ -298,11 +294,7 @@ class _Classifier(_ModelWithHead):
 class _LabelClassifier(_Classifier):
     """Base class of the two models that choose among C labels.
 
-    Args:
-        config: sizes and settings of the model.
-        num_labels: C; None means the number in the config, else 2.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
+    `num_labels` is C; None means the number in the config, else 2.
     """
 
     def __init__(
@@ -349,11 +341,7 @@ class BertForSequenceClassification(_LabelClassifier):
 class BertForMultipleChoice(_Classifier):
     """BERT that chooses one of N texts; inputs are (B, N, T).
 
-    Args:
-        config: sizes and settings of the model.
-        num_choices: only stored; inputs may have any N.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
+    `num_choices` is only stored; inputs may have any N.
     """
 
     def __init__(

@@ -181,13 +181,7 @@ def find_entities(
 
 
 def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -> list[TaggedText]:
-    """Run a model over whole texts.
-
-    Args:
-        runner: runs the model.
-        texts: of any length.
-        temperature: divisor of the logits.
-    """
+    """Run a model over whole texts."""
     size = runner.max_length
     stride = min(size // 4, size - 3)
     wholes = [runner.tokenizer.encode(text) for text in texts]

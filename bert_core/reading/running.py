@@ -49,12 +49,7 @@ class Runner:
 
     @classmethod
     def of(cls, model: BertPreTrainedModel, tokenizer: BertTokenizer) -> "Runner":
-        """Return a runner that runs the model on its current device, without gradients.
-
-        Args:
-            model: with any head, in evaluation mode.
-            tokenizer: the model's tokenizer.
-        """
+        """Return a runner that runs the model on its current device, without gradients."""
 
         @torch.inference_mode()
         def run(inputs: Sequence[Encoding]) -> ModelOutputs:
@@ -65,10 +60,6 @@ class Runner:
 
     def logits(self, inputs: Sequence[Encoding], *names: str) -> list[tuple[Floats, ...]]:
         """Compute all inputs, batching those of similar length.
-
-        Args:
-            inputs: in any order.
-            names: attributes of `ModelOutputs` with one row per token.
 
         Returns:
             The values of these attributes for each input, in input order: (T, ...) without padding.

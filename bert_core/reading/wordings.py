@@ -46,11 +46,6 @@ class Wordings:
         A span with no letters left, such as a comma or "the" alone, is compared by its exact
         characters.
 
-        Args:
-            score: (N, M) score of every span, see `SpanScores`; -inf where no answer is allowed.
-            first: the given span's first token.
-            last: the given span's last token.
-
         Returns:
             Row and column indices into `score`.
         """

@@ -75,10 +75,8 @@ class Unreachable(DownloadError):
 class Fetch:
     """Download of one file from one address, with a record of its version next to the part.
 
-    Args:
-        address: http or https.
-        part: file to write to; an existing part of the same version is resumed.
-        held: the version already in the cache, which allows the answer "not modified".
+    An existing `part` of the same version is resumed. `held` is the version in the cache, which
+    allows the answer "not modified".
     """
 
     def __init__(self, address: str, part: Path, held: Version) -> None:
