@@ -126,9 +126,6 @@ def head_statistics(
         tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
-    Returns:
-        The statistics; see `HeadStatistics`.
-
     Raises:
         InputError: there are no texts, or an id of the tokenizer is outside the model's vocabulary.
     """

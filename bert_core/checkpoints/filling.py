@@ -33,9 +33,6 @@ def fill(
     The files of the plan must still be open. `shared` holds parameters of another model to use
     instead of the stored ones.
 
-    Returns:
-        The model, in evaluation mode, with its `load_report`.
-
     Raises:
         CheckpointError: a parameter would hold NaN or infinite values, or tied copies differ.
     """

@@ -82,9 +82,6 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
     or that `base` lacks, are read and belong only to the new model. A head trained for another
     class is not used, even if names and shapes match (see `ownership`).
 
-    Returns:
-        The model, in evaluation mode, with its `load_report`.
-
     Raises:
         BertError: as `load_pretrained`.
     """

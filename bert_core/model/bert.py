@@ -41,7 +41,6 @@ class BertPreTrainedModel(Fillable):
     def __init__(
         self,
         config: BertConfig,
-        *,
         output_attentions: bool = False,
         keep_multihead_output: bool = False,
     ) -> None:
@@ -252,9 +251,7 @@ class BertModel(BertPreTrainedModel):
         *,
         add_pooling_layer: bool = True,
     ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+        super().__init__(config, output_attentions, keep_multihead_output)
         self.embeddings = BertEmbeddings(config)
         self.encoder = BertEncoder(config)
         self.pooler = BertPooler(config) if add_pooling_layer else None

@@ -95,9 +95,7 @@ class _ModelWithHead(BertPreTrainedModel):
         output_attentions: bool = False,
         keep_multihead_output: bool = False,
     ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+        super().__init__(config, output_attentions, keep_multihead_output)
         self._build(config)
         self._finish()
 
@@ -132,8 +130,8 @@ class _MaskedWords(_ModelWithHead):
     ) -> Tensor:
         """Score the vocabulary at chosen positions only.
 
-        `positions` (B, P) are indices into T and must not be negative; the other inputs are those of
-        `forward`.
+        `positions` (B, P) are indices into T and must not be negative; the other inputs are those
+        of `forward`.
 
         Returns:
             (B, P, V), the scores that `forward` gives at these positions.
@@ -192,13 +190,8 @@ class BertForPreTraining(_MaskedWords):
     ) -> Any:
         """Score words (B, T, V) and the sentence relation (B, 2), or return the loss.
 
-        Args:
-            input_ids: (B, T).
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), default ones.
-            masked_lm_labels: (B, T); -1 and -100 are ignored.
-            next_sentence_label: (B,); 0 means "B follows A", 1 "B is random".
-            head_mask: (H,) or (L, H).
+        `masked_lm_labels` are (B, T), -1 and -100 are ignored; `next_sentence_label` is (B,), 0 for
+        "B follows A" and 1 for "B is random"; the other inputs are those of `BertModel.forward`.
 
         Returns:
             Without labels, both scores; with one kind of label, its loss; with both kinds, the

@@ -83,11 +83,8 @@ def by_length(
 ) -> Iterator[list[int]]:
     """Group rows of similar length, so that little time is spent on padding.
 
-    Args:
-        lengths: tokens of each row.
-        device: determines how many tokens fit in a batch.
-        each: number of inputs per row.
-        most: maximum number of rows in a batch; None for no limit.
+    The device determines how many tokens fit in a batch; `each` is the number of inputs per row,
+    `most` the largest number of rows in a batch.
 
     Yields:
         The row numbers of each batch; every row appears once.

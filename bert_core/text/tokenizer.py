@@ -341,11 +341,7 @@ class BertTokenizer(Vocabulary):
 
 
 def _listed(texts: Iterable[str]) -> list[str]:
-    """Return several texts as a list.
-
-    Raises:
-        InputError: `texts` is a single text, or not iterable.
-    """
+    """Return several texts as a list."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(
             f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`, "
@@ -355,11 +351,7 @@ def _listed(texts: Iterable[str]) -> list[str]:
 
 
 def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str, str | None]]:
-    """Pair each text with its second text, or with None.
-
-    Raises:
-        InputError: the numbers of texts and second texts differ.
-    """
+    """Pair each text with its second text, or with None."""
     first = _listed(texts)
     if pairs is None:
         return [(text, None) for text in first]
@@ -422,14 +414,7 @@ def _find(
     cache_dir: str | os.PathLike[str] | None = None,
     revision: str | None = None,
 ) -> tuple[Path, dict[str, Any]]:
-    """Return the path of a vocabulary, and the options found in its configuration and name.
-
-    Raises:
-        InputError: `name_or_path` is neither a path nor a name.
-        MissingFileError: it does not exist or contains no vocabulary.
-        DownloadError: the download failed.
-        CheckpointError: `tokenizer_config.json` cannot be read.
-    """
+    """Return the path of a vocabulary, and the options found in its configuration and name."""
     path = Path(os.path.expanduser(path_of(name_or_path)))
     if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
         folder, vocab_file = path.parent, path

@@ -305,11 +305,7 @@ def fetch_archive(
 ) -> Path:
     """Return the folder of the archive at an address, downloading it if needed.
 
-    Args:
-        address: http or https.
-        cache: see `cache.cache_folder`.
-        progress: called with bytes and total; None draws a bar on a terminal.
-        cancel: event that cancels the download.
+    `progress` and `cancel` are those of `resolve`.
 
     Raises:
         InputError: `address` is not an http(s) address.
