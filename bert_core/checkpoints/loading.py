@@ -103,12 +103,7 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
 
 
 def share_parameters(model: M, base: Fillable) -> M:
-    """Give a model without memory the parameters of another, see `BertPreTrainedModel.from_model`.
-
-    Parameters that the other lacks, has in another shape, or in a `classifier` of another class
-    (see `ownership`), get fresh values and are listed in `load_report.missing`. So are those that
-    the other lists as missing.
-    """
+    """Give a model without memory the parameters of another; see `from_model` of the models."""
     report, first = base.load_report or LoadReport(), next(base.parameters())
     theirs, unfilled = _by_bare_name(base), {bare_name(name) for name in report.missing}
     ours, owner = head_class(type(model)), head_class(type(base))

@@ -163,6 +163,10 @@ class BertPreTrainedModel(Fillable):
             self.encoder_model.encoder.block(layer).attention.prune(heads)
             if gone := set(record.get(str(layer), ())) | heads:
                 record[str(layer)] = sorted(gone)
+        self.set_config(config)
+
+    def set_config(self, config: BertConfig) -> None:
+        """Give this model, and the models inside it, another config."""
         for module in self.modules():
             if isinstance(module, BertPreTrainedModel):
                 module.config = config

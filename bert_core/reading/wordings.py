@@ -25,9 +25,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 class Wordings:
     """The spans of a text of N tokens, compared by wording.
 
-    Args:
-        text: the text.
-        offsets: (N, 2) index of each token's first character, and the index after its last.
+    `offsets` (N, 2) are the index of each token's first character, and the index after its last.
 
     >>> words = Wordings("The Nile, or Nile.", np.array([[0, 3], [4, 8], [10, 12], [13, 17]]))
     >>> score = np.zeros((4, 2))

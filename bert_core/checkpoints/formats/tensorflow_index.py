@@ -268,15 +268,9 @@ _DAMAGED = "The file is damaged; get it again."
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One tensor of a checkpoint.
+    """One tensor of a checkpoint: data file `shard` holds its bytes, from byte `start`.
 
-    Attributes:
-        name: name in the checkpoint.
-        dtype: number type in the file.
-        shape: shape in the file.
-        shard: number of its data file.
-        start: offset of its first byte in that file.
-        checksum: masked CRC-32C of its bytes.
+    `checksum` is their masked CRC-32C.
     """
 
     name: str
