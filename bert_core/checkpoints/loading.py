@@ -148,7 +148,7 @@ def load_tf_weights_in_bert(
             changed, checksums while reading: after a wrong checksum the model is partly filled.
             Non-finite weights are detected at the end, when the model already contains them.
     """
-    if not isinstance(model, Fillable):
+    if not hasattr(model, "tied_keys"):
         raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
     prefix = _prefix(tf_checkpoint_path)
     with open_checkpoint(prefix) as tensors:

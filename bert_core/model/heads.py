@@ -264,7 +264,7 @@ class BertForNextSentencePrediction(_ModelWithHead):
 
 
 class _Classifier(_ModelWithHead):
-    """Base class of the models with a `classifier` layer; `_classes` is its width."""
+    """Base class of the models with a `classifier` layer."""
 
     _pooling = True
 
@@ -275,6 +275,7 @@ class _Classifier(_ModelWithHead):
         self.classifier = nn.Linear(config.hidden_size, self._classes(config))
 
     def _classes(self, config: BertConfig) -> int:
+        """Return how many scores the layer gives."""
         raise NotImplementedError
 
     def _classify(self, hidden: Tensor) -> Tensor:
@@ -297,18 +298,16 @@ class _LabelClassifier(_Classifier):
         output_attentions: bool = False,
         keep_multihead_output: bool = False,
     ) -> None:
-        super().__init__(_labelled(config, num_labels), output_attentions, keep_multihead_output)
+        config = _labelled(config, num_labels)
+        self.num_labels = config.num_labels
+        super().__init__(config, output_attentions, keep_multihead_output)
 
     def _classes(self, config: BertConfig) -> int:
-        self.num_labels = config.num_labels
-        return self.num_labels
+        return config.num_labels
 
 
 class BertForSequenceClassification(_LabelClassifier):
-    """BERT that classifies a text or a pair: sentiment, entailment, similarity ...
-
-    With 1 label it is a regression.
-    """
+    """BERT that classifies a text or a pair; with 1 label it is a regression."""
 
     def forward(
         self,
