@@ -284,13 +284,8 @@ def answer_question(
 
     Probabilities use the temperatures in the model's configuration.
 
-    Args:
-        model: in evaluation mode.
-        tokenizer: the model's tokenizer.
-        passage: the text to search.
-        question: the question.
-        longest: maximum number of pieces in an answer.
-        rules: further conditions; by default whole words within a single sentence.
+    `longest` is the largest number of pieces in an answer; `rules` are further conditions, by
+    default whole words within a single sentence.
 
     Raises:
         InputError: a text is empty, the question is too long for the model, or nothing in the
@@ -307,10 +302,6 @@ def answer_question(
 
 def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[PassageReading]:
     """Run a model over whole passages.
-
-    Args:
-        runner: runs the model.
-        asked: pairs of a passage and a question about it.
 
     Raises:
         InputError: a text is empty, or a question is too long for the model.

@@ -161,9 +161,6 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
     not depend on the CPU. All complete classes are stored; BertForPreTraining only if it has a
     folder of its own, because its two heads are those of two other classes.
 
-    Args:
-        folder: the model's folder, with weights, vocabulary and heads.
-
     Returns:
         The path of `verification.json`.
 

@@ -261,10 +261,6 @@ def _storages(found: object) -> Iterable[StorageNote]:
 def from_state_dict(values: object, name: str) -> dict[str, LoadedTensor]:
     """Check that `values` maps names to ordinary tensors.
 
-    Args:
-        values: the caller's weights.
-        name: name for them in an error.
-
     Raises:
         CheckpointError: `values` is anything else.
     """

@@ -86,9 +86,6 @@ class _Name:
 def run_program(stream: BytesIO) -> object:
     """Interpret one pickle and leave the stream at its end.
 
-    Args:
-        stream: bytes in memory, positioned at the start of a pickle.
-
     Returns:
         Plain values; a table is a dict, a tensor a `TensorNote`.
 

@@ -36,14 +36,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types; 3 and 4 are depr
 
 
 class ByteReader:
-    """Reads a range of bytes sequentially and never past its end.
-
-    Args:
-        raw: the bytes.
-        name: name for them in an error.
-        start: offset to begin at.
-        end: offset to stop at; None for the end of `raw`.
-    """
+    """Reads a range of bytes sequentially and never past its end."""
 
     __slots__ = ("_at", "_end", "_name", "_raw")
 
@@ -99,10 +92,6 @@ class ByteReader:
 
 def fields(raw: bytes, name: str) -> Iterator[tuple[int, int | bytes]]:
     """Yield the fields of one message in file order, as (field number, value).
-
-    Args:
-        raw: the message.
-        name: name for it in an error.
 
     Raises:
         CheckpointError: `raw` is not a valid message.
@@ -278,15 +267,9 @@ _DAMAGED = "The file is damaged; get it again."
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One tensor of a checkpoint.
+    """One tensor of a checkpoint: data file `shard` holds its bytes, from byte `start`.
 
-    Attributes:
-        name: name in the checkpoint.
-        dtype: number type in the file.
-        shape: shape in the file.
-        shard: number of its data file.
-        start: offset of its first byte in that file.
-        checksum: masked CRC-32C of its bytes.
+    `checksum` is their masked CRC-32C.
     """
 
     name: str
@@ -304,9 +287,6 @@ class IndexEntry:
 
 def read_index(path: Path) -> tuple[int, tuple[IndexEntry, ...]]:
     """Read the index of a checkpoint.
-
-    Args:
-        path: the file that ends in `.index`.
 
     Returns:
         The number of data files, and the tensors sorted by name. String tensors, which some

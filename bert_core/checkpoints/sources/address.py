@@ -75,10 +75,8 @@ class Unreachable(DownloadError):
 class Fetch:
     """Download of one file from one address, with a record of its version next to the part.
 
-    Args:
-        address: http or https.
-        part: file to write to; an existing part of the same version is resumed.
-        held: the version already in the cache, which allows the answer "not modified".
+    An existing `part` of the same version is resumed. `held` is the version in the cache, which
+    allows the answer "not modified".
     """
 
     def __init__(self, address: str, part: Path, held: Version) -> None:
@@ -308,11 +306,7 @@ def fetch_archive(
 ) -> Path:
     """Return the folder of the archive at an address, downloading it if needed.
 
-    Args:
-        address: http or https.
-        cache: see `cache.cache_folder`.
-        progress: called with bytes and total; None draws a bar on a terminal.
-        cancel: event that cancels the download.
+    `progress` and `cancel` are those of `resolve`.
 
     Raises:
         InputError: `address` is not an http(s) address.

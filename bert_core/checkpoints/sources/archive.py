@@ -5,12 +5,12 @@ written only to a temporary folder next to the final one. It is renamed once eve
 and every checksum has been verified, and removed on any failure.
 """
 
+import hashlib
 import os
 import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
@@ -28,16 +28,10 @@ from bert_core.checkpoints.sources.cache import (
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
 
 _MARKS = (*CONFIG_NAMES, "vocab.txt")  # any of these marks the folder of a model
-_HASH_CHUNK = 2**20
 
 
 def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None) -> Path:
     """Return the folder of a local archive, unpacking it if that was not done yet.
-
-    Args:
-        path: a `.tar.gz`, `.tgz` or `.zip` file.
-        cache: see `cache.cache_folder`.
-        cancel: event that cancels the work.
 
     Raises:
         CheckpointError: the archive is damaged, malicious, or contains no model.
@@ -69,11 +63,7 @@ def unpack(
 ) -> tuple[Path, str]:
     """Unpack an archive into the cache.
 
-    Args:
-        path: the archive; its format is detected from its contents, not its name.
-        cache: see `cache.cache_folder`.
-        what: name of the archive in messages.
-        cancel: event that cancels the work.
+    The format is detected from the contents. `what` is the archive's name in messages.
 
     Returns:
         The model's folder, and the sha256 of the archive.
@@ -192,8 +182,5 @@ def _identity(path: Path) -> dict[str, int]:
 
 
 def _sha256(path: Path) -> str:
-    digest = sha256()
     with path.open("rb", buffering=0) as file:
-        while chunk := file.read(_HASH_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

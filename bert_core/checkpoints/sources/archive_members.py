@@ -145,10 +145,6 @@ def _read_tar_gz(file: BinaryIO, limit: int) -> Iterator[Member]:
     """Read a tar archive in one pass; `tarfile` parses only the headers.
 
     Its data filter is not used: it keeps links and changes absolute names; here both are rejected.
-
-    Args:
-        file: the archive, open for reading at its beginning.
-        limit: largest total size of its members in bytes.
     """
     stream = _Inflated(file, limit + _OVERHEAD)
     headers = _headers(stream)

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
 from bert_core.errors import DownloadCancelled, DownloadError
+from bert_core.small_files import replacing
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -66,12 +66,8 @@ def read_record(path: Path) -> dict[str, Any]:
 def write_record(path: Path, values: dict[str, Any]) -> None:
     """Write a record atomically: a reader sees either the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{token_hex(4)}")
-    try:
-        fresh.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(path) as draft:
+        draft.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
 
 
 def write_all(file: IO[bytes] | io.FileIO, chunk: bytes | memoryview) -> None:
@@ -118,11 +114,6 @@ def _acquired(lock: "FileLock") -> bool:
 
 def check_space(folder: Path, needed: int, what: str) -> None:
     """Check for enough free disk space before writing.
-
-    Args:
-        folder: destination; may not exist yet.
-        needed: bytes required.
-        what: what requires them, for the message.
 
     Raises:
         DownloadError: there is not enough space.

@@ -61,12 +61,7 @@ def explained(
 ) -> Exception:
     """Translate an exception of the client into one of our errors.
 
-    Args:
-        error: any exception.
-        name: the repository.
-        revision: its revision.
-        folder: the cache folder.
-        anonymous: no token was sent on purpose, so the message should not suggest one.
+    If no token was sent on purpose (`anonymous`), the message does not suggest one.
     """
     from huggingface_hub import errors
 
