@@ -5,6 +5,7 @@ page in the same state. Text boxes use the keys `text`, `text_pair` and `questio
 which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
 """
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
@@ -81,7 +82,13 @@ def _read_address(slug: str) -> None:
 
 
 def text_box(
-    slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
+    slug: str,
+    label: str,
+    *,
+    key: str = "text",
+    height: int | None = None,
+    placeholder: str = "",
+    first: str | None = None,
 ) -> str:
     """Draw a text box that starts with the page's first example and is kept in the address.
 
@@ -90,7 +97,7 @@ def text_box(
     Raises:
         InputError: the text is longer than the site takes.
     """
-    first = _first_text(slug, key)
+    first = _first_text(slug, key) if first is None else first
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
     gone = st.session_state.get(_LOST, ())
     lost = key in gone
@@ -173,13 +180,17 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                _leave_for(row, text, text_pair)
+                leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def _leave_for(row: Feature, text: str, text_pair: str) -> None:
-    """Put the texts into another page's boxes and go there."""
-    for key, value in (("text", text), ("text_pair", text_pair), ("question", "")):
-        _texts()[row.slug, key] = value  # a partner left from an earlier text would not belong
+def leave_for(row: Feature, texts: Mapping[str, str]) -> None:
+    """Put texts into another page's boxes, by key, and go there.
+
+    A box without a text of its own becomes empty: what an earlier text left in it would not
+    belong to this one.
+    """
+    for key in TEXT_KEYS:
+        _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
     st.switch_page(row.page, query_params={})
