@@ -80,13 +80,14 @@ def _mark(
 ) -> Mark:
     """Draw an entity of one or more ways; one that not all ways find is framed."""
     all_agree = len(found) == len(_JOINED)
-    names = ", ".join(AGGREGATION_NAMES[how] for how in found)
-    label = entity.kind if all_agree else f"{entity.kind}: {names}"
+    names = [AGGREGATION_NAMES[how] for how in found]
+    short = ", ".join(name.split()[0] for name in names)  # the tooltip has the whole names
+    label = entity.kind if all_agree else f"{entity.kind}: {short}"
     return Mark(
         entity.start,
         entity.end,
         label=label,
-        told=f"{entity.kind}, characters {entity.start} to {entity.end}: {names}",
+        told=f"{entity.kind}, characters {entity.start} to {entity.end}: {', '.join(names)}",
         colour=colour_of(result, entity.kind, colours),
         stroke=stroke_of(result, entity.kind),
         weight=len(found) / len(_JOINED) / 2,
