@@ -34,7 +34,7 @@ AGGREGATION_NAMES: dict[Aggregation, str] = {
     "simple": "Join pieces",
     "none": "Every piece",
 }
-"""Ways of reading, by what decides; the default stands first."""
+"""Ways of reading, by what decides; the default is first."""
 
 MEANINGS = {
     "PER": "person",
