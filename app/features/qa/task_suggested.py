@@ -60,6 +60,9 @@ _RULES: tuple[Rule, ...] = (
 _ALWAYS = "What is this text about?"
 
 
+_LONGEST = 50  # characters; longer questions do not fit a line
+
+
 def suggested(passage: str, asked: str, most: int = 2) -> tuple[str, ...]:
     """Suggest questions about a passage, the most specific first.
 
@@ -75,7 +78,7 @@ def suggested(passage: str, asked: str, most: int = 2) -> tuple[str, ...]:
     for question in _found(" ".join(passage[:4000].split())):
         if len(found) == most:
             break
-        if question not in found and question not in asked:
+        if len(question) <= _LONGEST and question not in found and question not in asked:
             found.append(question)
     return tuple(found)
 
