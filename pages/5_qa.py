@@ -76,11 +76,11 @@ def draw(page: Page) -> None:
             draw_ends(page, result)
     with without:
         if without.open:
-            names = view.sentence_names(result)
-            own = list(names.values()).index(result.sentence_of_answer())
-            taken = st.selectbox("Take out", list(names), index=own, key="_without")
+            number = choose_sentence(result)
             with guarded():
-                changed = answer(result.without(names[taken]), result.question)
+                changed = None
+                if number is not None:
+                    changed = answer(result.without(number), result.question)
                 show_html(view.comparison(result, changed, threshold))
     with windows:
         if windows.open:
@@ -122,6 +122,15 @@ def attention_button(result: QaResult) -> None:
         text_pair = result.passage[slice(*part)]
         row = str(result.position_in(part))
         open_page("attention", result.question, text_pair, row=row)
+
+
+def choose_sentence(result: QaResult) -> int | None:
+    """Let the visitor choose the sentence to take out; None if there is only one."""
+    names = view.sentence_names(result)
+    if len(names) < 2:
+        return None
+    own = list(names.values()).index(result.sentence_of_answer())
+    return names[st.selectbox("Take out", list(names), index=own, key="_without")]
 
 
 def draw_answers(result: QaResult) -> None:

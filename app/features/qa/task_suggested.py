@@ -25,7 +25,7 @@ Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 _RULES: tuple[Rule, ...] = (
     (
-        re.compile(rf"\b({_THING}) (lasted|took) (?:only |about |nearly )?{_NUMBER} "),
+        re.compile(rf"\b({_THING}|It) (lasted|took) (?:only |about |nearly )?{_NUMBER} "),
         lambda m: f"How long did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
     ),
     (

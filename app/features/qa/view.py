@@ -451,8 +451,16 @@ def sentence_names(result: QaResult) -> dict[str, int]:
     return names
 
 
-def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
-    """Draw the answer without a sentence, and say what has changed."""
+def comparison(result: QaResult, changed: QaResult | None, threshold: float) -> Html:
+    """Draw the answer without a sentence, and say what has changed.
+
+    Args:
+        result: the result of the whole passage.
+        changed: that without the sentence; None if there is only one.
+        threshold: the no-answer score above which there is no answer.
+    """
+    if changed is None:
+        return line("The passage has only one sentence.")
     before, after = result.answers[0].text, changed.answers[0].text
     same = "stays the same" if before == after else "is another one"
     return join(
