@@ -61,9 +61,9 @@ def outcome(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
     Args:
         result: the result.
         threshold: the no-answer score above which there is no answer.
-        whole: whether a long passage is drawn at its full height.
+        whole: whether it is drawn for a file: a long passage at its full height, without links.
     """
-    about = hint(*explanation(result, threshold))
+    about = hint(*explanation(result, threshold, file=whole))
     return join(
         verdict(result, threshold, about), passage(result, threshold, whole=whole), windows(result)
     )
@@ -291,9 +291,15 @@ def coverage_note(result: QaResult) -> Html:
     )
 
 
-def explanation(result: QaResult, threshold: float) -> list[Html]:
+def explanation(result: QaResult, threshold: float, *, file: bool = False) -> list[Html]:
     """Explain the verdict, the marks, the numbers and the threshold, a paragraph each."""
-    parts = (figures(result, threshold), marks_key(result), meaning(result), threshold_note(result))
+    card = tag("a", "Measured on the model card", href="model_card", target="_self")
+    parts = (
+        figures(result, threshold),
+        marks_key(result),
+        meaning(result) if file else join(meaning(result), " ", card, "."),
+        threshold_note(result),
+    )
     return [tag("p", part) for part in parts]
 
 
@@ -348,9 +354,6 @@ def meaning(result: QaResult) -> Html:
         f"{percent(result.given_answer)} of it. ",
         calibrated(result.calibration, "best answers"),
         _whether(result),
-        " ",
-        tag("a", "Measured on the model card", href="model_card", target="_self"),
-        ".",
     )
 
 

@@ -29,7 +29,7 @@ SCALES: dict[Scale, str] = {"own": "Up to its highest", "common": "Up to 100 %"}
 """What the darkest colour of the map may mean, and what that is called on the screen."""
 
 _STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
-_WORDS = {WIDE: 40, NARROW: 16}  # on the axis of the curves
+_WORDS = {WIDE: 44, NARROW: 16}  # on the axis of the curves
 _CELLS = {WIDE: 16, NARROW: 8}  # of the map, in a row
 _LETTERS = 16  # of one word on an axis
 _WRITTEN = 0.01  # probability from which a cell of the map shows its number

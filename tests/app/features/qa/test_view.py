@@ -295,15 +295,15 @@ def test_long_passages_are_drawn_around_the_answer_or_another_word(tiny_engine: 
     rule = by_token({"river": 5.0}, {"bank": 5.0})
     long = qa(planted(tiny_engine, rule), "the cat sat. " * 60 + "river bank", "who")
     picture = charts.curves(long, "curves")
-    assert len(points(picture.wide, "start")) == 40 and len(points(picture.narrow, "start")) == 16
+    assert len(points(picture.wide, "start")) == 44 and len(points(picture.narrow, "start")) == 16
     assert "bank" in str(picture.wide) and drawn(picture.wide, "bx-qa-band", "x")[1:]
     elsewhere = charts.curves(long, "curves", 30)
     assert "bank" not in str(elsewhere.wide)
     assert len(drawn(elsewhere.wide, "bx-qa-band", "x")) == 1, "only in the legend"
-    assert "Words 202 to 241 of 242" in shown(charts.curves_note(long, "curves"))
-    assert "Words 10 to 49 of 242" in shown(charts.curves_note(long, "curves", 30))
+    assert "Words 198 to 241 of 242" in shown(charts.curves_note(long, "curves"))
+    assert "Words 8 to 51 of 242" in shown(charts.curves_note(long, "curves", 30))
     assert len(charts.words_table(long)) == 242
-    assert len(elsewhere.table) == 40
+    assert len(elsewhere.table) == 44
 
 
 def test_the_overview_has_all_words_and_marks_those_that_are_drawn(tiny_engine: Engine) -> None:
@@ -319,7 +319,7 @@ def test_the_overview_has_all_words_and_marks_those_that_are_drawn(tiny_engine: 
     for value, first, last, *_ in bins:
         assert int(first) <= int(value) <= int(last) + 1
     current = [(int(a), int(b)) for _, a, b, _, state, _ in bins if "aria-current" in state]
-    assert current[0][0] <= 10 <= current[0][1] and current[-1][0] <= 49 <= current[-1][1]
+    assert current[0][0] <= 8 <= current[0][1] and current[-1][0] <= 51 <= current[-1][1]
     heights = [float(height) for *_, height in bins]
     assert max(heights) == heights[-1] == 100.0
 
@@ -496,7 +496,8 @@ def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
     assert product == pytest.approx(result.probability)
     assert f"{result.candidates:,} spans of at most 30 pieces" in said
     assert view.percent(result.touching) in shown(view.answers_note(result))
-    assert 'href="model_card"' in str(view.meaning(result))
+    assert 'href="model_card"' in str(view.outcome(result, 0.0))
+    assert "href" not in str(view.outcome(result, 0.0, whole=True)), "a file has no other pages"
 
 
 def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
