@@ -217,7 +217,7 @@ def at(result: QaResult, place: tuple[int, int]) -> str:
 
 def why(each: Rejected, longest: int) -> Html:
     """Explain why a span that scores higher than the answer is rejected."""
-    return join(_ends(each), f", scores more than the answer, but {reason(each, longest)}.")
+    return join(_ends(each), f" scores more than the answer, but {reason(each, longest)}.")
 
 
 def _ends(each: Rejected) -> Html:

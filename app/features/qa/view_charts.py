@@ -152,7 +152,8 @@ def curves_note(result: QaResult, kind: Kind, middle: int | None = None) -> Html
         "logits": "A point is what the head itself gives to this word, the highest of its pieces: "
         "only differences between logits have a meaning.",
     }[kind]
-    return view.noted(part if len(shown) < words else "What is a point?", said)
+    narrow = "A narrow screen shows fewer words; the table has them."
+    return view.noted(part if len(shown) < words else "What is a point?", f"{said} {narrow}")
 
 
 def curves_table(result: QaResult, kind: Kind, middle: int | None = None) -> pd.DataFrame:
