@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app.catalog import feature
 from app.features.qa import view as view
 from app.features.qa import view_charts as charts
 from app.features.qa.result import QaResult
@@ -21,7 +22,7 @@ from app.streamlit_kit import (
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
-from app.streamlit_kit.state import ON_SITE, open_page
+from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.pictures import numbers
 from bert_core.reading.passage import Rules
 
@@ -119,9 +120,8 @@ def attention_button(result: QaResult) -> None:
         return
     label = "Attention for this answer"
     if st.button(label, key="_attention", icon=":material/grid_on:", type="tertiary"):
-        text_pair = result.passage[slice(*part)]
-        row = str(result.position_in(part))
-        open_page("attention", result.question, text_pair, row=row)
+        texts = {"text": result.question, "text_pair": result.passage[slice(*part)]}
+        leave_for(feature("attention"), texts, {"row": str(result.position_in(part))})
 
 
 def choose_sentence(result: QaResult) -> int | None:

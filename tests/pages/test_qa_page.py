@@ -185,7 +185,7 @@ def test_an_empty_box_is_met_with_an_invitation(visit: Callable, key: str) -> No
 
 def test_a_text_of_invisible_characters_is_a_friendly_warning(visit: Callable) -> None:
     page = visit(PAGE).type("\u200b\x01")
-    assert "holds nothing that the model reads" in page.warnings
+    assert "has no text that the model can read" in page.warnings
 
 
 def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:

@@ -19,7 +19,9 @@ _TIMES = re.compile(
     "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|"
     "September|October|November|December"
 )
-_PLAIN_FORM = {"lasted": "last", "took": "take"}
+_PLAIN_FORM = {
+    "lasted": "last", "took": "take", "lived": "live", "worked": "work", "studied": "study",
+}  # fmt: skip
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
@@ -27,6 +29,10 @@ _RULES: tuple[Rule, ...] = (
     (
         re.compile(rf"\b({_THING}|It) (lasted|took) (?:only |about |nearly )?{_NUMBER} "),
         lambda m: f"How long did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
+    ),
+    (
+        re.compile(rf"\b({_NAME}|He|She|They) (lived|worked|studied) (?:in|at|near) "),
+        lambda m: f"Where did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
     ),
     (
         re.compile(rf"\b({_NAME}|He|She|They) (was|were) ([a-z]+ing [^.,;!?]{{3,70}}?),? because "),
