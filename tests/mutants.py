@@ -32,7 +32,6 @@ FILES = {
     "attention_pictures": "app/features/attention/view_pictures.py",
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
-    "blocks": "app/words/blocks.py",
     "charts": "app/words/charts.py",
     "html": "app/words/html.py",
     "leanings": "app/features/model_card/view_leanings.py",
@@ -45,6 +44,7 @@ FILES = {
     "next_sentence": "app/features/next_sentence/view.py",
     "qa": "app/features/qa/view.py",
     "qa_charts": "app/features/qa/view_charts.py",
+    "qa task": "app/features/qa/task.py",
     "tokenizer": "app/features/tokenizer/view.py",
     "verified": "app/features/model_card/view_verified.py",
     "components": "app/streamlit_kit/components.py",
@@ -123,14 +123,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the frame around the best span is transposed",
         "qa_charts",
-        "        x0=last - 0.5,\n"
-        "        x1=last + 0.5,\n"
-        "        y0=first - 0.5,\n"
-        "        y1=first + 0.5,",
-        "        x0=first - 0.5,\n"
-        "        x1=first + 0.5,\n"
-        "        y0=last - 0.5,\n"
-        "        y1=last + 0.5,",
+        'left + last * step:.1f}", y=top + first * height',
+        'left + first * step:.1f}", y=top + last * height',
         "qa views::test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end",
     ),
     Mutant(
@@ -184,31 +178,31 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Pictures and markup.
     Mutant(
-        "start words are named after end words",
+        "end words are named after start words",
         "qa_charts",
-        "            x=columns,\n            y=rows,",
-        "            x=rows,\n            y=columns,",
+        "for column, word in enumerate(columns):",
+        "for column, word in enumerate(rows):",
         "qa views::test_rows_are_start_words_and_columns_end_words",
     ),
     Mutant(
         "the first start word is at the bottom",
         "qa_charts",
-        'title="starts in", autorange="reversed"',
-        'title="starts in"',
+        "y = top + row * height",
+        "y = top + (len(rows) - 1 - row) * height",
         "qa views::test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end",
     ),
     Mutant(
         "the band over the best span lacks its last word",
         "qa_charts",
-        "        x0=first - 0.5,\n        x1=last + 0.5,",
-        "        x0=first - 0.5,\n        x1=last - 0.5,",
+        "x(last - shown.start + 0.5)",
+        "x(last - shown.start - 0.5)",
         "qa views::test_the_band_covers_every_word_of_the_best_span",
     ),
     Mutant(
         "likely pairs are pale",
         "qa_charts",
-        '[[0, "rgba(0,114,178,0.06)"], [1, "rgba(0,114,178,0.9)"]]',
-        '[[0, "rgba(0,114,178,0.9)"], [1, "rgba(0,114,178,0.06)"]]',
+        'fill_opacity=f"{shade:.3f}"',
+        'fill_opacity=f"{1 - shade:.3f}"',
         "qa views::test_likelier_pairs_are_darker_up_to_the_likeliest",
     ),
     Mutant(
@@ -219,11 +213,32 @@ MUTANTS: tuple[Mutant, ...] = (
         "qa views::test_the_axis_of_the_curves_has_room_for_their_highest_point",
     ),
     Mutant(
-        "bars show one minus the share",
-        "blocks",
-        'style=f"width:{share:.2%}"',
-        'style=f"width:{1 - share:.2%}"',
+        "bars are as long as what is missing",
+        "qa_charts",
+        "room * share / longest",
+        "room * (1 - share) / longest",
         "qa views::test_each_answer_has_a_bar_as_long_as_its_probability",
+    ),
+    Mutant(
+        "a window is drawn to read all that it sees",
+        "qa_charts",
+        '(read.reads[number], "bx-qa-reads")',
+        '(read.windows[number], "bx-qa-reads")',
+        "qa views::test_the_windows_are_drawn_to_scale_with_what_each_reads",
+    ),
+    Mutant(
+        "words light up with the pieces before them",
+        "qa task",
+        "lasts + 1]) + reading.offset",
+        "lasts + 1]) + reading.offset - 1",
+        "qa views::test_every_word_of_the_passage_carries_the_keys_of_its_pieces",
+    ),
+    Mutant(
+        "a span is said to be rejected at its beginning",
+        "qa",
+        "return each.place[1] if each.place else -1",
+        "return each.place[0] if each.place else -1",
+        "qa views::test_a_rejected_span_says_why_in_its_place",
     ),
     Mutant(
         "accepted and rejected answers look alike",

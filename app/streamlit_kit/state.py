@@ -179,17 +179,24 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def leave_for(row: Feature, texts: Mapping[str, str]) -> None:
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
     """Put texts into another page's boxes, by key, and go there.
 
     A box without a text of its own becomes empty: what an earlier text left in it would not
     belong to this one.
+
+    Args:
+        row: the other page.
+        texts: its texts, by the key of their box.
+        address: further parameters of its address.
     """
     for key in TEXT_KEYS:
         _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:
