@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from app.words.blocks import record_table
+from app.words.blocks import line, record_table
 from app.words.html import Html, join, tag, visible
 
 _MOST_SECTIONS = 24
@@ -69,6 +69,20 @@ def sections(text: str) -> tuple[Section, ...]:
 def draw_section(section: Section) -> Html:
     """Draw the content of a section."""
     return tag("div", _draw_all(section.blocks), class_="bx-card-text")
+
+
+def titled(text: str, titles: Sequence[str]) -> Html:
+    """Draw the sections of a card that have certain titles, or say that there are none.
+
+    Args:
+        text: the card.
+        titles: their titles; a longer title that begins with one of them counts as well.
+    """
+    wanted = tuple(title.lower() for title in titles)
+    found = [part for part in sections(text) if part.title.lower().startswith(wanted)]
+    if not found:
+        return line(f"The card of this model has no section called {' or '.join(titles)}.")
+    return join(*(part for each in found for part in (tag("h3", each.title), draw_section(each))))
 
 
 def _draw_all(nodes: Sequence[SyntaxTreeNode]) -> Html:
