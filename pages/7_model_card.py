@@ -1,6 +1,6 @@
 """Model card: what the model is, how well it does, and whether its files are sound."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from app.features.model_card import view_text, view_verified
 from app.features.model_card.result import ModelCardResult, Verified
 from app.features.model_card.task import model_card, temperatures, verify_model
 from app.features.model_card.view_curves import curve
+from app.features.model_card.view_text import Section
 from app.streamlit_kit import Page, guarded, page_shell, show_html, show_picture
 from app.streamlit_kit.about import heads, identity, sizes, version
 from app.streamlit_kit.components import show_markup
@@ -35,19 +36,16 @@ def draw_check(page: Page, card: ModelCardResult) -> Verified | None:
     return found
 
 
-def draw_stage(page: Page, card: ModelCardResult) -> Verified | None:
-    """Draw what the model is, and its figures."""
-    left, right = st.columns([1, 2], gap="large")
-    with left:
-        found = draw_check(page, card)
-        show_html(facts(identity(page.engine.provenance), "What this model is", class_="bx-plan"))
-    with right:
-        shown = view.of_tasks(card.figures) or card.figures
-        show_html(view.no_figures(card))
-        if shown:
-            show_html(view.legend(shown))
-            show_picture(view.figures_picture(shown, "figures"))
-    return found
+def draw_figures(card: ModelCardResult) -> None:
+    """Draw the figures of the tasks as bars, and the table of all figures."""
+    show_html(view.no_figures(card))
+    shown = view.of_tasks(card.figures) or card.figures
+    if shown:
+        show_html(view.legend(shown))
+        show_picture(view.figures_picture(shown, "figures"))
+        with st.expander(f"All {len(card.figures)} figures"):
+            show_html(view.figures_table(card.figures))
+            show_html(join(view.figures_note(card), view.meanings(card.figures)))
 
 
 def draw_trained(page: Page) -> None:
@@ -56,14 +54,6 @@ def draw_trained(page: Page) -> None:
     show_html(holdings(heads(known), known.left_over))
     more = sizes(known) + version(page.engine.provenance)
     show_html(facts(more, "Sizes of this model", class_="bx-facts"))
-
-
-def draw_figures(card: ModelCardResult) -> None:
-    """Draw the table of all figures."""
-    show_html(view.no_figures(card))
-    if figures := card.figures:
-        show_html(view.figures_table(figures))
-        show_html(join(view.figures_note(card), view.meanings(figures)))
 
 
 def draw_calibration(page: Page, card: ModelCardResult) -> None:
@@ -89,7 +79,7 @@ def draw_training(card: ModelCardResult) -> None:
     """Draw the learning curves, and what the card says about data and recipe."""
     for name, svg in card.pictures:
         show_markup(curve(name, svg), key=f"picture-{name}")
-    show_html(view_text.titled(card.text, ("Data", "Training", "Recipe")))
+    draw_sections(view_text.titled(card.text, ("Data", "Training", "Recipe")))
 
 
 def draw_heads(page: Page) -> None:
@@ -101,23 +91,26 @@ def draw_heads(page: Page) -> None:
 def draw_text(card: ModelCardResult) -> None:
     """Draw the card as its makers wrote it."""
     show_html(view.card_note(card))
-    for part in view_text.sections(card.text):
+    draw_sections(view_text.sections(card.text))
+
+
+def draw_sections(parts: Sequence[Section]) -> None:
+    """Draw sections of the card, each folded under its title if it has one."""
+    for part in parts:
         with st.expander(plain(part.title)) if part.title else st.container():
             show_html(view_text.draw_section(part))
 
 
-with page_shell("model_card") as page:
-    card = model_card(page.engine)
-    show_html(view.trouble(card))
-    checked = draw_stage(page, card)
+def draw_tabs(page: Page, card: ModelCardResult, checked: Verified | None) -> None:
+    """Draw the parts of the card; only the open one is computed."""
     draws: tuple[Callable[[], None], ...] = (
-        lambda: draw_trained(page),
         lambda: draw_figures(card),
         lambda: draw_calibration(page, card),
         lambda: draw_leanings(card),
-        lambda: show_html(view_text.titled(card.text, ("Limits", "Limitations", "Bias"))),
+        lambda: show_html(view_text.limits(card.text)),
         lambda: draw_training(card),
         lambda: draw_heads(page),
+        lambda: draw_trained(page),
         lambda: show_html(view_verified.report(checked)),
         lambda: draw_text(card),
     )
@@ -126,4 +119,16 @@ with page_shell("model_card") as page:
         with tab:
             if tab.open:
                 draw()
-    page.finish(lambda: view.kept(card), lambda: view.snippet(page.engine.provenance.name))
+
+
+with page_shell("model_card") as shell:
+    found = model_card(shell.engine)
+    show_html(view.trouble(found))
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        verdict = draw_check(shell, found)
+        known = identity(shell.engine.provenance)
+        show_html(facts(known, "What this model is", class_="bx-plan"))
+    with right:
+        draw_tabs(shell, found, verdict)
+    shell.finish(lambda: view.kept(found), lambda: view.snippet(shell.engine.provenance.name))

@@ -15,10 +15,10 @@ from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
 
 TABS = (
-    *("Trained for", "Figures", "Calibration", "Leanings", "Limits", "Training", "Heads"),
-    *("Verification", "Card text"),
+    *("Figures", "Calibration", "Leanings", "Limits", "Training", "Heads"),
+    *("Trained for", "Verification", "Card text"),
 )
-"""What follows the figures; other pages link to `model_card?tab=Calibration`."""
+"""The parts of the card; other pages link to `model_card?tab=Calibration`."""
 
 COLUMNS = ("asked", "result", "95 % interval", "cases", "floor", "goal", "reached")
 
@@ -194,9 +194,11 @@ def figures_picture(figures: Sequence[Figure], name: str) -> Picture:
 
 
 def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
-    """Draw the rows and the axis; on a narrow screen a name is above its bar."""
-    wide = width == WIDE
-    left, right, row = (_NAMES, width - _VALUES, _ROW) if wide else (2, width - _VALUES, 2 * _ROW)
+    """Draw the rows and the axis; a name that does not fit beside its bar is above it."""
+    beside = width == WIDE and all(len(each.task) <= _LETTERS for each in figures)
+    left, row = (_NAMES, _ROW) if beside else (2, 2 * _ROW)
+    right = width - _VALUES
+    letters = _LETTERS if beside else width // 9
     bottom = len(figures) * row
     room = right - left
     drawn: list[Html] = []
@@ -209,8 +211,8 @@ def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
         ]  # fmt: skip
     for at, each in enumerate(figures):
         name = visible(each.task)
-        short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-        middle = at * row + (_ROW / 2 if wide else 1.5 * _ROW)
+        short = name if len(name) <= letters else f"{name[: letters - 1]}…"
+        middle = at * row + (_ROW / 2 if beside else 1.4 * _ROW)
         drawn.append(tag("text", short, x=0, y=at * row + _ROW / 2, class_="bx-card-name"))
         drawn.append(_bar(each, left, room / top, middle))
         drawn.append(
@@ -249,7 +251,7 @@ def legend(figures: Sequence[Figure]) -> Html:
         "Each bar is a share of test cases that the model had never read; the files tell of what. "
         "The whisker is the 95 % interval: of a hundred such intervals about 95 hold the share "
         "that endlessly many such cases would give. The floor was to be reached at least, the goal "
-        "was hoped for. All figures, with cases and data, are in the tab Figures."
+        "was hoped for. All figures, with cases and data, are listed below."
     )
     floors = [each.reaches_floor for each in figures if each.floor is not None]
     told = f" {sum(map(bool, floors))} of {len(floors)} floors reached." if floors else ""

@@ -28,7 +28,7 @@ _MOST_WORDS = 300  # characters of the title
 _ROWS = 100  # of the table
 _HEIGHT = 300  # units of the axes
 _LEFT, _TOP = 40, 24
-_LOOKS = 6  # colours in the style sheet; each comes with and without dashes
+_LOOKS = 6  # colours with dashes of their own in the style sheet; further lines are thicker
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,8 @@ def _names(names: Sequence[str], width: int) -> tuple[list[Html], float]:
 
 
 def _look(number: int) -> str:
-    dashed = " bx-card-dashed" if number // _LOOKS % 2 else ""
-    return f"bx-card-line bx-card-l{number % _LOOKS}{dashed}"
+    thick = " bx-card-thick" if number // _LOOKS % 2 else ""
+    return f"bx-card-line bx-card-l{number % _LOOKS}{thick}"
 
 
 def read_curves(svg_file: bytes) -> Curves | None:

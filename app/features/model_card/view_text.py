@@ -71,18 +71,16 @@ def draw_section(section: Section) -> Html:
     return tag("div", _draw_all(section.blocks), class_="bx-card-text")
 
 
-def titled(text: str, titles: Sequence[str]) -> Html:
-    """Draw the sections of a card that have certain titles, or say that there are none.
-
-    Args:
-        text: the card.
-        titles: their titles; a longer title that begins with one of them counts as well.
-    """
+def titled(text: str, titles: Sequence[str]) -> tuple[Section, ...]:
+    """Return the sections of a card whose titles begin with one of some words."""
     wanted = tuple(title.lower() for title in titles)
-    found = [part for part in sections(text) if part.title.lower().startswith(wanted)]
-    if not found:
-        return line(f"The card of this model has no section called {' or '.join(titles)}.")
-    return join(*(part for each in found for part in (tag("h3", each.title), draw_section(each))))
+    return tuple(part for part in sections(text) if part.title.lower().startswith(wanted))
+
+
+def limits(text: str) -> Html:
+    """Draw what a card says about the model's limits."""
+    found = titled(text, ("Limit",))
+    return join(*map(draw_section, found)) if found else line("The card names no limits.")
 
 
 def _draw_all(nodes: Sequence[SyntaxTreeNode]) -> Html:

@@ -15,7 +15,8 @@ _SPELLED = 24  # neighbours by spelling that are shown
 def first_asked(result: TokenizerResult) -> str:
     """Return the piece that is looked up before the visitor asks for one: the longest one."""
     pieces = [piece for piece in result.pieces(200) if not (piece.added or piece.unknown)]
-    return max((piece.token for piece in pieces), key=len, default="[CLS]")
+    longest = max(pieces, key=lambda piece: len(piece.source), default=None)
+    return "[CLS]" if longest is None else longest.token
 
 
 def entry(found: Lookup) -> Html:
