@@ -633,6 +633,7 @@ KINDS: Mapping[str, ModelKind] = {
             "multiple-choice head",
             {"logits": "BN"},
             (StoredOutput("logits", "choices"),),
+            reads_pairs=True,
         ),
     )
 }
