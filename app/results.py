@@ -1,4 +1,4 @@
-"""Records shared by several results: what was cut or could not be read, and calibration."""
+"""Records shared by several results: what was cut or not read, and calibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
