@@ -1,8 +1,9 @@
 """The state of a page: its texts, its values in the address, and links to other pages.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
-page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
-which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
+page in the same state. Text boxes use the keys `text`, `text_pair`, `question` and `choices` on all
+pages, which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per
+page.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 from bert_core.errors import InputError
 
-TEXT_KEYS = ("text", "text_pair", "question")
+TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
@@ -86,9 +87,17 @@ def text_box(
     placeholder: str = "",
     first: str | None = None,
 ) -> str:
-    """Draw a text box that starts with the page's first example and is kept in the address.
+    """Draw a text box that is kept in the address.
 
     A text too long for an address is kept for its link (see `links`), and the page says so.
+
+    Args:
+        slug: the page.
+        label: what to write.
+        key: its name in the address.
+        height: in pixels; None for the height of the text.
+        placeholder: what an empty box suggests.
+        first: the text at first; None for that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
