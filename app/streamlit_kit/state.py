@@ -5,11 +5,12 @@ page in the same state. Text boxes use the keys `text`, `text_pair` and `questio
 which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
 """
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
 
-from app.catalog import FEATURES, Feature, examples
+from app.catalog import FEATURES, Feature, examples, feature
 from app.settings import settings
 from app.words.html import plain
 from bert_core.errors import InputError
@@ -128,13 +129,26 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 _leave_for(row, text, text_pair)
 
 
-def _leave_for(row: Feature, text: str, text_pair: str) -> None:
+def open_page(slug: str, text: str, **address: str) -> None:
+    """Open a text on another page; not from a callback, and only where `ON_SITE` is set.
+
+    Args:
+        slug: the other page.
+        text: for its first box.
+        address: further parameters of its address.
+    """
+    _leave_for(feature(slug), text, "", address)
+
+
+def _leave_for(
+    row: Feature, text: str, text_pair: str, address: Mapping[str, str] | None = None
+) -> None:
     """Put the texts into another page's boxes and go there."""
     for key, value in (("text", text), ("text_pair", text_pair), ("question", "")):
         _texts()[row.slug, key] = value  # a partner left from an earlier text would not belong
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:

@@ -204,7 +204,7 @@ def test_scores_of_pieces_equal_a_token_by_token_loop(
         assert each.log_probability == pytest.approx(float(row[each.id]), abs=1e-5)
         assert each.rank == int((row > row[each.id]).sum()) + 1
         assert each.best == int(row.argmax())
-        assert each.behind == pytest.approx(float(row.max() - row[each.id]), abs=1e-5)
+        assert each.best_log_probability == pytest.approx(float(row.max()), abs=1e-5)
 
 
 def test_the_rest_of_a_word_is_hidden_with_its_piece(
@@ -242,18 +242,18 @@ def test_batches_do_not_change_the_scores(
     )
 
 
-def test_the_odd_word_is_the_one_furthest_behind(
+def test_the_odd_word_has_the_lowest_mean(
     model: BertForMaskedLM, tokenizer: BertTokenizer
 ) -> None:
     encoding = tokenizer.encode("a cats sating . cat")
-    scores = score_pieces(scorer_of(model), tokenizer, encoding.input_ids, range(1, 7))
-    by_word: dict[int | None, float] = {}
+    scores = score_pieces(scorer_of(model), tokenizer, encoding.input_ids, range(1, 8))
+    by_word: dict[int | None, list[float]] = {}
     for each in scores:
-        word = encoding.word_ids[each.position]
-        by_word[word] = by_word.get(word, 0) + each.behind
+        by_word.setdefault(encoding.word_ids[each.position], []).append(each.log_probability)
+    means = {word: sum(logs) / len(logs) for word, logs in by_word.items()}
     odd = odd_word(scores, encoding.word_ids)
     word = encoding.word_ids[odd[0].position]
-    assert by_word[word] == max(by_word.values())
+    assert means[word] == min(means.values())
     assert [each.position for each in odd] == [
         n for n, of in enumerate(encoding.word_ids) if of == word
     ]
