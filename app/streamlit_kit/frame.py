@@ -22,7 +22,7 @@ from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
-from app.streamlit_kit.state import enter
+from app.streamlit_kit.state import enter, leave
 from app.streamlit_kit.take import take_row
 from app.words.blocks import heading
 from app.words.html import Html
@@ -100,7 +100,9 @@ def page_shell(slug: str) -> Iterator[Page]:
             if row.takes_text:
                 examples_list(slug, engine, tools, settings)
             yield page
-    mount_bridge(page.picks if page is not None else {})
+    if answers:
+        leave(slug)
+    mount_bridge(slug, page.picks if page is not None else {})
     if page is not None:
         foot(page.engine, row.beware)
     if not answers:

@@ -5,7 +5,6 @@ button is. The process owns the download (`app.models.downloads`), so pages stay
 """
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 
 import streamlit as st
 
@@ -20,8 +19,9 @@ from app.models.hub import (
     parse_hub_id,
     size_text,
 )
-from app.settings import HubUse, settings
+from app.settings import settings
 from app.streamlit_kit.show import show_html
+from app.streamlit_kit.visitor import is_among
 from app.words.blocks import facts
 from app.words.html import plain
 from bert_core.errors import BertError, InputError
@@ -33,7 +33,6 @@ _ARRIVED = "_hub_arrived"  # the model to use now
 _TICKET = "_hub_ticket"
 _NOTE = "_hub_note"  # how a download ended, if not well
 _ASK_EVERY = 1.0  # seconds
-_FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,7 @@ def may_download() -> bool:
 
     By default only visitors on this machine may: strangers could fill its disk and connection.
     """
-    use = settings().hub
-    return use is HubUse.ON or (use is HubUse.LOCAL and _is_local())
+    return is_among(settings().hub)
 
 
 def forget_answer() -> None:
@@ -209,14 +207,3 @@ def leave_download() -> None:
 
 def _dismiss() -> None:
     st.session_state.pop(_NOTE, None)
-
-
-def _is_local() -> bool:
-    """Return whether this server is reachable only from this machine, with no proxy in front."""
-    address = str(st.get_option("server.address") or "")
-    if any(name in st.context.headers for name in _FORWARDED):
-        return False
-    try:
-        return address == "localhost" or ip_address(address).is_loopback
-    except ValueError:
-        return False

@@ -131,7 +131,7 @@ def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
     hub.faults[weights_at(model)] = Fault(instead=wrong)
     look_up(page, name)
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
-    expect(page.get_by_text("arrived with other contents than the Hub lists")).to_be_visible()
+    expect(page.get_by_text("does not match the digest that the Hub lists")).to_be_visible()
     settled(page, "tokenizer")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("the cat")
     assert files_of(downloads, name) == []
