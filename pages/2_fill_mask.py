@@ -11,8 +11,8 @@ from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
-from app.models import Engine
 from app.streamlit_kit import (
+    Page,
     guarded,
     page_shell,
     set_text,
@@ -75,14 +75,14 @@ def show(*blocks: Html | Picture) -> None:
             kept.append(block)
 
 
-def every_piece(engine: Engine, result: FillMaskResult) -> None:
+def every_piece(page: Page, result: FillMaskResult) -> None:
     """Hide every piece in turn."""
     found = (
-        surprise(engine, result)
+        surprise(page.engine, result)
         if result.tokens**2 <= CHEAP
         else on_demand(
             f"Hide each of {result.tokens - 2:,} pieces in turn",
-            lambda: surprise(engine, result),
+            lambda: surprise(page.engine, result),
             key="_surprise",
             about=(result.model, result.text),
             icon=":material/play_arrow:",
@@ -92,7 +92,7 @@ def every_piece(engine: Engine, result: FillMaskResult) -> None:
         show(tabs.odd_line(found), tabs.surprise_picture(found), tabs.surprise_note(found))
 
 
-def together(engine: Engine, result: FillMaskResult) -> None:
+def together(page: Page, result: FillMaskResult) -> None:
     """Solve all masks together."""
     with st.container(horizontal=True, gap="medium"):
         pieces = {n: str(n) for n in range(1, MOST_PIECES + 1)}
@@ -100,11 +100,11 @@ def together(engine: Engine, result: FillMaskResult) -> None:
         order = choose("Fill first", tabs.ORDER_NAMES, key="order")
     tokens = cost(result, most)
     found = (
-        fill_together(engine, result, most=most, order=order)
+        fill_together(page.engine, result, most=most, order=order)
         if tokens <= CHEAP
         else on_demand(
             f"Search (the model reads about {tokens:,} tokens)",
-            lambda: fill_together(engine, result, most=most, order=order),
+            lambda: fill_together(page.engine, result, most=most, order=order),
             key="_together",
             about=(result.model, result.text, most, order),
             icon=":material/play_arrow:",
@@ -114,17 +114,17 @@ def together(engine: Engine, result: FillMaskResult) -> None:
         show(tabs.together_line(found), tabs.together_picture(found))
 
 
-def swap(engine: Engine, result: FillMaskResult) -> None:
+def swap(page: Page, result: FillMaskResult) -> None:
     """Compare two sentences that differ in one word."""
     typed = st.text_input(
-        "A word of the text / another in its place",
+        "Word of the text / its replacement",
         key="pair",
         bind="query-params",
         persist_state="session",
         placeholder="he / she",
     )
     if typed.strip():
-        found = compare(engine, result, read_pair(typed))
+        found = compare(page.engine, result, read_pair(typed))
         show(tabs.pair_line(found), tabs.pair_note())
         for number, slot in enumerate(result.slots):
             if len(result.slots) > 1:
@@ -160,9 +160,9 @@ with page_shell(SLUG) as page:
         for tab, draw in zip(opened, (swap, every_piece, together), strict=True):
             if tab.open:
                 with tab, guarded():
-                    draw(page.engine, result)
+                    draw(page, result)
     else:
         st.button("Put [MASK] at the end", on_click=append_mask)
         with guarded():
-            every_piece(page.engine, result)
+            every_piece(page, result)
     page.finish(lambda: view.kept(result, kept), lambda: view.snippet(result), text=result.text)

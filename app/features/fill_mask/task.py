@@ -26,7 +26,7 @@ _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on th
 _MAX_CANDIDATES = 100
 _CONTEXT = 40  # characters shown on each side of a mask
 _MAX_PIECES = 12  # of a word that is named; each is one more pass
-_SIGNS = regex.compile(r"_{3,}|<mask>|\[\s?mask\s?\]", regex.IGNORECASE)
+_SIGNS = regex.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", regex.IGNORECASE)
 
 
 def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> FillMaskResult:

@@ -37,7 +37,7 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
         words: two words, of which the text contains one or both.
 
     Raises:
-        InputError: the text contains neither.
+        InputError: the text contains neither, or a word is or becomes a mask.
     """
     either = regex.compile(
         rf"(?<![\w\[])(?:{regex.escape(words[0])}|{regex.escape(words[1])})(?!\w)", regex.IGNORECASE
@@ -49,6 +49,8 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
         )
     first, second = (either.sub(partial(_cased, word), found.text) for word in words)
     rows = [_probabilities(engine, text, found) for text in (first, second)]
+    if {len(row) for row in rows} != {len(found.slots)}:
+        raise InputError("These words change the gaps of the text. Name words without [MASK].")
     slots = tuple(_contrasts(engine, a, b) for a, b in zip(*rows, strict=True))
     return PairResult(words=words, texts=(first, second), slots=slots)
 

@@ -231,7 +231,7 @@ def certainty(slot: Slot) -> Html:
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
-        f"Shown: {chance(shown)} of all probability. As unsure as a fair draw among "
+        f"Shown: {chance(shown)} of all probability. Like a fair draw among "
         f"{count(choices, 'word')}."
     )
 
