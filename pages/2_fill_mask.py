@@ -117,7 +117,7 @@ def together(page: Page, result: FillMaskResult) -> None:
 def swap(page: Page, result: FillMaskResult) -> None:
     """Compare two sentences that differ in one word."""
     typed = st.text_input(
-        "Word of the text / its replacement",
+        "Two words to swap",
         key="pair",
         bind="query-params",
         persist_state="session",

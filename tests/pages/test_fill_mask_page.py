@@ -65,7 +65,7 @@ def test_every_picture_has_a_text_alternative_and_a_table(visit: Callable) -> No
     for markup in gaps(page):
         assert "most probable first" in markup
         assert len(numbers(markup)) == 5
-    assert "with the other gaps still hidden" in page.words
+    assert "with the others still hidden" in page.words
 
 
 def test_a_click_hides_the_word_at_that_place_only(visit: Callable) -> None:

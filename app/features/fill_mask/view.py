@@ -137,8 +137,8 @@ def reading_note(result: FillMaskResult) -> Html:
 def bars_title(result: FillMaskResult) -> Html:
     """Say what the bars are a percentage of."""
     if len(result.slots) == 1:
-        return line("Probability of each piece in the gap:")
-    return line("Probability of each piece in its gap, with the other gaps still hidden:")
+        return line("Probability in the gap:")
+    return line("Probability in each gap, with the others still hidden:")
 
 
 def slot_title(slot: Slot) -> Html:
