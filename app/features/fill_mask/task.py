@@ -26,6 +26,7 @@ _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on th
 _MAX_CANDIDATES = 100
 _CONTEXT = 40  # characters shown on each side of a mask
 _MAX_PIECES = 12  # of a word that is named; each is one more pass
+_MAX_TOKENS = 16_000  # read for such a word
 _SIGNS = regex.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", regex.IGNORECASE)
 
 
@@ -60,7 +61,7 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         size=limit,
         stride=limit // 2,
     )
-    pieces, note = _named(engine, word)
+    pieces, note = _named(engine, word, tokens=len(masks) * min(len(whole), limit))
     wanted = engine.tokenizer.vocab[pieces[0]] if len(pieces) == 1 else None
     scale = engine.calibration(BertForMaskedLM)
     slots = tuple(
@@ -155,8 +156,14 @@ def _scores(engine: Engine, windows: Windows, masks: list[int]) -> list[Tensor]:
     return [rows[number] for number in range(len(masks))]
 
 
-def _named(engine: Engine, word: str) -> tuple[list[str], str]:
-    """Cut the word that the user named into pieces, or say why it can have no probability."""
+def _named(engine: Engine, word: str, *, tokens: int) -> tuple[list[str], str]:
+    """Cut the word that the user named into pieces, or say why it gets no probability.
+
+    Args:
+        engine: the model.
+        word: what the user named.
+        tokens: what the model reads to score one piece in every gap.
+    """
     pieces = engine.tokenizer.tokenize(word)
     shown = word.strip()[:60]
     if "[UNK]" in pieces:
@@ -168,6 +175,12 @@ def _named(engine: Engine, word: str) -> tuple[list[str], str]:
         return [], (
             f"“{shown}” is {len(pieces)} pieces in this vocabulary; this page puts at most "
             f"{_MAX_PIECES} into one gap. Name a shorter word."
+        )
+    if len(pieces) > 1 and tokens * len(pieces) > _MAX_TOKENS:
+        return [], (
+            f"“{shown}” is {len(pieces)} pieces; to score them in every gap, the model would read "
+            f"{tokens * len(pieces):,} tokens, and this page reads at most {_MAX_TOKENS:,} for it. "
+            "Hide fewer words or shorten the text."
         )
     return pieces, ""
 

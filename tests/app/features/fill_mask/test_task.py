@@ -95,6 +95,17 @@ def test_a_word_that_no_gap_can_hold_gets_a_sentence(
     assert result.slots[0].named is result.slots[0].spelled is None
 
 
+def test_a_word_that_would_cost_too_much_gets_a_sentence(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "[MASK] [MASK] sat"  # 5 tokens; two pieces in two gaps read them four times
+    monkeypatch.setattr("app.features.fill_mask.task._MAX_TOKENS", 20)
+    assert fill_mask(tiny_engine, text, word="playing").note == ""
+    monkeypatch.setattr("app.features.fill_mask.task._MAX_TOKENS", 19)
+    assert "read 20 tokens" in fill_mask(tiny_engine, text, word="playing").note
+    assert fill_mask(tiny_engine, text, word="cat").note == ""
+
+
 def test_a_word_of_several_pieces_finds_room_in_a_long_text(tiny_engine: Engine) -> None:
     text = "cat " * 60 + "[MASK]" + " dog" * 60
     spelled = fill_mask(tiny_engine, text, word="playing").slots[0].spelled
