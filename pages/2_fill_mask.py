@@ -4,6 +4,7 @@ from itertools import cycle
 
 import streamlit as st
 
+from app.catalog import feature
 from app.features.fill_mask import view as view
 from app.features.fill_mask import view_tabs as tabs
 from app.features.fill_mask.result import FillMaskResult
@@ -22,7 +23,7 @@ from app.streamlit_kit import (
     undo_button,
 )
 from app.streamlit_kit.controls import choose, on_demand
-from app.streamlit_kit.state import ON_SITE, open_page
+from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.html import Html, plain
 from app.words.pictures import Picture, figure
 
@@ -145,7 +146,8 @@ with page_shell(SLUG) as page:
         k = st.slider("Candidates", 1, 20, 5, key="k", bind="query-params", persist_state="session")
     result = fill_mask(page.engine, text, top_k=k, word=word)
     if ATTEND in st.session_state:
-        open_page("attention", result.text, row=str(st.session_state.pop(ATTEND)))
+        row = {"row": str(st.session_state.pop(ATTEND))}
+        leave_for(feature("attention"), {"text": result.text}, row)
     show_html(view.window(result))
     if result.note:
         st.warning(plain(result.note), icon=":material/spellcheck:")

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.catalog import FEATURES, Feature, examples, feature
+from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
 from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
@@ -82,7 +82,13 @@ def _read_address(slug: str) -> None:
 
 
 def text_box(
-    slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
+    slug: str,
+    label: str,
+    *,
+    key: str = "text",
+    height: int | None = None,
+    placeholder: str = "",
+    first: str | None = None,
 ) -> str:
     """Draw a text box that starts with the page's first example and is kept in the address.
 
@@ -91,7 +97,7 @@ def text_box(
     Raises:
         InputError: the text is longer than the site takes.
     """
-    first = _first_text(slug, key)
+    first = _first_text(slug, key) if first is None else first
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
     gone = st.session_state.get(_LOST, ())
     lost = key in gone
@@ -174,26 +180,24 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                _leave_for(row, text, text_pair)
+                leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def open_page(slug: str, text: str, **address: str) -> None:
-    """Open a text on another page; not from a callback, and only where `ON_SITE` is set.
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
+
+    A box without a text of its own becomes empty: what an earlier text left in it would not
+    belong to this one.
 
     Args:
-        slug: the other page.
-        text: for its first box.
+        row: the other page.
+        texts: texts by the key of their box.
         address: further parameters of its address.
     """
-    _leave_for(feature(slug), text, "", address)
-
-
-def _leave_for(
-    row: Feature, text: str, text_pair: str, address: Mapping[str, str] | None = None
-) -> None:
-    """Put the texts into another page's boxes and go there."""
-    for key, value in (("text", text), ("text_pair", text_pair), ("question", "")):
-        _texts()[row.slug, key] = value  # a partner left from an earlier text would not belong
+    for key in TEXT_KEYS:
+        _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
     st.switch_page(row.page, query_params=dict(address or {}))

@@ -138,7 +138,7 @@ def test_while_it_loads_the_page_works_and_the_way_out_works_too(
     assert "Cancel" in labels(at)
     at.session_state["open"] = False
     press(at, "Cancel")
-    assert "was called off; nothing of it is kept" in said(at)
+    assert "was cancelled; nothing was kept" in said(at)
     assert "Cancel" not in labels(at)
     press(at, "Dismiss")
     assert said(at) == ""
