@@ -301,6 +301,22 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
+    def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
+        """Score the whole vocabulary in texts of equal length (a `Scorer` of `bert_core.reading`).
+
+        Args:
+            input_ids: (B, T), not longer than the model reads.
+            positions: (B, P).
+
+        Returns:
+            (B, P, V), on the CPU.
+        """
+        model, device = self.model(BertForMaskedLM), self._device
+        return PROCESSOR.run(
+            lambda: model.scores_at(input_ids.to(device), positions.to(device)).cpu(),
+            tokens=input_ids.numel(),
+        )
+
     def _collate(self, batch: Sequence[Encoding]) -> Inputs:
         """Pad encodings to equal length on the model's device: ids, types, mask, each (B, T)."""
         if not batch:

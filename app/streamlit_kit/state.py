@@ -191,14 +191,14 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
 def leave_for(
     row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
 ) -> None:
-    """Put texts into another page's boxes, by key, and go there.
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
 
     A box without a text of its own becomes empty: what an earlier text left in it would not
     belong to this one.
 
     Args:
         row: the other page.
-        texts: its texts, by the key of their box.
+        texts: texts by the key of their box.
         address: further parameters of its address.
     """
     for key in TEXT_KEYS:

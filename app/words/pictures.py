@@ -33,8 +33,8 @@ class Picture:
 
     Attributes:
         name: a file name without extension.
-        wide: the drawing for screens from 640 pixels, an `svg` element.
-        narrow: the same for a phone.
+        wide: the drawing for places wider than 38 rem, an `svg` element.
+        narrow: the same for a narrow column or a phone.
         alt: what it shows, in words.
         table: the numbers drawn.
     """

@@ -23,6 +23,7 @@ PHONE = {"width": 390, "height": 844}
 MAIN = {
     "": ".bx-doors",
     "ner": ".bx-drawing",
+    "fill_mask": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
