@@ -70,7 +70,7 @@ function tallness(scroll, count) {
   const main = document.querySelector('[data-testid="stMain"]');
   const top = scroll.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY);
   const room = Math.max(300, window.innerHeight - top - 2 * letter);
-  return Math.max(letter, Math.min(1.6 * letter, Math.floor(room / count)));
+  return Math.round(Math.max(letter, Math.min(1.6 * letter, room / count)));
 }
 
 function same(a, b) {
