@@ -69,8 +69,8 @@ function tallness(scroll, count) {
   const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const main = document.querySelector('[data-testid="stMain"]');
   const top = scroll.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY);
-  const room = Math.max(300, window.innerHeight - top - 2 * letter);
-  return Math.round(Math.max(letter, Math.min(1.6 * letter, room / count)));
+  const room = Math.max(300, window.innerHeight - top - 2.5 * letter);
+  return Math.max(Math.round(0.8 * letter), Math.floor(Math.min(1.6 * letter, room / count)));
 }
 
 function same(a, b) {
@@ -104,8 +104,44 @@ export default function ({ data, parentElement }) {
   const { chips, readout, svg } = parts;
   const links = unpack(data);
   const count = Math.max(data.rows.length, data.columns.length);
-  const tall = tallness(parts.scroll, count);
   const every = data.names.map((_, head) => head);
+  const drawChips = () => {
+    const buttons = every.map((head) => {
+      const button = element("button");
+      button.type = "button";
+      const swatch = element("span", "swatch");
+      swatch.style.background = data.colours[head];
+      swatch.style.borderColor = data.colours[head];
+      button.append(swatch, element("span", "", data.names[head].replace("head ", "")));
+      button.setAttribute("aria-label", data.names[head]);
+      button.setAttribute("aria-pressed", String(parts.active.has(head)));
+      button.onclick = () => {
+        if (parts.active.has(head)) parts.active.delete(head);
+        else parts.active.add(head);
+        button.setAttribute("aria-pressed", String(parts.active.has(head)));
+        refresh();
+      };
+      button.ondblclick = () => only([head]);
+      return button;
+    });
+    const only = (heads) => {
+      parts.active = new Set(heads);
+      drawChips();
+      refresh();
+    };
+    if (every.length > 1) {
+      const all = element("button", "", "all");
+      const none = element("button", "", "none");
+      all.type = none.type = "button";
+      all.onclick = () => only(every);
+      none.onclick = () => only([]);
+      buttons.push(all, none);
+    }
+    chips.replaceChildren(...buttons);
+  };
+  drawChips(); // before the room that is left is measured
+  const tall = tallness(parts.scroll, count);
+  const letter = 0.85 * parseFloat(getComputedStyle(document.documentElement).fontSize);
   const middle = (index) => (index + 0.5) * tall;
   const curve = ({ row, column }) =>
     `M0 ${middle(row)}C${WIDTH / 2} ${middle(row)} ${WIDTH / 2} ${middle(column)} ${WIDTH} ${middle(column)}`;
@@ -176,7 +212,7 @@ export default function ({ data, parentElement }) {
       readout.textContent = `${data.said}${heads}: ${drawn} lines${data.cut}.`;
       return;
     }
-    const strongest = links.filter((l) => parts.active.has(l.head) && touches(l, word)).slice(-4).reverse();
+    const strongest = links.filter((l) => parts.active.has(l.head) && touches(l, word)).slice(-3).reverse();
     const labels = word.side === "from" ? data.rows : data.columns;
     const others = word.side === "from" ? data.columns : data.rows;
     const nodes = [
@@ -187,7 +223,7 @@ export default function ({ data, parentElement }) {
       const other = word.side === "from" ? link.column : link.row;
       if (i > 0) nodes.push(element("span", "", ", "));
       nodes.push(element("bdi", "token", others[other]));
-      nodes.push(element("span", "", ` ${link.weight.toFixed(4)} (${data.names[link.head]})`));
+      nodes.push(element("span", "", ` ${link.weight.toFixed(4)}${parts.active.size > 1 ? ` (${data.names[link.head]})` : ""}`));
     });
     if (strongest.length === 0) nodes.push(element("span", "", "nothing among the lines drawn"));
     readout.replaceChildren(...nodes);
@@ -234,7 +270,7 @@ export default function ({ data, parentElement }) {
       const item = element("li");
       item.setAttribute("role", "option");
       item.style.height = `${tall}px`;
-      item.style.fontSize = `${0.62 * tall}px`;
+      item.style.fontSize = `${Math.min(0.8 * tall, letter)}px`;
       item.classList.toggle("special", list.special[index]);
       item.classList.toggle("starts-second", index === list.gap);
       item.tabIndex = index === 0 ? 0 : -1;
@@ -275,40 +311,6 @@ export default function ({ data, parentElement }) {
     if (focused >= 0) goTo(lists[which], focused);
   });
 
-  const drawChips = () => {
-    const buttons = every.map((head) => {
-      const button = element("button");
-      button.type = "button";
-      const swatch = element("span", "swatch");
-      swatch.style.background = data.colours[head];
-      swatch.style.borderColor = data.colours[head];
-      button.append(swatch, element("span", "", data.names[head]));
-      button.setAttribute("aria-pressed", String(parts.active.has(head)));
-      button.onclick = () => {
-        if (parts.active.has(head)) parts.active.delete(head);
-        else parts.active.add(head);
-        button.setAttribute("aria-pressed", String(parts.active.has(head)));
-        refresh();
-      };
-      button.ondblclick = () => only([head]);
-      return button;
-    });
-    const only = (heads) => {
-      parts.active = new Set(heads);
-      drawChips();
-      refresh();
-    };
-    if (every.length > 1) {
-      const all = element("button", "", "all");
-      const none = element("button", "", "none");
-      all.type = none.type = "button";
-      all.onclick = () => only(every);
-      none.onclick = () => only([]);
-      buttons.push(all, none);
-    }
-    chips.replaceChildren(...buttons);
-  };
-  drawChips();
   refresh();
   return () => memory.delete(parentElement);
 }

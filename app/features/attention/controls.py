@@ -72,10 +72,12 @@ def choose_heads(result: AttentionResult) -> None:
         ("Layer", LAYER, layer_names(result)),
         ("Head", HEAD, head_names(result)),
     ):
-        if st.session_state.get(key, 0) not in names:  # of another model
-            st.session_state[key] = 0
+        if key in state and state[key] not in names:  # of another model
+            state[key] = 0
+        # No option is the default: the address leaves out defaults, and 0 must be in it.
         st.selectbox(
-            label, list(names), format_func=names.__getitem__, key=key, width=125, bind="query-params",
+            label, list(names), index=None, format_func=names.__getitem__, key=key,
+            placeholder="0", required=True, width=125, bind="query-params",
             persist_state="session",
         )  # fmt: skip
 
@@ -86,8 +88,8 @@ def chosen_heads(result: AttentionResult) -> Heads:
     places = [_place(name, result) for name in st.session_state.get(HEADS) or []]
     if combined := tuple(place for place in places if place):
         return Heads(combined, how)
-    layer, head = _marked(LAYER, result.layers), st.session_state.get(HEAD, 0)
-    if head == MEAN:
+    layer = _marked(LAYER, result.layers)
+    if st.session_state.get(HEAD) == MEAN:
         return Heads(Heads.layer(layer, result.heads).places, how)
     return Heads.one(layer, _marked(HEAD, result.heads))
 
@@ -116,7 +118,7 @@ def take_head(layer: int, head: int, more: int = 0) -> None:
     name = short_name((layer, head))
     before = list(state.get(HEADS) or [])
     if not before and state.get(HEAD, 0) != MEAN:
-        before = [short_name((state.get(LAYER, 0), state.get(HEAD, 0)))]
+        before = [short_name((state.get(LAYER) or 0, state.get(HEAD) or 0))]
     state[HEADS] = [each for each in before if each != name] + [name] * (name not in before)
 
 

@@ -153,7 +153,7 @@ def grid_picture(
         "notes": [head_note(result, i, j) for i, j in every],
         "label": describe_grid(result),
         "said": f"{name}: {head_note(result, *alone)}" if alone else name,
-        "top": "1" if common else "each head's own peak",
+        "top": "1" if common else "own peak",
     }
 
 
