@@ -48,6 +48,9 @@ TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
 GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
 """The parts of the menu, in order."""
 
+HOME = "pages/0_home.py"
+"""The first page; it shows several features and belongs to none."""
+
 FEATURES = (
     Feature(
         slug="tokenizer",

@@ -1,4 +1,4 @@
-"""Records shared by several results: what was cut, and how percentages were calibrated."""
+"""Records shared by several results: removed pieces, and the calibration of percentages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -73,7 +73,7 @@ def save_head(folder: Path, head: BertPreTrainedModel) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nobody_asks_the_world(
+def no_outside_requests(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Point the Hub at a port that does not answer, and the caches at folders of the test."""
@@ -112,7 +112,7 @@ def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def untrained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose file holds only an encoder, without any trained head."""
+    """A model whose file contains only an encoder, without any trained head."""
     return save_tiny(tmp_path_factory.mktemp("untrained-model"), BertModel)
 
 

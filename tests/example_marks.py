@@ -204,16 +204,18 @@ def stamp(weights: str) -> None:
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.example_marks")
-    parser.add_argument("--stamp", action="store_true", help="note the weights if all marks hold")
+    parser.add_argument(
+        "--stamp", action="store_true", help="record weights if all marks are correct"
+    )
     chosen = parser.parse_args()
     offer = default_offer()
     engine = Engine(offer.source)
     weights = engine.provenance.fingerprint
     lines, false = report(engine)
-    lines += ["", f"{false} marks are false with {offer.name}, weights {weights}."]
+    lines += ["", f"{false} marks are wrong with {offer.name}, weights {weights}."]
     if chosen.stamp and not false:
         stamp(weights)
-        lines.append("Noted in every file of examples.")
+        lines.append("Recorded in every file of examples.")
     sys.stdout.write("\n".join([*lines, ""]))
     return min(false, 1)
 

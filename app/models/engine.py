@@ -39,7 +39,7 @@ from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
-_HELD = 3  # further long texts held during warm-up, so that their memory is allocated in advance
+_HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
 
 
 class Engine:
@@ -187,7 +187,7 @@ class Engine:
     def warm_up(self) -> None:
         """Run the model once, so that the first visitor does not wait for lazy initialisation.
 
-        It runs on several long texts and holds their results at the same time, as visitors'
+        It runs on several long texts and keeps their results at the same time, as visitors'
         results will be, so that the memory is allocated now: fresh memory makes a pass four times
         slower (measured: 300 ms instead of 75). `bert_core.model.kernels` reuses it.
         """

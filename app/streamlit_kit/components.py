@@ -51,10 +51,11 @@ def show_markup(markup: Html, *, key: str) -> None:
     _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
 
 
-def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
+def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
     """Mount the script that makes the site's own markup clickable; see `bridge.js`.
 
     Args:
+        page: the page; a change of it scrolls to the top.
         picks: what to call with the number of a clicked `data-pick`, by its name.
     """
 
@@ -67,7 +68,7 @@ def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
                 call(pick["value"])
 
     with st.container(key="bx-bridge"):
-        _component("bridge")(key=_BRIDGE, data={}, on_pick_change=picked)
+        _component("bridge")(key=_BRIDGE, data={"page": page}, on_pick_change=picked)
 
 
 def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:
@@ -84,12 +85,18 @@ def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:
 
 
 @lru_cache
+def script(name: str) -> str:
+    """Return the source of a component's script."""
+    return (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+@lru_cache
 def _component(name: str, *, isolate: bool = True) -> ComponentRenderer:
     """Register a component once per process; without isolation the page's style reaches it."""
     style = _FOLDER / f"{name.partition('_')[0]}.css"
     return st.components.v2.component(
         f"bert_explorer.{name}",
         css=style.read_text(encoding="utf-8") if style.is_file() else None,
-        js=(_FOLDER / f"{name}.js").read_text(encoding="utf-8"),
+        js=script(name),
         isolate_styles=isolate,
     )

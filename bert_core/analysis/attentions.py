@@ -19,12 +19,6 @@ def attention_maps(
     No attention depends on the last layer's output projection and feed-forward block; skipping
     them saves an eighth of the work in linear layers of a six-layer model.
 
-    Args:
-        model: any of the eight classes.
-        input_ids: (B, T).
-        token_type_ids: (B, T), default zeros.
-        attention_mask: (B, T), default ones.
-
     Returns:
         L tensors (B, H, T, T), rows sum to 1 (Vaswani et al. 2017, equation 1).
 

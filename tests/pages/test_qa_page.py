@@ -110,7 +110,7 @@ def test_taking_out_the_only_sentence_is_a_friendly_warning(visit: Callable) -> 
     page = visit(PAGE, text="the cat sat", question="the cat?")
     page.at.selectbox(key="_without").select_index(0)
     page.run()
-    assert "passage holds nothing" in page.warnings
+    assert "passage has no text" in page.warnings
 
 
 def test_a_long_passage_is_read_in_windows_and_the_page_says_so(visit: Callable) -> None:
@@ -141,7 +141,7 @@ def test_an_empty_box_is_met_with_an_invitation(visit: Callable, key: str) -> No
 
 def test_a_text_of_invisible_characters_is_a_friendly_warning(visit: Callable) -> None:
     page = visit(PAGE).type("\u200b\x01")
-    assert "holds nothing that the model reads" in page.warnings
+    assert "has no text that the model can read" in page.warnings
 
 
 def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
