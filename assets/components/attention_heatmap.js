@@ -128,7 +128,7 @@ function draw(parts, data, values) {
   const { canvas, scroll } = parts;
   const style = getComputedStyle(scroll);
   const width = scroll.clientWidth || 320;
-  const letter = 0.8 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const letter = 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize);
   const palette = scaleOf(data, style);
   if (parts.drawn !== data || parts.ink !== style.color) {
     parts.picture = paint(data, values, palette);

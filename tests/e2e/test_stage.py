@@ -21,6 +21,7 @@ PHONE = {"width": 390, "height": 844}
 
 MAIN = {
     "": ".bx-doors",
+    "attention": ".scroll canvas",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 

@@ -96,6 +96,18 @@ def test_another_text_opens_with_its_own_head_unless_one_was_chosen(tiny_engine:
     assert title(at) == f"Layer {layer}, head {other}"
 
 
+def test_an_example_without_a_head_opens_with_a_telling_one(tiny_engine: Engine) -> None:
+    rows = examples("attention")
+    plain = next(n for n, row in enumerate(rows) if "layer" not in row.values)
+    other = next(n for n, row in enumerate(rows) if row.values.get("layer") == 1)
+    at = opened(text="x")
+    at.button(key=f"_example_{other}").click().run()
+    assert title(at).startswith("Layer 1, ")
+    at.button(key=f"_example_{plain}").click().run()
+    layer, head = telling_head(attention(tiny_engine, str(rows[plain].values["text"])))
+    assert title(at) == f"Layer {layer}, head {head}"
+
+
 @pytest.fixture
 def known_habits(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The default model, stored with the file of where its heads usually look."""

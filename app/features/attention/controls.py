@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from app.catalog import feature
+from app.catalog import examples, feature
 from app.features.attention import view_habits as view
 from app.features.attention.result import AttentionResult, Heads, How, Place
 from app.features.attention.result_habits import HeadHabits
@@ -53,7 +53,7 @@ def head_map(habits: HeadHabits | None, model: str) -> None:
     save_csv("Save these numbers (CSV)", lambda: view.map_table(habits), "head-statistics.csv")
 
 
-_OPENED = "_opened_head"
+_OPENED, _TEXT = "_opened_head", "_opened_text"
 
 
 def choose_heads(result: AttentionResult) -> None:
@@ -65,8 +65,9 @@ def choose_heads(result: AttentionResult) -> None:
     state = st.session_state
     now = (state.get(LAYER), state.get(HEAD))
     given = LAYER in st.query_params or HEAD in st.query_params
-    if now == state.get(_OPENED) or (now == (None, None) and not given):
-        # Nothing else was asked for: another text opens with a head of its own.
+    untouched = now == state.get(_OPENED) or (now == (None, None) and not given)
+    if untouched or _new_example(result.text):
+        # Nothing else was asked for: a text opens with a head of its own.
         state[LAYER], state[HEAD] = state[_OPENED] = telling_head(result)
     for label, key, names in (
         ("Layer", LAYER, layer_names(result)),
@@ -80,6 +81,15 @@ def choose_heads(result: AttentionResult) -> None:
             placeholder="0", required=True, width=125, bind="query-params",
             persist_state="session",
         )  # fmt: skip
+
+
+def _new_example(text: str) -> bool:
+    """Return whether an example that names no head has just come into the box."""
+    before = st.session_state.get(_TEXT)
+    st.session_state[_TEXT] = text
+    return before not in (None, text) and any(
+        row.values["text"] == text and LAYER not in row.values for row in examples("attention")
+    )
 
 
 def chosen_heads(result: AttentionResult) -> Heads:

@@ -143,9 +143,10 @@ def _by_word(result: AttentionResult) -> AttentionResult:
     layers = []
     for layer in result.attentions:
         columns = np.add.reduceat(layer, starts, axis=2)  # (H, T, W)
-        means: Floats = np.add.reduceat(columns, starts, axis=1) / counts[:, None]  # (H, W, W)
-        means.setflags(write=False)
-        layers.append(means)
+        sums: Floats = np.add.reduceat(columns, starts, axis=1)  # (H, W, W)
+        sums /= counts[:, None]
+        sums.setflags(write=False)
+        layers.append(sums)
     return replace(result, units=result.words, attentions=tuple(layers))
 
 
