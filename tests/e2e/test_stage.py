@@ -24,6 +24,7 @@ MAIN = {
     "": ".bx-doors",
     "ner": ".bx-drawing",
     "fill_mask": ".bx-picture .bx-drawing",
+    "attention": ".scroll canvas",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
