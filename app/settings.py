@@ -1,24 +1,25 @@
-"""Limits, paths and the few environment variables of the explorer.
+"""Limits, paths and environment variables of the explorer.
 
-A variable that is empty counts as not set. A value that a variable cannot have ends the start of
-the site, and so does a folder that is not there.
+An empty variable counts as not set. With an invalid value, or a folder that does not exist, the
+site does not start.
 
-BERT_EXPLORER_MODEL    a bundled name, a folder, or an id on the Hugging Face Hub that is fetched
-                       when the server starts; the model every page starts with
+BERT_EXPLORER_MODEL    the model every page starts with: a bundled name, a folder, or an id on the
+                       Hugging Face Hub, which is downloaded when the server starts
 BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separated as in PATH
-BERT_EXPLORER_KEEP     loaded models kept in memory at once
-BERT_EXPLORER_MEMORY   MiB that loaded models may take together
-BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub, "on" lets everybody
-                       download, "local" only visitors at this machine (the default)
+BERT_EXPLORER_KEEP     maximum number of models kept in memory
+BERT_EXPLORER_MEMORY   maximum size of all loaded models together, in MiB
+BERT_EXPLORER_HUB      who may download models from the Hugging Face Hub: "on" everyone,
+                       "local" visitors on this machine (the default), "off" no one (the field for
+                       ids is hidden)
 BERT_EXPLORER_LINKS    whose texts are kept in memory for a day when they are too long for a link:
-                       "on" everybody's, "off" no one's, "local" those of visitors at this machine
-                       (the default); nothing is written to the disk
-BERT_EXPLORER_DOWNLOAD MiB that one downloaded model may have
-BERT_EXPLORER_DISK     MiB that all downloaded models may have together
-BERT_EXPLORER_CACHE    folder for them
+                       "on" everyone's, "local" those of visitors on this machine (the default),
+                       "off" no one's; nothing is written to disk
+BERT_EXPLORER_DOWNLOAD maximum size of one downloaded model, in MiB
+BERT_EXPLORER_DISK     maximum size of all downloaded models together, in MiB
+BERT_EXPLORER_CACHE    folder for downloaded models
 BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto for a GPU if any
-BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run beside it
-BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one alone takes the
+BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run at the same time
+BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long input alone uses the
                        threads of all of them
 """
 
@@ -83,9 +84,9 @@ class Settings:
         download_bytes: maximum size of one downloaded model.
         disk_bytes: maximum size of all downloaded models together.
         downloads: folder for downloaded models; "" for one in the user's own cache.
-        text_chars: longest text a box takes, in characters.
-        address_chars: longest text, percent-encoded, that is put into the page's address.
-        shown_pieces: pieces drawn in colour at once; the rest go on further pages.
+        text_chars: longest text that a text box accepts, in characters.
+        address_chars: longest text, percent-encoded, that is put in the page's address.
+        shown_pieces: most pieces drawn in colour at once; the rest are on further pages.
     """
 
     model: str = BUNDLED_MODEL
@@ -101,12 +102,12 @@ class Settings:
     disk_bytes: int = 10 * 2**30
     downloads: str = ""
     text_chars: int = 100_000
-    address_chars: int = 2_000  # longer addresses are cut by chat programs and some proxies
+    address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
     shown_pieces: int = 600
 
 
 def _value(name: str) -> str:
-    """Read a variable, stripped of surrounding blanks; "" if it is not set."""
+    """Read a variable, stripped of surrounding whitespace; "" if it is not set."""
     return os.environ.get(name, "").strip()
 
 
@@ -213,9 +214,9 @@ def check_settings() -> None:
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(
-                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or name "
+                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or give "
                 "another one."
             )
     downloads = Path(found.downloads).expanduser()
     if found.downloads and downloads.exists() and not downloads.is_dir():
-        raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}, which is no folder.")
+        raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}; expected a folder.")

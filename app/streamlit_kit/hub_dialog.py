@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.models.copies import note
+from app.models.curated import CURATED
 from app.models.downloads import DOWNLOADS, State, Status, Ticket
 from app.models.hub import (
     DownloadPlan,
@@ -97,6 +98,31 @@ def hub_dialog() -> None:
         st.info(plain(answer.says))
     elif answer.plan is not None:
         _propose(answer.plan)
+
+
+def curated_list() -> None:
+    """Offer published models that are not here yet; a click starts the download."""
+    missing = [each for each in CURATED if copy_here(each.wanted) is None]
+    if not missing or not may_download():
+        return
+    st.caption("Download from the Hugging Face Hub and use:")
+    for each in missing:
+        licence = each.licence or "no licence stated"
+        label = f"{each.wanted.name.partition('/')[2]}: {each.can} ({each.megabytes} MB, {licence})"
+        if st.button(plain(label), key=f"_get_{each.wanted.name}", type="tertiary"):
+            _fetch(each.wanted)
+
+
+def _fetch(wanted: HubId) -> None:
+    """Download a model without asking again, or say why not."""
+    with st.spinner("Asking the Hub …"):
+        answer = _answer(wanted.name, wanted.revision)
+    if answer.model:
+        _use(answer.model)
+    elif answer.plan is not None:
+        _go(answer.plan)
+    else:
+        st.info(plain(answer.says))
 
 
 def _answer(name: str, revision: str) -> _Answer:
@@ -201,7 +227,7 @@ def leave_download() -> None:
     if ticket.leave():
         says = f"The download of {model} goes on for others who wait for it."
     else:
-        says = f"The download of {model} was called off; nothing of it is kept."
+        says = f"The download of {model} was cancelled; nothing was kept."
     st.session_state[_NOTE] = says
 
 

@@ -13,6 +13,7 @@ from app.settings import Visitors, settings
 from app.streamlit_kit.hub_dialog import (
     arrived,
     begin_with,
+    curated_list,
     forget_answer,
     hub_dialog,
     may_download,
@@ -59,6 +60,8 @@ def model_picker(page: str) -> Offer:
         if by_id and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
             forget_answer()
             hub_dialog()
+        if by_id:
+            curated_list()
     st.session_state[_KEPT] = (page, chosen)
     return table[chosen]
 

@@ -1,10 +1,12 @@
 """The state of a page: its texts, its values in the address, and links to other pages.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
-page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
-which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
+page in the same state. Text boxes use the keys `text`, `text_pair`, `question` and `choices` on all
+pages, which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per
+page.
 """
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
@@ -16,7 +18,7 @@ from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 from bert_core.errors import InputError
 
-TEXT_KEYS = ("text", "text_pair", "question")
+TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
@@ -77,16 +79,30 @@ def _read_address(slug: str) -> None:
 
 
 def text_box(
-    slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
+    slug: str,
+    label: str,
+    *,
+    key: str = "text",
+    height: int | None = None,
+    placeholder: str = "",
+    first: str | None = None,
 ) -> str:
-    """Draw a text box that starts with the page's first example and is kept in the address.
+    """Draw a text box that is kept in the address.
 
     A text too long for an address is kept for its link (see `links`), and the page says so.
+
+    Args:
+        slug: the page.
+        label: what to write.
+        key: its name in the address.
+        height: in pixels; None for the height of the text.
+        placeholder: what an empty box suggests.
+        first: the text at first; None for that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
     """
-    first = _first_text(slug, key)
+    first = _first_text(slug, key) if first is None else first
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
     gone = st.session_state.get(_LOST, ())
     lost = key in gone
@@ -169,16 +185,27 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                _leave_for(row, text, text_pair)
+                leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def _leave_for(row: Feature, text: str, text_pair: str) -> None:
-    """Put the texts into another page's boxes and go there."""
-    for key, value in (("text", text), ("text_pair", text_pair), ("question", "")):
-        _texts()[row.slug, key] = value  # a partner left from an earlier text would not belong
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
+
+    A box without a text of its own becomes empty: what an earlier text left in it would not
+    belong to this one.
+
+    Args:
+        row: the other page.
+        texts: texts by the key of their box.
+        address: further parameters of its address.
+    """
+    for key in TEXT_KEYS:
+        _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:

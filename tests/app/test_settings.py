@@ -87,7 +87,7 @@ def test_a_cache_may_be_new_but_not_a_file(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("BERT_EXPLORER_CACHE", str(tmp_path / "new"))
     check_settings()
     (tmp_path / "new").touch()
-    with pytest.raises(ConfigError, match="which is no folder"):
+    with pytest.raises(ConfigError, match="expected a folder"):
         check_settings()
 
 

@@ -244,7 +244,7 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(revision: str) -> None:
 
 @pytest.mark.parametrize("revision", ["../main", "a..b", "a b", "/x", "x/", "-x", "x" * 129])
 def test_what_is_no_revision_is_refused(revision: str) -> None:
-    with pytest.raises(InputError, match="no revision"):
+    with pytest.raises(InputError, match="not a revision"):
         parse_hub_id("a/b", revision)
 
 

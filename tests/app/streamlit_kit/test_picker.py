@@ -180,7 +180,7 @@ def test_a_remark_lets_the_page_answer(opened: Callable[..., AppTest]) -> None:
     assert at.text_area(key="text").value == "the cat"
 
 
-@pytest.mark.parametrize(("name", "why"), [("cut", "cut"), ("other", "gpt2")])
+@pytest.mark.parametrize(("name", "why"), [("cut", "truncated"), ("other", "gpt2")])
 def test_a_model_that_cannot_be_loaded_says_why_and_leads_back(
     opened: Callable[..., AppTest], shelf: Path, tiny_model: Path, name: str, why: str
 ) -> None:

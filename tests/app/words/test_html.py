@@ -171,7 +171,7 @@ def test_markup_is_written_in_one_module_only() -> None:
     assert found == []
 
 
-def test_nobody_else_makes_html_or_allows_it_in_markdown() -> None:
+def test_no_other_module_makes_html_or_allows_it_in_markdown() -> None:
     calls, keywords = [], []
     for name, tree in _sources().items():
         for node in ast.walk(tree):
