@@ -242,9 +242,7 @@ def test_batches_do_not_change_the_scores(
     )
 
 
-def test_the_odd_word_has_the_lowest_mean(
-    model: BertForMaskedLM, tokenizer: BertTokenizer
-) -> None:
+def test_the_odd_word_has_the_lowest_mean(model: BertForMaskedLM, tokenizer: BertTokenizer) -> None:
     encoding = tokenizer.encode("a cats sating . cat")
     scores = score_pieces(scorer_of(model), tokenizer, encoding.input_ids, range(1, 8))
     by_word: dict[int | None, list[float]] = {}
