@@ -71,7 +71,7 @@ def figure(shown: Picture) -> Html:
         "figure",
         tag("div", *drawings, role="img", aria_label=visible(shown.alt), class_="bx-drawing"),
         numbers(shown.table, shown.name, pictures=True)
-        if len(shown.table) <= _ROWS
+        if len(shown.table) <= ROWS
         else _files(shown.name, ["svg", "png"]),
         class_="bx-picture",
         data_name=shown.name,

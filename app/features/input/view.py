@@ -220,7 +220,7 @@ def arithmetic(result: InputResult, at: int, value: int) -> Html:
         [(result.word, "word"), (result.position, "position"), (result.segment, "segment")],
         result, at, value,
     )  # fmt: skip
-    normed = [
+    normed: list[Html | str] = [
         "(", _term(total, "sum"), "−", _term(mean, "mean"), ") ÷ √(",
         _term(variance, "variance"), f"+ {result.epsilon:.0e}) ×",
         _term(float(result.scale[value]), "gamma"), "+", _term(float(result.shift[value]), "beta"),
