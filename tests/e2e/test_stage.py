@@ -22,6 +22,7 @@ PHONE = {"width": 390, "height": 844}
 
 MAIN = {
     "": ".bx-doors",
+    "qa": ".bx-qa-outcome",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
