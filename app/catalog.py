@@ -89,9 +89,8 @@ FEATURES = (
         icon=":material/quiz:",
         page="pages/5_qa.py",
         group=TASKS,
-        see="Ask a passage a question and see where BERT finds the answer.",
-        beware="The model marks the words that look most like an answer. It does not know whether "
-        "the passage is true.",
+        see="Ask a question; BERT marks the answer in a passage.",
+        beware="A likely answer need not be right, nor the passage true.",
         needs=("BertForQuestionAnswering",),
     ),
     Feature(
