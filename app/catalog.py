@@ -137,6 +137,26 @@ FEATURES = (
         "answers as it does.",
     ),
     Feature(
+        slug="input",
+        title="Inside the input",
+        icon=":material/input:",
+        page="pages/10_input.py",
+        group=INSIDE,
+        see="See the numbers that the first layer is given: word + position + segment.",
+        beware="Pieces with similar vectors are used in similar places. They need not mean the "
+        "same: opposites are used alike, too.",
+    ),
+    Feature(
+        slug="senses",
+        title="Senses",
+        icon=":material/scatter_plot:",
+        page="pages/11_senses.py",
+        group=INSIDE,
+        see="See one word in many sentences, and whether BERT keeps its meanings apart.",
+        beware="Vectors are alike because of all that sentences share: grammar, place and topic as "
+        "well as meaning. The plane shows only part of their differences.",
+    ),
+    Feature(
         slug="model_card",
         title="Model card",
         icon=":material/badge:",

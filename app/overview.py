@@ -11,6 +11,7 @@ import numpy as np
 
 from app.catalog import feature
 from app.features.attention.task import attention
+from app.features.attention.task_habits import telling_head
 from app.features.fill_mask.task import fill_mask, mask_word
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
@@ -24,7 +25,7 @@ from app.words.blocks import line, share_bar
 from app.words.format import count, percent
 from app.words.html import Html, tag, visible
 from app.words.pictures import linked, svg
-from bert_core.analysis.head_statistics import name_heads, rank_heads
+from bert_core.analysis.head_statistics import name_heads
 from bert_core.errors import BertError
 from bert_core.reading.sentences import split_sentences
 
@@ -135,9 +136,9 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
 
 
 def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Draw the head with the clearest pattern as a small map."""
+    """Draw a head with a clear pattern as a small map."""
     result = attention(engine, text)
-    layer, head = rank_heads(result.statistics)[0]
+    layer, head = telling_head(result)  # the page opens with the same one
     name = name_heads(result.statistics)[layer][head]
     shown = result.attentions[layer][head][:_CELLS, :_CELLS]  # (T, T), rows look at columns
     size = len(shown) * _CELL

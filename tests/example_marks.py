@@ -19,7 +19,9 @@ part, with alternatives separated by " | ":
 - ner: exactly the entities of the text, in order, as "text: KIND";
 - tokenizer: consecutive pieces, as "snow ##flake";
 - attention: "from → to": in the head that the example opens, `from` attends most to `to`;
-  "bank#2" is the second piece with that spelling.
+  "bank#2" is the second piece with that spelling;
+- senses: for each group, the numbers of its sentences; right if the nearest neighbour of each at
+  the last layer is in the group.
 """
 
 import argparse
@@ -39,6 +41,7 @@ from app.features.multiple_choice.task import multiple_choice, split_choices
 from app.features.ner.task import ner
 from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa, questions
+from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
 from app.models import Engine, default_offer
 from app.settings import ROOT
@@ -167,6 +170,21 @@ def _attention(engine: Engine, example: Example, wanted: Sequence[str]) -> Found
     return Found(tuple(answers), tuple(right), f"layer {layer}, head {head}")
 
 
+def _senses(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    """Compare each occurrence's nearest neighbour with the groups."""
+    result = senses(engine, _text(example), _text(example, "word"))
+    pairs = [
+        (each.label, result.occurrences[near].label)
+        for each, near in zip(result.occurrences, result.nearest, strict=True)
+    ]
+    answers, right = [], []
+    for group in wanted:
+        mine = [(own, near) for own, near in pairs if own in group.split()]
+        answers.append(", ".join(f"{own} → {near}" for own, near in mine))
+        right.append(all(near in group.split() for _, near in mine))
+    return Found(tuple(answers), tuple(right))
+
+
 def _numbered(tokens: Sequence[str]) -> list[str]:
     """Number pieces with the same spelling: bank, bank#2."""
     counts = [tokens[: n + 1].count(token) for n, token in enumerate(tokens)]
@@ -195,6 +213,7 @@ _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
     "ner": _ner,
     "tokenizer": _tokenizer,
     "attention": _attention,
+    "senses": _senses,
 }
 
 

@@ -27,7 +27,7 @@ from app.models.shelf import Offer, called_by_name, local_folder, offer_of, with
 from app.models.verifying import Verification, Verifier
 from app.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
-from bert_core.analysis.attentions import attention_maps
+from bert_core.analysis.attentions import attention_maps, queries_and_keys
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, InputError
@@ -287,6 +287,21 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
+    def queries_and_keys(self, encoding: Encoding, layer: int) -> tuple[Tensor, Tensor]:
+        """Return the queries and keys of one layer for one input: (H, T, K) each, on the CPU.
+
+        Raises:
+            InputError: the input is longer than the model reads, or there is no such layer.
+        """
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertModel)
+
+        def run() -> tuple[Tensor, Tensor]:
+            query, key = queries_and_keys(model, layer, input_ids, token_type_ids, attention_mask)
+            return query[0].cpu(), key[0].cpu()
+
+        return PROCESSOR.run(run, tokens=input_ids.numel())
+
     def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
         """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
@@ -298,6 +313,22 @@ class Engine:
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
             )[0].cpu(),
+            tokens=input_ids.numel(),
+        )
+
+    def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
+        """Score the whole vocabulary in texts of equal length (a `Scorer` of `bert_core.reading`).
+
+        Args:
+            input_ids: (B, T), not longer than the model reads.
+            positions: (B, P).
+
+        Returns:
+            (B, P, V), on the CPU.
+        """
+        model, device = self.model(BertForMaskedLM), self._device
+        return PROCESSOR.run(
+            lambda: model.scores_at(input_ids.to(device), positions.to(device)).cpu(),
             tokens=input_ids.numel(),
         )
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
+from app.streamlit_kit.history import by_history, read_whole_address
 from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 from bert_core.errors import InputError
@@ -40,9 +40,11 @@ def enter(slug: str) -> None:
     st.session_state[_PAGE] = slug
     st.session_state[_LONG] = {}
     st.session_state[_LOST] = ()
+    if by_history() and before != slug:
+        read_whole_address()
     if not _takes_text(slug):
         return
-    if before is None or _by_history():
+    if before is None or by_history():
         _read_address(slug)
     elif before != slug:
         for key in TEXT_KEYS:
@@ -59,12 +61,6 @@ def _takes_text(slug: str) -> bool:
     return any(row.slug == slug and row.takes_text for row in FEATURES)
 
 
-def _by_history() -> bool:
-    """Return whether this run was caused by the browser's Back or Forward."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
-
-
 def _read_address(slug: str) -> None:
     """Fill the boxes with the texts of the address, also with those that it only refers to.
 
@@ -78,7 +74,7 @@ def _read_address(slug: str) -> None:
             st.session_state[key] = ""
         elif kept and key in kept:
             st.session_state[key] = kept[key]
-        elif _by_history():
+        elif by_history():
             st.session_state[key] = st.query_params.get(key, _first_text(slug, key))
 
 
@@ -192,17 +188,24 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def leave_for(row: Feature, texts: Mapping[str, str]) -> None:
-    """Put texts into another page's boxes, by key, and go there.
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
 
     A box without a text of its own becomes empty: what an earlier text left in it would not
     belong to this one.
+
+    Args:
+        row: the other page.
+        texts: texts by the key of their box.
+        address: further parameters of its address.
     """
     for key in TEXT_KEYS:
         _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:

@@ -19,16 +19,18 @@ _TAGS = frozenset(
     | {"figure", "h1", "h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section"}
     | {"small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead"}
     | {"tr", "ul"}
-    | {"circle", "defs", "g", "line", "path", "pattern", "polyline", "rect", "svg", "text"}
+    | {"circle", "defs", "g", "image", "line", "path", "pattern", "polyline", "rect", "svg", "text"}
     | {"title", "tspan"}
 )
 # Attributes of SVG that HTML's rule for names would write in lower case.
 _CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
-          "pattern-units": "patternUnits"}  # fmt: skip
+          "pattern-units": "patternUnits", "text-length": "textLength",
+          "length-adjust": "lengthAdjust"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.
 _OWN_PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]*")
+_OWN_PIXELS = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]*")  # of an image in an SVG
 _SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-]*)")
 # Characters without a shape, except the joiners that hold emoji and Persian words together.
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
@@ -70,7 +72,8 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
         attribute = key.rstrip("_").replace("_", "-")
         if not _ATTRIBUTE.fullmatch(attribute) or attribute.startswith("on"):
             raise ValueError(f"{attribute!r} is not an attribute this site uses")
-        if attribute == "href" and not _SAFE_LINK.fullmatch(str(value)):
+        safe = _OWN_PIXELS if name == "image" else _SAFE_LINK
+        if attribute == "href" and not safe.fullmatch(str(value)):
             raise ValueError("a link leads neither into this site nor to an https address")
         if attribute in {"src", "srcset"} and not _OWN_PICTURE.fullmatch(str(value)):
             raise ValueError("a picture is not part of the page, but would have to be fetched")

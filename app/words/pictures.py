@@ -33,8 +33,8 @@ class Picture:
 
     Attributes:
         name: a file name without extension.
-        wide: the drawing for screens from 640 pixels, an `svg` element.
-        narrow: the same for a phone.
+        wide: the drawing for places wider than 38 rem, an `svg` element.
+        narrow: the same for a narrow column or a phone.
         alt: what it shows, in words.
         table: the numbers drawn.
     """
@@ -59,7 +59,10 @@ def picture(name: str, draw: Callable[[int], Html], *, alt: str, table: pd.DataF
 
 
 def figure(shown: Picture) -> Html:
-    """Draw a picture with its fold: the table of its numbers, and the files to save."""
+    """Draw a picture with its fold: the table of its numbers, and the files to save.
+
+    A table that is too long for the page is left to `streamlit_kit.show.show_table`.
+    """
     drawings = (
         tag("div", each, class_=f"bx-{size}")
         for size, each in (("wide", shown.wide), ("narrow", shown.narrow))
@@ -67,7 +70,9 @@ def figure(shown: Picture) -> Html:
     return tag(
         "figure",
         tag("div", *drawings, role="img", aria_label=visible(shown.alt), class_="bx-drawing"),
-        numbers(shown.table, shown.name, pictures=True),
+        numbers(shown.table, shown.name, pictures=True)
+        if len(shown.table) <= ROWS
+        else _files(shown.name, ["svg", "png"]),
         class_="bx-picture",
         data_name=shown.name,
     )
@@ -88,6 +93,11 @@ def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: st
     if len(table) > ROWS:
         raise ValueError(f"{len(table)} rows; a table in a page has at most {ROWS}")
     kinds = (["svg", "png"] if pictures else []) + ["csv", "json"]
+    return _files(name, kinds, data_table(table, name), title=title or "Numbers and files")
+
+
+def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") -> Html:
+    """Draw a fold with a button for each kind of file."""
     buttons = (
         tag("button", kind.upper(), type="button", class_="bx-save", data_save=kind,
             aria_label=f"Save as {kind.upper()}")
@@ -95,9 +105,9 @@ def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: st
     )  # fmt: skip
     return tag(
         "details",
-        tag("summary", title or "Numbers and files"),
+        tag("summary", title),
         tag("p", "Save: ", *buttons, class_="bx-files"),
-        data_table(table, name),
+        *below,
         class_="bx-twin",
         data_name=name,
     )

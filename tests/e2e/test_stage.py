@@ -22,6 +22,9 @@ PHONE = {"width": 390, "height": 844}
 
 MAIN = {
     "": ".bx-doors",
+    "ner": ".bx-drawing",
+    "fill_mask": ".bx-picture .bx-drawing",
+    "attention": ".scroll canvas",
     "next_sentence": ".bx-drawing",
     "classification": ".bx-drawing",
     "multiple_choice": ".bx-drawing",
