@@ -79,7 +79,7 @@ FEATURES = (
         icon=":material/format_line_spacing:",
         page="pages/3_next_sentence.py",
         group=TASKS,
-        see="Does the second text follow the first? See what BERT answers.",
+        see="Does one sentence follow another?",
         beware="The model notices a change of topic far better than a break in logic.",
         needs=("BertForNextSentencePrediction",),
     ),
