@@ -1,10 +1,13 @@
 """Drive a page as a visitor would, without a browser."""
 
+import json
+import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +34,13 @@ class Visit:
         return "".join(str(element.proto.body) for element in self.at.get("html"))
 
     @property
+    def pictures(self) -> dict[str, str]:
+        """The markup of every picture, by the picture's name."""
+        shown = (json.loads(each.proto.json) for each in self.at.get("bidi_component"))
+        found = [each["markup"] for each in shown if "<figure" in each.get("markup", "")]
+        return {re.search('data-name="([^"]*)"', each)[1]: each for each in found}  # type: ignore[index]
+
+    @property
     def words(self) -> str:
         """The text of the site's own markup, as a browser shows it."""
         parts: list[str] = []
@@ -52,6 +62,23 @@ class Visit:
         """Replace the text of a box."""
         self.at.text_area(key=key).set_value(text)
         return self.run()
+
+    def pick(self, name: str, value: object) -> "Visit":
+        """Click on markup that carries `data-pick`, as the bridge would report it."""
+        bridge = next(
+            each.proto
+            for each in self.at.get("bidi_component")
+            if each.proto.component_name.endswith(".bridge")
+        )
+        states = self.at._tree.get_widget_states()
+        event = {"event": "pick", "value": {"name": name, "value": value}}
+        states.widgets.add(
+            id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{bridge.id}__events",
+            json_trigger_value=json.dumps([event]),
+        )
+        self.at._run(states)
+        assert [error.value for error in self.at.exception] == []
+        return self
 
     def click(self, label: str) -> "Visit":
         """Press the button with this label."""

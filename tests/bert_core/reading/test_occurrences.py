@@ -1,6 +1,5 @@
 """A word is found as a whole, whatever its number of pieces."""
 
-
 import pytest
 
 from bert_core import BertTokenizer
