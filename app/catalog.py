@@ -48,6 +48,9 @@ TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
 GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
 """The parts of the menu, in order."""
 
+HOME = "pages/0_home.py"
+"""The first page; it shows several features and belongs to none."""
+
 FEATURES = (
     Feature(
         slug="tokenizer",
@@ -76,7 +79,7 @@ FEATURES = (
         icon=":material/format_line_spacing:",
         page="pages/3_next_sentence.py",
         group=TASKS,
-        see="See whether BERT believes that one text follows another.",
+        see="Does the second text follow the first? See what BERT answers.",
         beware="The model notices a change of topic far better than a break in logic.",
         needs=("BertForNextSentencePrediction",),
     ),
@@ -101,6 +104,27 @@ FEATURES = (
         beware="A marked stretch looks like a name in its sentence. An unmarked one may be a name "
         "all the same.",
         needs=("BertForTokenClassification",),
+    ),
+    Feature(
+        slug="classification",
+        title="Classification",
+        icon=":material/category:",
+        page="pages/8_classification.py",
+        group=TASKS,
+        see="See which label BERT gives a text.",
+        beware="The model knows its own labels and no other: it must choose one even where none "
+        "fits.",
+        needs=("BertForSequenceClassification",),
+    ),
+    Feature(
+        slug="multiple_choice",
+        title="Multiple choice",
+        icon=":material/checklist:",
+        page="pages/9_multiple_choice.py",
+        group=TASKS,
+        see="Offer several endings or answers and see which one BERT chooses.",
+        beware="The best of the choices offered is not a true answer: all of them may be wrong.",
+        needs=("BertForMultipleChoice",),
     ),
     Feature(
         slug="attention",

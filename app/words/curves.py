@@ -85,6 +85,6 @@ def curves(
             drawn += [
                 tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=4, fill=colour) for x, y in points
             ]
-        x, y = points[-1]
-        drawn.append(tag("text", visible(line.name), x=f"{x + 10:.1f}", y=f"{y:.1f}"))
+        end_x, end_y = points[-1]
+        drawn.append(tag("text", visible(line.name), x=f"{end_x + 10:.1f}", y=f"{end_y:.1f}"))
     return svg(width, height, *drawn)

@@ -24,7 +24,8 @@ _TAGS = frozenset(
 )
 # Attributes of SVG that HTML's rule for names would write in lower case.
 _CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
-          "pattern-units": "patternUnits"}  # fmt: skip
+          "pattern-units": "patternUnits", "text-length": "textLength",
+          "length-adjust": "lengthAdjust"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.
@@ -33,6 +34,10 @@ _OWN_PIXELS = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]*")  # of an imag
 _SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-]*)")
 # Characters without a shape, except the joiners that hold emoji and Persian words together.
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+# What a page kept as a file may do: apply its own style, run its own script, draw its own pictures.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+)
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -151,25 +156,32 @@ def chart_lines(lines: Iterable[str]) -> str:
     return "<br>".join(chart_text(line) for line in lines)
 
 
-def document(title: str, css: str, *body: Html) -> bytes:
-    """Write a page of its own, to be kept as one file: it asks for nothing from anywhere.
+def document(title: str, css: str, *body: Html, script: str = "") -> bytes:
+    """Write a page of its own, to be kept as one file.
+
+    It asks for nothing from anywhere: its policy forbids the browser to load anything.
 
     Args:
         title: its name, escaped here.
         css: a style sheet of ours, which must not ask for anything either.
         body: what is on it.
+        script: a module of ours, which is run when the page is open.
 
     Raises:
-        ValueError: the sheet contains markup, or an address.
+        ValueError: the sheet contains markup or an address, or the script ends its own element.
     """
     if "url(" in css or "@import" in css:
         raise ValueError("the style sheet of a kept page may not ask for other files")
+    if re.search(r"</script|<!--", script, re.IGNORECASE):
+        raise ValueError("a script may not contain the end of its element")
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>{stylesheet(css).markup}</head><body><main>"
     )
-    return f"{head}{join(*body, by=chr(10)).markup}</main></body></html>\n".encode()
+    module = f'<script type="module">{script}</script>' if script else ""
+    return f"{head}{join(*body, by=chr(10)).markup}</main>{module}</body></html>\n".encode()
 
 
 def stylesheet(css: str) -> Html:

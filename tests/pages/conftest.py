@@ -1,7 +1,6 @@
 """Drive a page as a visitor would, without a browser."""
 
 import json
-import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
+
+from tests.drawings import elements
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60  # seconds; the first run in a process imports modules and loads models
@@ -38,7 +39,7 @@ class Visit:
         """The markup of every picture, by the picture's name."""
         shown = (json.loads(each.proto.json) for each in self.at.get("bidi_component"))
         found = [each["markup"] for each in shown if "<figure" in each.get("markup", "")]
-        return {re.search('data-name="([^"]*)"', each)[1]: each for each in found}  # type: ignore[index]
+        return {elements(each, "figure")[0].attributes["data-name"]: each for each in found}
 
     @property
     def words(self) -> str:
