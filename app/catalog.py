@@ -151,9 +151,9 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="See one word in many sentences, and whether BERT keeps its meanings apart.",
-        beware="Vectors are alike because of all that sentences share: grammar, place and topic as "
-        "well as meaning. The plane shows only part of their differences.",
+        see="See one word in many sentences: does BERT keep its meanings apart?",
+        beware="Vectors are alike in all that sentences share: place, grammar and topic as well as "
+        "meaning.",
     ),
     Feature(
         slug="model_card",
