@@ -34,9 +34,13 @@ with page_shell(SLUG) as page:
     show_picture(view.sums(result, at, common=common))
     show_html(view.part_shown(result, at))
     show_html(view.arithmetic(result, at, value))
-    near, positions, numbers, lengths = st.tabs(
-        ["Nearest pieces", "Positions", "First numbers", "Lengths"], key="tab", bind="query-params"
+    lengths, near, positions, numbers = st.tabs(
+        ["Lengths", "Nearest pieces", "Positions", "First numbers"], key="tab", bind="query-params"
     )
+    if lengths.open:
+        with lengths:
+            show_html(view.lengths_note())
+            show_picture(view.lengths(result, at))
     if near.open:
         with near:
             found = task.neighbours(page.engine, result, at)
@@ -54,10 +58,6 @@ with page_shell(SLUG) as page:
         with numbers:
             show_html(view.values_table(result, at))
             save_csv("All vectors (CSV)", lambda: view.all_values(result), "input-vectors.csv")
-    if lengths.open:
-        with lengths:
-            show_picture(view.lengths(result, at))
-            show_html(view.lengths_note())
     page.finish(
         lambda: view.kept(result, at, value),
         lambda: view.snippet(result, page.engine.provenance.name, at),

@@ -64,9 +64,27 @@ def use_fill_mask(page: Page) -> None:
 def use_next_sentence(page: Page) -> None:
     verdict = page.get_by_role("main").get_by_role("status")
     before = verdict.inner_text()
-    assert re.search(r"Probability (> )?\d+\.\d %", before)
-    page.get_by_role("button", name="Swap the sentences").click()
+    assert re.search(r"\d+\.\d % of the probability of both answers", before)
+    page.get_by_role("button", name="Swap").click()
     expect(verdict).not_to_have_text(before)
+    page.get_by_role("tab", name="Order of a paragraph").click()
+    expect(page.get_by_role("figure", name=re.compile("Matrix of 5 sentences"))).to_be_visible()
+
+
+def use_classification(page: Page) -> None:
+    verdict = page.get_by_role("main").get_by_role("status")
+    write(page, "Text", "What a waste of two hours.")
+    expect(verdict).to_contain_text("The model’s answer: negative")
+    page.get_by_role("tab", name="Many texts").click()
+    expect(page.get_by_role("button", name="JSON")).to_be_visible()
+
+
+def use_multiple_choice(page: Page) -> None:
+    verdict = page.get_by_role("main").get_by_role("status")
+    expect(verdict).to_contain_text("The model’s answer: began to cry.")
+    write(page, "Choices, one a line (2 to 8)", "won the election.\nbegan to cry.")
+    expect(verdict).to_contain_text("these 2 choices")
+    expect(verdict).to_contain_text("The model’s answer: began to cry.")
 
 
 def use_attention(page: Page) -> None:
@@ -136,6 +154,8 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
     "next_sentence": use_next_sentence,
+    "classification": use_classification,
+    "multiple_choice": use_multiple_choice,
     "attention": use_attention,
     "qa": use_qa,
     "ner": use_ner,

@@ -118,4 +118,4 @@ def _pad_id(engine: Engine) -> int:
 
 
 def _numbers(values: Tensor) -> NDArray[np.float32]:
-    return np.array(values.detach().float().cpu())
+    return values.detach().float().cpu().numpy().copy()

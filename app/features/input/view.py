@@ -1,5 +1,7 @@
 """Pictures, arithmetic and tables of "Inside the input"."""
 
+import math
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -162,11 +164,9 @@ def patch(vector: Vectors) -> NDArray[np.float32]:
     [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     """
     size = len(vector)
-    columns = next(
-        (number for number in range(int((1.5 * size) ** 0.5), 0, -1)
-         if size % number == 0 and number * number >= size / 2),
-        int(size**0.5) + 1,
-    )  # fmt: skip
+    least = math.isqrt(size - 1) + 1
+    exact = (columns for columns in range(least, 2 * least) if size % columns == 0)
+    columns = next(exact, least)
     rows = -(-size // columns)
     grid = np.zeros(rows * columns, np.float32)
     grid[:size] = vector
@@ -383,10 +383,12 @@ def lengths(result: InputResult, at: int) -> Picture:
 
 def lengths_note() -> Html:
     """Say what a length is."""
-    return line(
-        "Length of a vector: the root of the sum of its squares. The longer one decides more of "
-        "the sum; lengths do not add up, because the vectors point in different directions."
+    said = (
+        "The length of a vector is the root of the sum of its squares. The longer a vector, the "
+        "more it decides the sum. Lengths do not add up, because the vectors point in different "
+        "directions."
     )
+    return tag("div", hint(said), tag("span", "Lengths of the vectors"), class_="bx-line")
 
 
 def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
