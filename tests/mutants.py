@@ -400,7 +400,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tokenizer",
         "sharing.get(piece.position, (piece.position,))",
         "(piece.position,)",
-        "tokenizer::test_text_words_characters_and_rows_share_the_keys_of_their_pieces",
+        "tokenizer::test_pieces_of_the_same_characters_light_up_together",
     ),
     Mutant(
         "the cells of the input are one place off",
