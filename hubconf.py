@@ -10,8 +10,8 @@ Usage, from GitHub or from a local checkout::
 
 Every entry point takes the arguments of its class's `from_pretrained`. Imports happen inside the
 entry points, so that listing them is fast and `dependencies` is checked before anything is
-imported. Other imported names start with an underscore, because `torch.hub` lists all names that do
-not as entry points.
+imported. Other imported names start with an underscore, because `torch.hub` lists every other
+name as an entry point.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

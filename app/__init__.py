@@ -1,6 +1,6 @@
-"""The explorer: engine, tasks, views and the plumbing of its front ends.
+"""The explorer: models, features and the Streamlit frame around their pages.
 
-Read in this order: `settings` and `catalog` (what there is), `engine` (the loaded model),
-`tasks` (text in, result out), `views` (result in, picture out), `streamlit_kit` (the frame
-around every page). `bert_core` must not import anything from this package.
+Read in this order: `settings` and `catalog` (what there is), `models` and `compute` (loaded models
+and how they are run), `features` (text in, result and pictures out), `words` (what views share),
+`streamlit_kit` (the frame of every page). `bert_core` must not import anything from this package.
 """

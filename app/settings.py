@@ -1,21 +1,25 @@
-"""Limits, paths and the few environment variables of the explorer.
+"""Limits, paths and environment variables of the explorer.
 
-A variable that is empty counts as not set. A value that a variable cannot have ends the start of
-the site, and so does a folder that is not there.
+An empty variable counts as not set. With an invalid value, or a folder that does not exist, the
+site does not start.
 
-BERT_EXPLORER_MODEL    a bundled name, a folder, or an id on the Hugging Face Hub that is fetched
-                       when the server starts; the model every page starts with
+BERT_EXPLORER_MODEL    the model every page starts with: a bundled name, a folder, or an id on the
+                       Hugging Face Hub, which is downloaded when the server starts
 BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separated as in PATH
-BERT_EXPLORER_KEEP     loaded models kept in memory at once
-BERT_EXPLORER_MEMORY   MiB that loaded models may take together
-BERT_EXPLORER_HUB      "off" hides the field for ids on the Hugging Face Hub, "on" lets everybody
-                       download, "local" only visitors at this machine (the default)
-BERT_EXPLORER_DOWNLOAD MiB that one downloaded model may have
-BERT_EXPLORER_DISK     MiB that all downloaded models may have together
-BERT_EXPLORER_CACHE    folder for them
+BERT_EXPLORER_KEEP     maximum number of models kept in memory
+BERT_EXPLORER_MEMORY   maximum size of all loaded models together, in MiB
+BERT_EXPLORER_HUB      who may download models from the Hugging Face Hub: "on" everyone,
+                       "local" visitors on this machine (the default), "off" no one (the field for
+                       ids is hidden)
+BERT_EXPLORER_LINKS    whose texts are kept in memory for a day when they are too long for a link:
+                       "on" everyone's, "local" those of visitors on this machine (the default),
+                       "off" no one's; nothing is written to disk
+BERT_EXPLORER_DOWNLOAD maximum size of one downloaded model, in MiB
+BERT_EXPLORER_DISK     maximum size of all downloaded models together, in MiB
+BERT_EXPLORER_CACHE    folder for downloaded models
 BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto for a GPU if any
-BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run beside it
-BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long one alone takes the
+BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run at the same time
+BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long input alone uses the
                        threads of all of them
 """
 
@@ -39,7 +43,7 @@ ASSETS = ROOT / "assets"
 BUNDLED_MODEL = "explorer-mini-uncased"
 
 _PREFIX = "BERT_EXPLORER_"
-_NAMES = "MODEL MODELS KEEP MEMORY HUB DOWNLOAD DISK CACHE DEVICE THREADS RUNS"
+_NAMES = "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS"
 VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
 """The environment variables of the site."""
 
@@ -55,12 +59,12 @@ _MOST_THREADS = max(64, os.cpu_count() or 1)
 _QUOTED = 40  # characters of a value in a message
 
 
-class HubUse(Enum):
-    """Which visitors may make this server download models from the Hugging Face Hub."""
+class Visitors(Enum):
+    """Which visitors may use something; `app.streamlit_kit.visitor` knows who is local."""
 
-    OFF = "nobody, and nobody is asked for ids"
-    LOCAL = "who sits at this machine"
-    ON = "every visitor"
+    NONE = "off"
+    LOCAL = "at this machine"
+    ALL = "on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,13 @@ class Settings:
         models: maximum number of loaded models kept in memory.
         model_bytes: maximum size of all loaded models together; a larger model is not loaded.
         hub: who may download models from the Hugging Face Hub.
+        links: whose long texts are kept in memory for their links.
         download_bytes: maximum size of one downloaded model.
         disk_bytes: maximum size of all downloaded models together.
         downloads: folder for downloaded models; "" for one in the user's own cache.
-        text_chars: longest text a box takes, in characters.
-        address_chars: longest text, percent-encoded, that is put into the page's address.
-        shown_pieces: pieces drawn in colour at once; the rest go on further pages.
+        text_chars: longest text that a text box accepts, in characters.
+        address_chars: longest text, percent-encoded, that is put in the page's address.
+        shown_pieces: most pieces drawn in colour at once; the rest are on further pages.
     """
 
     model: str = BUNDLED_MODEL
@@ -91,17 +96,18 @@ class Settings:
     folders: tuple[str, ...] = ()
     models: int = 4
     model_bytes: int = 4 * 2**30  # nine of BERT's base size in float32
-    hub: HubUse = HubUse.LOCAL
+    hub: Visitors = Visitors.LOCAL
+    links: Visitors = Visitors.LOCAL
     download_bytes: int = 2 * 2**30
     disk_bytes: int = 10 * 2**30
     downloads: str = ""
     text_chars: int = 100_000
-    address_chars: int = 2_000  # longer addresses are cut by chat programs and some proxies
+    address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
     shown_pieces: int = 600
 
 
 def _value(name: str) -> str:
-    """Read a variable, stripped of surrounding blanks; "" if it is not set."""
+    """Read a variable, stripped of surrounding whitespace; "" if it is not set."""
     return os.environ.get(name, "").strip()
 
 
@@ -124,9 +130,9 @@ def _folders(name: str) -> tuple[str, ...]:
     return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
 
 
-def _hub_use(name: str) -> HubUse:
-    """Read who may download models."""
-    uses = {HubUse.ON: _ON, HubUse.OFF: _OFF, HubUse.LOCAL: _LOCAL}
+def _visitors(name: str) -> Visitors:
+    """Read who may use something."""
+    uses = {Visitors.ALL: _ON, Visitors.NONE: _OFF, Visitors.LOCAL: _LOCAL}
     found = [use for use, words in uses.items() if _value(name).lower() in words]
     if not found:
         raise _refusal(name, "on, off or local")
@@ -157,7 +163,8 @@ def settings() -> Settings:
         folders=_folders("BERT_EXPLORER_MODELS"),
         models=_number("BERT_EXPLORER_KEEP", 4),
         model_bytes=_number("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
-        hub=_hub_use("BERT_EXPLORER_HUB"),
+        hub=_visitors("BERT_EXPLORER_HUB"),
+        links=_visitors("BERT_EXPLORER_LINKS"),
         download_bytes=_number("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
         disk_bytes=_number("BERT_EXPLORER_DISK", 10_240) * 2**20,
         downloads=_value("BERT_EXPLORER_CACHE"),
@@ -207,9 +214,9 @@ def check_settings() -> None:
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(
-                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or name "
+                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or give "
                 "another one."
             )
     downloads = Path(found.downloads).expanduser()
     if found.downloads and downloads.exists() and not downloads.is_dir():
-        raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}, which is no folder.")
+        raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}; expected a folder.")

@@ -340,15 +340,17 @@ def _read_count(key: str, value: object) -> int:
     return value
 
 
+def _mapping(key: str, value: object, kind: str) -> Mapping[Any, Any]:
+    """Return a mapping, empty for None."""
+    if not isinstance(value, Mapping | None):
+        raise ConfigError(f"{key} is a {type(value).__name__}; expected a mapping from {kind}.")
+    return {} if value is None else value
+
+
 def _read_temperatures(value: object) -> dict[str, float]:
     """Check and return a mapping from class names to temperatures."""
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise ConfigError(
-            f"temperatures is a {type(value).__name__}; expected a mapping from class names to "
-            'numbers, such as {"BertForMaskedLM": 1.1}.'
-        )
+    wanted = 'class names to numbers, such as {"BertForMaskedLM": 1.1}'
+    value = _mapping("temperatures", value, wanted)
     for name, number in value.items():
         # A typo after the dot would otherwise be ignored silently.
         if not isinstance(name, str) or ("." in name and name != HAS_ANSWER):
@@ -369,12 +371,7 @@ def _read_labels(value: object) -> dict[int, str]:
     >>> _read_labels({"0": "O", "1": "B-PER"}), _read_labels({"0": 1, "1": 2.5})
     ({0: 'O', 1: 'B-PER'}, {0: '1', 1: '2.5'})
     """
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise ConfigError(
-            f"id2label is a {type(value).__name__}; expected a mapping from index to name."
-        )
+    value = _mapping("id2label", value, "index to name")
     for index, label in value.items():
         if not isinstance(label, str | int | float):
             raise ConfigError(
@@ -403,12 +400,7 @@ def _label_text(label: str | float) -> str:
 
 
 def _invert_labels(value: object) -> dict[int, str]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise ConfigError(
-            f"label2id is a {type(value).__name__}; expected a mapping from name to index."
-        )
+    value = _mapping("label2id", value, "name to index")
     if not all(isinstance(index, int | str) for index in value.values()):
         raise ConfigError("label2id has a value that is not a whole number.")
     return _read_labels({index: label for label, index in value.items()})

@@ -1,4 +1,4 @@
-"""Safe reading of small untrusted files: configurations, indexes, vocabularies.
+"""Safe reading of small untrusted files (configurations, indexes, vocabularies), and replacing.
 
 Pipes, devices, files of gigabytes and deeply nested JSON raise an error of this package instead of
 blocking or exhausting memory.
@@ -8,7 +8,10 @@ import json
 import os
 import reprlib
 import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from bert_core.errors import BertError, CheckpointError, MissingFileError
@@ -24,10 +27,6 @@ _MAX_DEPTH = 32  # levels of nesting; a configuration has three or four
 
 def open_regular(path: Path, *, error: type[BertError] = CheckpointError) -> int:
     """Open a regular file for reading without blocking; return its descriptor.
-
-    Args:
-        path: the file; links are followed.
-        error: exception to raise if it is not a readable regular file.
 
     Raises:
         MissingFileError: the file does not exist.
@@ -47,11 +46,6 @@ def open_regular(path: Path, *, error: type[BertError] = CheckpointError) -> int
 
 def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointError) -> bytes:
     """Return the bytes of a file that must be small.
-
-    Args:
-        path: the file.
-        limit: largest allowed size in bytes.
-        error: exception to raise if it is larger, or not a readable regular file.
 
     Raises:
         MissingFileError: the file does not exist.
@@ -99,6 +93,31 @@ def shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**30:
         return f"{value:,}"
     return _SHORT.repr(value)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return up to twelve names in order, for an error message.
+
+    >>> listed(["b", "a"]), listed([]), listed(map(str, range(14)))[-12:]
+    ('a, b', 'nothing', '9 and 2 more')
+    """
+    ordered = sorted(names)
+    more = f" and {len(ordered) - 12} more" if len(ordered) > 12 else ""
+    return (", ".join(ordered[:12]) or "nothing") + more
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces `path` at the end, or is removed after an error.
+
+    Readers, and whoever comes after an interruption, find the old file or the new one.
+    """
+    draft = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def is_text(text: str) -> bool:

@@ -10,8 +10,10 @@ from app.models import Engine
 from bert_core import (
     BertConfig,
     BertForMaskedLM,
+    BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
+    BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
 )
@@ -73,7 +75,7 @@ def save_head(folder: Path, head: BertPreTrainedModel) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nobody_asks_the_world(
+def no_outside_requests(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Point the Hub at a port that does not answer, and the caches at folders of the test."""
@@ -101,6 +103,10 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_head(folder, BertForQuestionAnswering.from_model(base))
     base.config.id2label = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
     save_head(folder, BertForTokenClassification.from_model(base))
+    base.config.id2label = {0: "bad", 1: "good", 2: "odd"}
+    save_head(folder, BertForSequenceClassification.from_model(base))
+    base.config.id2label = {}
+    save_head(folder, BertForMultipleChoice.from_model(base))
     return folder
 
 
@@ -112,7 +118,7 @@ def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def untrained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose file holds only an encoder, without any trained head."""
+    """A model whose file contains only an encoder, without any trained head."""
     return save_tiny(tmp_path_factory.mktemp("untrained-model"), BertModel)
 
 

@@ -54,10 +54,10 @@ def import_table(page: str) -> dict[str, list[str]]:
     return {room: re.findall(r"`([^`]+)`", allowed) for room, allowed in rows}
 
 
-def stands_in(room: str, place: str) -> bool:
+def is_in(room: str, place: str) -> bool:
     """Return whether a place is in a room.
 
-    `app/models` holds `app/models/store` and `app/models_store`, not `app/modelss`.
+    `app/models` contains `app/models/store` and `app/models_store`, not `app/modelss`.
     """
     return _slug_in(room, place) is not None
 
@@ -81,9 +81,9 @@ def imports(source: str) -> Iterator[tuple[str, ...]]:
 
 def forbidden_imports(name: str, source: str, table: dict[str, list[str]]) -> list[str]:
     place = name if name in table else name.removesuffix(".py")
-    rooms = [room for room in table if stands_in(room, place)]
+    rooms = [room for room in table if is_in(room, place)]
     if not rooms:
-        return [f"{name} stands in no room of ARCHITECTURE.md"]
+        return [f"{name} is in no room of ARCHITECTURE.md"]
     room = max(rooms, key=len)
     slug = _slug_in(room, place) or "<slug>"
     allowed = [each.replace("<slug>", slug) for each in table[room]]
@@ -91,7 +91,7 @@ def forbidden_imports(name: str, source: str, table: dict[str, list[str]]) -> li
         f"{name} imports {meanings[0]}"
         for meanings in imports(source)
         if meanings[-1].split("/")[0] not in sys.stdlib_module_names
-        and not any(stands_in(room, meaning) for room in allowed for meaning in meanings)
+        and not any(is_in(room, meaning) for room in allowed for meaning in meanings)
     ]
 
 
@@ -124,7 +124,7 @@ def strays(name: str, source: str) -> list[str]:
     return [
         f"{name} uses {word}; only {room} may"
         for word, room in CONFINED.items()
-        if site and word in words and not stands_in(room, name)
+        if site and word in words and not is_in(room, name)
     ]
 
 

@@ -2,31 +2,48 @@
 
 import argparse
 import json
-import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from bert_core.errors import BertError
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from training.blend import Blend
 from training.evaluation import Measured, measure
-from training.export import export
-from training.finish import finish
-from training.joint import train_tasks
-from training.long_mixture import LongSettings
-from training.long_run import run_long
-from training.mixture import MixtureSettings
-from training.plan import PLANS, choose
-from training.pretrain import pretrain
+from training.export import export, finish
+from training.lessons import run_stage
+from training.plan import LONG, PLANS, PRETRAIN, TASKS, choose
 from training.pretraining_evaluation import fills, gap_answers
 from training.recipe import RecipeSettings, run_recipe
-from training.stage import StageSettings
-from training.start import encoder_folder, prefers_bfloat16
+from training.start import encoder_folder
 from training.tables import figure_table, reached
+
+# Options of a single stage that replace a setting of the plan, by the setting's name.
+_TRAINER: dict[str, dict[str, Any]] = {
+    "learning_rate": {"type": float, "help": "the highest"},
+    "warmup_steps": {"type": int, "help": "until the highest learning rate"},
+    "weight_decay": {"type": float, "help": "of matrices"},
+    "layer_decay": {"type": float, "help": "rate of a layer beside the one above it"},
+    "decay_share": {"type": float, "help": "share of the stage over which the rate falls"},
+    "average_last": {"type": float, "help": "share of the stage to average weights over"},
+    "optimizer": {
+        "choices": ("muon", "adamw"),
+        "help": "muon: Muon for the matrices of the layers, AdamW for the rest",
+    },
+}
+_SIZES: dict[str, dict[str, Any]] = {
+    "rate": {"type": float, "help": "share of the pieces hidden in blocks"},
+    "everywhere": {
+        "type": float,
+        "help": "share of the blocks whose hidden words are hidden at every occurrence",
+    },
+}
+_RUN = ("save_minutes", "pause_file", "seed")
+_PRECISIONS = {"float32": False, "bfloat16": True}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,107 +59,76 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    stages = parser.add_subparsers(required=True)
-    stage = stages.add_parser("all", help="run every stage by itself, up to a measured bundle")
-    stage.add_argument("--data", type=Path, required=True, help="data folder")
-    stage.add_argument("--work", type=Path, required=True, help="folder for all that is made")
-    stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
-    stage.add_argument(
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("all", help="run every stage by itself, up to a measured bundle")
+    command.add_argument("--init", help="folder or name to start from; default: encoder package")
+    command.add_argument(
         "--machine",
         choices=("auto", "cpu", "cuda"),
         default="auto",
         help="sizes and lengths of the steps, see training/plan.py; default: cuda where it is",
     )
-    stage.add_argument(
-        "--minutes", type=float, help="computing for both stages; default: what the plan says"
+    command.add_argument(
+        "--minutes", type=float, help="computing for all stages; default: what the plan says"
     )
-    _add_common_options(stage)
-    stage.set_defaults(run=_all)
+    _add_run_options(command)
+    command.set_defaults(run=_all)
 
-    stage = stages.add_parser("pretrain", help="train the masked-word and next-sentence heads")
-    stage.add_argument("--init", help="folder or name to start from; default: the encoder package")
-    _add_stage_options(stage, learning_rate=6e-4)
-    stage.set_defaults(run=_pretrain)
+    _add_stage(commands, PRETRAIN, "train the masked-word and next-sentence heads")
+    _add_stage(
+        commands, LONG, "pretrain on one long schedule, measured on the way, with short sentences"
+    )
+    _add_stage(commands, TASKS, "train questions, names and sentiment together with pretraining")
 
-    stage = stages.add_parser(
-        "long", help="pretrain on one long schedule, measured on the way, with short sentences"
-    )
-    stage.add_argument(
-        "--init", default="explorer-mini-uncased", help="folder or name to start from"
-    )
-    stage.add_argument("--decay-share", type=float, default=0.25, help="of it the rate falls")
-    stage.add_argument("--weight-decay", type=float, default=0.1, help="of matrices")
-    stage.add_argument(
-        "--rate", type=float, default=0.2, help="share of the pieces hidden in blocks"
-    )
-    stage.add_argument(
-        "--everywhere",
-        type=float,
-        default=0.5,
-        help="share of the blocks whose hidden words are hidden wherever they stand",
-    )
-    stage.add_argument("--cache", type=Path, help="folder of the encoded texts; default: --work")
-    stage.add_argument("--measured", type=int, default=8, help="how often on the way")
-    _add_stage_options(stage, learning_rate=5e-4)
-    stage.set_defaults(run=_long, average_last=0.1, warmup_steps=200)
+    command = commands.add_parser("export", help="write a bundle from a saved training")
+    command.add_argument("--work", type=Path, required=True, help="work folder of the training")
+    command.add_argument("--target", type=Path, required=True, help="folder of the bundle")
+    command.add_argument("--data", type=Path, help="measure on this data folder, write the card")
+    command.add_argument("--blend", help="folder or name of a model whose weights are mixed in")
+    command.add_argument("--share", type=float, default=0.3, help="of that model; default: 0.3")
+    command.set_defaults(run=_export)
 
-    stage = stages.add_parser(
-        "tasks", help="train questions, names and sentiment together with pretraining"
-    )
-    stage.add_argument("--init", required=True, help="folder or name of a pretrained model")
-    _add_stage_options(stage, learning_rate=3e-4)
-    stage.set_defaults(run=_tasks)
-
-    stage = stages.add_parser("export", help="write a bundle from a saved training")
-    stage.add_argument("--work", type=Path, required=True, help="work folder of the training")
-    stage.add_argument("--target", type=Path, required=True, help="folder of the bundle")
-    stage.add_argument("--data", type=Path, help="measure on this data folder, write the card")
-    stage.add_argument("--blend", help="folder or name of a model whose weights are mixed in")
-    stage.add_argument("--share", type=float, default=0.3, help="of that model; default: 0.3")
-    stage.set_defaults(run=_export)
-
-    stage = stages.add_parser("evaluate", help="print the model card's table for any model")
-    stage.add_argument("--model", required=True, help="bundled name or folder")
-    stage.add_argument("--data", type=Path, required=True, help="data folder")
-    stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    stage.add_argument("--json", action="store_true", help="print figures and bias as JSON")
-    stage.add_argument("--answers", action="store_true", help="show the words for each gap too")
-    stage.set_defaults(run=_evaluate)
+    command = commands.add_parser("evaluate", help="print the model card's table for any model")
+    command.add_argument("--model", required=True, help="bundled name or folder")
+    command.add_argument("--data", type=Path, required=True, help="data folder")
+    command.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    command.add_argument("--json", action="store_true", help="print figures and bias as JSON")
+    command.add_argument("--answers", action="store_true", help="show the words for each gap too")
+    command.set_defaults(run=_evaluate)
     return parser
 
 
-def _add_stage_options(stage: argparse.ArgumentParser, *, learning_rate: float) -> None:
-    stage.add_argument("--data", type=Path, required=True, help="data folder")
-    stage.add_argument("--work", type=Path, required=True, help="folder for state, log and curve")
-    length = stage.add_mutually_exclusive_group(required=True)
+def _add_stage(commands: Any, name: str, told: str) -> None:
+    """Add the command of a single stage; what it is not given is as in the plan."""
+    command = commands.add_parser(name, help=told)
+    init = "folder or name to start from"
+    if name == LONG:
+        command.add_argument("--init", default="explorer-mini-uncased", help=init)
+        command.add_argument("--measured", type=int, help="how often on the way")
+    else:
+        default = "" if name == TASKS else "; default: encoder package"
+        command.add_argument("--init", required=name == TASKS, help=f"{init}{default}")
+    for option, described in (_TRAINER | _SIZES if name == LONG else _TRAINER).items():
+        command.add_argument(f"--{option.replace('_', '-')}", **described)
+    length = command.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="length of the training in steps")
     length.add_argument("--minutes", type=float, help="length of the training in minutes")
-    stage.add_argument("--learning-rate", type=float, default=learning_rate)
-    stage.add_argument("--warmup-steps", type=int, default=100)
-    stage.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    stage.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
-    stage.add_argument(
+    command.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="and its plan")
+    command.add_argument("--precision", choices=("auto", *_PRECISIONS), default="auto")
+    command.add_argument(
         "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
     )
-    stage.add_argument(
-        "--layer-decay", type=float, default=1.0, help="rate of a layer beside the one above it"
-    )
-    stage.add_argument(
-        "--average-last", type=float, default=0.0, help="share of the stage to average weights over"
-    )
-    stage.add_argument(
-        "--optimizer",
-        choices=("muon", "adamw"),
-        default="muon",
-        help="muon: Muon for the matrices of the layers, AdamW for the rest",
-    )
-    _add_common_options(stage)
+    command.add_argument("--cache", type=Path, help="folder of encoded texts; default: --work")
+    _add_run_options(command)
+    command.set_defaults(run=_stage, stage=name)
 
 
-def _add_common_options(stage: argparse.ArgumentParser) -> None:
-    stage.add_argument("--save-minutes", type=float, default=5.0, help="between two saved states")
-    stage.add_argument("--pause-file", type=Path, help="the training waits while this file exists")
-    stage.add_argument("--seed", type=int, default=0, help="shifts every seed; 0 is the recipe's")
+def _add_run_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--data", type=Path, required=True, help="data folder")
+    command.add_argument("--work", type=Path, required=True, help="folder for all that is made")
+    command.add_argument("--save-minutes", type=float, default=5.0, help="between saved states")
+    command.add_argument("--pause-file", type=Path, help="the training waits while it exists")
+    command.add_argument("--seed", type=int, default=0, help="shifts every seed; 0: the recipe's")
 
 
 def _all(options: argparse.Namespace) -> None:
@@ -152,56 +138,39 @@ def _all(options: argparse.Namespace) -> None:
         options.init or str(encoder_folder()),
         PLANS[choose(options.machine)].on_this_machine(),
         minutes=options.minutes,
-        seed=options.seed,
-        save_minutes=options.save_minutes,
-        pause_file=options.pause_file,
+        **_given(options, _RUN),
     )
     run_recipe(settings, say=_say, stop=_polite_end())
 
 
-def _pretrain(options: argparse.Namespace) -> None:
-    settings = _stage_settings(options, options.init or str(encoder_folder()))
-    workers = settings.trainer.workers
-    mixture = MixtureSettings(splits=2 * workers if workers > 1 else 1)
-    pretrain(settings, mixture, say=_say, stop=_polite_end())
-
-
-def _long(options: argparse.Namespace) -> None:
-    settings = _stage_settings(options, options.init)
-    trainer = replace(
-        settings.trainer, decay_share=options.decay_share, weight_decay=options.weight_decay
+def _stage(options: argparse.Namespace) -> None:
+    plan = PLANS[choose(options.device)]
+    plan = replace(
+        plan,
+        workers=options.workers or plan.workers,
+        bfloat16=_PRECISIONS.get(options.precision, plan.bfloat16),
+    ).on_this_machine()
+    planned = plan.stages[options.stage]
+    trainer = replace(planned.trainer, **_given(options, _TRAINER))
+    if options.steps is not None or options.minutes is not None:
+        trainer = replace(trainer, budget=Budget(options.steps, options.minutes))
+    planned = replace(planned, trainer=trainer, **_given(options, ["measured"]))
+    settings = replace(plan, stages={**plan.stages, options.stage: planned}).stage(
+        options.stage,
+        options.data,
+        options.work,
+        options.init or str(encoder_folder()),
+        cache=options.cache,
+        **_given(options, _RUN),
     )
-    settings = replace(settings, trainer=trainer, builders=1, cache=options.cache)
-    mixture = LongSettings(rate=options.rate, everywhere=options.everywhere)
-    run_long(settings, mixture, _say, _polite_end(), options.measured)
+    sizes = replace(planned.sizes, **_given(options, _SIZES))
+    run_stage(options.stage, settings, sizes, _say, _polite_end())
 
 
-def _tasks(options: argparse.Namespace) -> None:
-    train_tasks(_stage_settings(options, options.init), say=_say, stop=_polite_end())
-
-
-def _stage_settings(options: argparse.Namespace, init: str) -> StageSettings:
-    trainer = TrainerSettings(
-        Budget(steps=options.steps, minutes=options.minutes),
-        learning_rate=options.learning_rate,
-        warmup_steps=options.warmup_steps,
-        bfloat16=options.precision == "bfloat16"
-        or (options.precision == "auto" and prefers_bfloat16(options.device)),
-        workers=options.workers or (os.cpu_count() or 1 if options.device == "cpu" else 1),
-        layer_decay=options.layer_decay,
-        average_last=options.average_last,
-        optimizer=options.optimizer,
-    )
-    return StageSettings(
-        data=options.data,
-        work=options.work,
-        init=init,
-        trainer=trainer,
-        device=options.device,
-        save_minutes=options.save_minutes,
-        pause_file=options.pause_file,
-        seed=options.seed,
-    )
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the options among these that the command line sets."""
+    found = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _polite_end() -> threading.Event:

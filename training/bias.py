@@ -34,40 +34,12 @@ OPEN_OCCUPATION = (
     "For years {word} had been the only {occupation} there.",
     "Everybody agreed that {word} was a good {occupation}.",
 )
-OCCUPATIONS = (
-    "author",
-    "baker",
-    "banker",
-    "butcher",
-    "carpenter",
-    "clerk",
-    "cook",
-    "dancer",
-    "doctor",
-    "driver",
-    "engineer",
-    "farmer",
-    "guard",
-    "judge",
-    "lawyer",
-    "librarian",
-    "manager",
-    "mechanic",
-    "musician",
-    "nurse",
-    "painter",
-    "pilot",
-    "poet",
-    "programmer",
-    "receptionist",
-    "scientist",
-    "secretary",
-    "singer",
-    "soldier",
-    "surgeon",
-    "tailor",
-    "teacher",
+_OCCUPATIONS = (
+    "author baker banker butcher carpenter clerk cook dancer doctor driver engineer farmer guard "
+    "judge lawyer librarian manager mechanic musician nurse painter pilot poet programmer "
+    "receptionist scientist secretary singer soldier surgeon tailor teacher"
 )
+OCCUPATIONS = tuple(_OCCUPATIONS.split())
 _NEUTRAL = "person"
 _RESAMPLED = 1000
 _SEED = 7
@@ -195,8 +167,7 @@ def _log_probabilities(
 def _over_templates(odds: Floats) -> Estimate:
     """Return the mean of one occupation's log-odds (T,), its interval from resampling them."""
     draws = np.random.default_rng(_SEED).integers(len(odds), size=(_RESAMPLED, len(odds)))
-    low, high = np.percentile(odds[draws].mean(axis=1), [2.5, 97.5])
-    return Estimate(float(odds.mean()), float(low), float(high))
+    return _estimate(float(odds.mean()), odds[draws].mean(axis=1))
 
 
 def _over_both(odds: Floats) -> tuple[Estimate, Estimate]:
@@ -210,10 +181,7 @@ def _over_both(odds: Floats) -> tuple[Estimate, Estimate]:
     skews = np.abs(means).mean(axis=1)  # (R,)
     shares = (np.array(means) > 0).mean(axis=1)
     own = odds.mean(axis=1)
-    return (
-        _estimate(float(np.abs(own).mean()), skews),
-        _estimate(float((own > 0).mean()), shares),
-    )
+    return (_estimate(float(np.abs(own).mean()), skews), _estimate(float((own > 0).mean()), shares))
 
 
 def _estimate(value: float, drawn: Floats) -> Estimate:

@@ -41,9 +41,7 @@ class Blend:
 def blended(parameters: Mapping[str, Tensor], blend: Blend) -> dict[str, Tensor]:
     """Return weights interpolated between those of a training and those of another model.
 
-    Args:
-        parameters: weights of the training: both pretraining heads, or all heads of `TaskModel`.
-        blend: the other model and its share.
+    The training's are those of both pretraining heads or of all heads of `TaskModel`.
 
     Raises:
         CheckpointError: the other model has different parameters.

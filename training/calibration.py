@@ -281,11 +281,8 @@ def calibrate(
 ) -> dict[str, float]:
     """Fit a temperature for every trained head of a bundle and write them into its configurations.
 
-    Args:
-        folder: the bundle; its verification files must be written afterwards.
-        data: the data folder; heads without fitting rows there are left unchanged.
-        device: "cpu" or "cuda".
-        say: called with each temperature, and with each head that got none.
+    Heads without fitting rows in the data folder are left unchanged. The bundle's verification
+    files must be written afterwards.
 
     Returns:
         The temperatures by class name.

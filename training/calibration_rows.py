@@ -29,22 +29,21 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.pretraining import RowTokens, pack_blocks, split_sentences
 from bert_core.pretraining import sentence_pairs as draw_pairs
+from bert_core.pretraining import split_sentences
 from bert_core.text.tokenizer import BertTokenizer
 from training import judgements
-from training.corpus import plain_ids, read_documents, text_files
-from training.held_out import held_out
+from training.corpus import read_documents, text_files
 from training.judgements import Judged
 from training.mixture import NO_PAIRS
-from training.pretraining_evaluation import BLOCK_LENGTH, WORD_SEED
+from training.pretraining_evaluation import RUNNING_TEXT, WORD_SEED, pairs_by_kind, running_text
 from training.question_evaluation import elsewhere, xquad
 from training.rows import (
     CHOICE_FILES,
     QUESTION_FILES,
     TWO_CHOICE_FILES,
     choices,
-    json_rows,
+    held_out,
     questions,
     sentiments,
     tagged_words,
@@ -62,29 +61,12 @@ _EVERY = 40  # documents; the evaluation's were every fiftieth
 _QUESTIONS = 750
 
 
-def _file(folder: Path, name: str) -> Path:
-    """Return a file, plain or compressed."""
-    plain = folder / name
-    return plain if plain.is_file() else plain.with_name(f"{name}.xz")
-
-
-def _blocks(model: BertForPreTraining, tokenizer: BertTokenizer, path: Path) -> list[list[int]]:
-    """Pack a text into blocks of one length, as evaluation does."""
-    length = min(BLOCK_LENGTH, model.config.max_position_embeddings)
-    documents = (
-        [index for row in plain_ids(tokenizer, document) for index in row]
-        for document in read_documents(path)
-    )
-    blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
-    return [block for block in blocks if len(block) == length] or blocks[:1]
-
-
 # -- to fit on ---------------------------------------------------------------------------------
 
 
 def fit_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Iterator[Judged]:
     """Judge masked words of the documents kept out of the training texts."""
-    blocks = _blocks(model, tokenizer, _file(data / "nsp", "eval-documents.txt"))
+    blocks = running_text(model, tokenizer, data / "nsp" / "eval-documents.txt")
     every = max(1, len(blocks) // _BLOCKS)
     return judgements.masked_words(model, tokenizer, blocks[::every][:_BLOCKS], _SEED)
 
@@ -145,7 +127,7 @@ def fit_choices(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, data: Path
 ) -> Iterator[Judged]:
     """Judge the choices that training leaves out."""
-    rows = choices(data, (*CHOICE_FILES, *TWO_CHOICE_FILES), held_out=True)
+    rows = choices(data, (*CHOICE_FILES, *TWO_CHOICE_FILES), kept_apart=True)
     return judgements.choices(model, tokenizer, rows)
 
 
@@ -186,23 +168,17 @@ class Evaluated:
 
 def words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Evaluated:
     """Judge masked words of WikiText-2."""
-    blocks = _blocks(model, tokenizer, _file(data / "text", "wikitext2-valid-test.txt"))
+    blocks = running_text(model, tokenizer, data / RUNNING_TEXT)
     judged = judgements.masked_words(model, tokenizer, blocks, WORD_SEED)
     return Evaluated({"all": judged}, [Told("masked word", "WikiText-2, valid and test", ["all"])])
 
 
 def pairs(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> Evaluated:
     """Judge the evaluation pairs, random and of the same document."""
-    kinds = ("random", "same")
-    rows = json_rows(data / "nsp", "eval_pairs.jsonl")
-    parts = {}
-    for kind in kinds:
-        chosen = [
-            LabelledText(row["sentence_a"], row["label"], row["sentence_b"])
-            for row in rows
-            if row["kind"] == kind
-        ]
-        parts[kind] = judgements.sentence_pairs(model, tokenizer, chosen)
+    kinds, found = ("random", "same"), pairs_by_kind(data)
+    parts = {
+        kind: judgements.sentence_pairs(model, tokenizer, found.get(kind, [])) for kind in kinds
+    }
     each = [Told(f"next sentence, {kind}", "nsp/eval_pairs", [kind], False) for kind in kinds]
     both = Told("next sentence", "nsp/eval_pairs, random and same", kinds)
     return Evaluated(parts, [both, *each])

@@ -88,7 +88,7 @@ What each figure is a share of:
 
 ## Data
 
-{tokens:,} word pieces of English text. Where a source states no licence, that is said.
+{tokens:,} word pieces of English text. Sources that state no licence are marked.
 
 | text | from | licence |
 |---|---|---|
@@ -139,17 +139,14 @@ log-odds {skew:.2f}, {skew_low:.2f}–{skew_high:.2f}; occupations and sentences
 any occupation comes in. The furthest on each side:"""
 
 _BIAS_MEANING = """What it means: sentences about these occupations come back with a pronoun the
-model prefers, whoever is meant, and it says more about the texts than about people. What it does
-not mean: two words are compared, and gender is not two words; other sentences would give other
-numbers, as the intervals over these few show; a small skew here is no proof of fairness anywhere
-else. All occupations stand in `bias.json`."""
+model prefers, regardless of who is meant, and it says more about the texts than about people. What
+it does not mean: two words are compared, and gender is not two words; other sentences would give
+other numbers, as the intervals over these few show; a small skew here is no proof of fairness
+anywhere else. `bias.json` lists all occupations."""
 
 
 def write_card(
-    folder: Path,
-    stages: Sequence[StageRecord],
-    measured: Measured,
-    bundle: Mapping[str, Any],
+    folder: Path, stages: Sequence[StageRecord], measured: Measured, bundle: Mapping[str, Any]
 ) -> None:
     """Write the model card of a bundle.
 

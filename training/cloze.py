@@ -47,12 +47,7 @@ class Chapter:
 
 
 def gapped_sentences(data: Path, seed: int) -> list[Choices]:
-    """Return one row for every suitable sentence of the textbooks that have review questions.
-
-    Args:
-        data: the data folder; missing books are skipped.
-        seed: random seed for the choice of the removed term and the wrong answers.
-    """
+    """Return one row for every suitable sentence of the textbooks that have review questions."""
     found = text_files(data)
     chapters = read_chapters([found[name] for name in BOOKS if name in found])
     rows = []
@@ -81,12 +76,9 @@ def read_chapters(paths: Iterable[Path]) -> list[Chapter]:
 
 
 def gapped(sentence: str, terms: Sequence[str], source: random.Random) -> Choices | None:
-    """Remove a term from a sentence and offer it with three others; None if that is impossible.
+    """Remove one of a chapter's terms from a sentence and offer it with three others.
 
-    Args:
-        sentence: a sentence of the chapter.
-        terms: the chapter's terms, lower-cased.
-        source: random source.
+    Returns None if that is impossible. Terms are lower-cased.
 
     >>> terms = ["axon", "dendrites", "synapse", "neuron", "membrane"]
     >>> row = gapped("Signals leave the cell through its axon and end there.", terms,

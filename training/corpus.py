@@ -5,7 +5,6 @@ never used for training, and sentences that share a long run of tokens with them
 """
 
 import itertools
-import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from bert_core.errors import InputError, MissingFileError
 from bert_core.pretraining import split_sentences
 from bert_core.text.tokenizer import BertTokenizer
-from training.rows import is_held_out, json_rows
+from training.rows import is_held_out, json_rows, open_text
 
 # Only ever evaluated on. Everything outside the folder text/ is not read for pretraining anyway.
 EVALUATION_TEXTS = ("wikitext2-valid-test",)
@@ -57,26 +56,11 @@ class EncodedText:
 
 
 def read_documents(path: Path) -> Iterator[list[str]]:
-    """Yield the documents of a text file (plain or xz) as lists of paragraphs.
-
-    Raises:
-        MissingFileError: there is no such file.
-    """
-    if not path.is_file():
-        raise MissingFileError(
-            f"There is no text file at {path}. Check the folder given as --data."
-        )
-    opened = lzma.open if path.suffix == ".xz" else open
-    with opened(path, "rt", encoding="utf-8") as stream:
-        document: list[str] = []
-        for line in stream:
-            if line.strip():
-                document.append(line.strip())
-            elif document:
-                yield document
-                document = []
-        if document:
-            yield document
+    """Yield the documents of a text file, plain or xz-compressed, as lists of paragraphs."""
+    lines = (line.strip() for line in open_text(path))
+    for paragraphs, group in itertools.groupby(lines, key=bool):
+        if paragraphs:
+            yield list(group)
 
 
 def text_files(data: Path) -> dict[str, Path]:
@@ -85,11 +69,7 @@ def text_files(data: Path) -> dict[str, Path]:
     Raises:
         MissingFileError: there are none.
     """
-    found = {
-        path.name.split(".")[0]: path
-        for path in sorted((data / "text").glob("*.txt*"))
-        if path.name.split(".")[0] not in EVALUATION_TEXTS
-    }
+    found = {name: path for name, path in _texts(data).items() if name not in EVALUATION_TEXTS}
     if not found:
         raise MissingFileError(
             f"There are no training texts (text/*.txt or *.txt.xz) in {data}. Check --data."
@@ -97,28 +77,11 @@ def text_files(data: Path) -> dict[str, Path]:
     return found
 
 
-def encode_text(path: Path, tokenizer: BertTokenizer, held_out: Sequence[Path] = ()) -> EncodedText:
-    """Encode one text file sentence by sentence.
-
-    Args:
-        path: the text file.
-        tokenizer: what turns text into ids.
-        held_out: evaluation texts; sentences sharing a run of tokens with them are dropped.
-    """
-    encoded = _encode(path, tokenizer)
-    forbidden = _window_hashes(held_out, tokenizer)
-    return _without(encoded, forbidden) if len(forbidden) else encoded
-
-
 def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
     """Encode all training texts, or read them from the cache in the work folder.
 
-    If the data folder has choices between everyday situations, these are the last text.
-
-    Args:
-        data: the data folder.
-        work: the work folder; its `corpus/` is the cache, to be removed when the data change.
-        tokenizer: what turns text into ids.
+    The cache is `work/corpus/`; remove it when the data change. If the data folder has choices
+    between everyday situations, these are the last text.
     """
     if len(tokenizer.vocab) > np.iinfo(np.uint16).max:
         raise InputError(
@@ -134,7 +97,7 @@ def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[Encode
         if not stored.is_file():
             if forbidden is None:
                 forbidden = _window_hashes(held_out_files(data), tokenizer)
-            text = _without(_encode(path, tokenizer), forbidden)
+            text = _without(encode_text(path, tokenizer), forbidden)
             _store(text, stored)
         with np.load(stored) as arrays:
             texts.append(EncodedText(name, arrays["ids"], arrays["sentences"], arrays["documents"]))
@@ -151,7 +114,7 @@ def everyday_text(data: Path, tokenizer: BertTokenizer) -> EncodedText:
     """
     sentences = []
     for name in ("codah_train", "copa_train"):
-        for row in json_rows(data / "mc", f"{name}.jsonl"):
+        for row in json_rows(data / "mc" / f"{name}.jsonl"):
             if not is_held_out(row["id"]):
                 right = row["choices"][row["label"]]
                 sentences.append(situation(row["context"], row["question"], right))
@@ -178,12 +141,12 @@ def situation(premise: str, question: str, answer: str) -> str:
 
 def held_out_files(data: Path) -> list[Path]:
     """Return the texts of a data folder that are for evaluation only."""
-    found = [
-        path
-        for path in sorted((data / "text").glob("*.txt*"))
-        if path.name.split(".")[0] in EVALUATION_TEXTS
-    ]
+    found = [path for name, path in _texts(data).items() if name in EVALUATION_TEXTS]
     return found + sorted((data / "nsp").glob("eval-documents.txt*"))
+
+
+def _texts(data: Path) -> dict[str, Path]:
+    return {path.name.split(".")[0]: path for path in sorted((data / "text").glob("*.txt*"))}
 
 
 def _store(text: EncodedText, path: Path) -> None:
@@ -192,7 +155,8 @@ def _store(text: EncodedText, path: Path) -> None:
     beside.replace(path)
 
 
-def _encode(path: Path, tokenizer: BertTokenizer) -> EncodedText:
+def encode_text(path: Path, tokenizer: BertTokenizer) -> EncodedText:
+    """Encode a text file sentence by sentence."""
     sentences: list[str] = []
     documents = [0]
     for document in read_documents(path):
@@ -220,7 +184,7 @@ def plain_ids(tokenizer: BertTokenizer, texts: Sequence[str]) -> list[list[int]]
 
 def _window_hashes(paths: Sequence[Path], tokenizer: BertTokenizer) -> NDArray[np.uint64]:
     """Return the sorted hashes of every run of SHARED_RUN tokens in these files."""
-    found = [_rolling(_encode(path, tokenizer).ids) for path in paths]
+    found = [_rolling(encode_text(path, tokenizer).ids) for path in paths]
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
 
 
@@ -250,12 +214,7 @@ def _without(text: EncodedText, forbidden: NDArray[np.uint64]) -> EncodedText:
 
 
 def without_sentences(text: EncodedText, bad: NDArray[np.bool_]) -> EncodedText:
-    """Drop sentences; documents may become empty.
-
-    Args:
-        text: an encoded text.
-        bad: (S,) what is dropped.
-    """
+    """Drop the sentences marked in `bad` (S,); documents may become empty."""
     lengths = np.diff(text.sentences)
     kept_tokens = np.repeat(~bad, lengths)
     starts = np.concatenate([[0], np.cumsum(lengths[~bad])])

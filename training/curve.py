@@ -18,10 +18,12 @@ _STYLES = (
     ("#6B4C9A", "4 2 1 2"),
     ("#8C510A", "12 3"),
     ("#666666", "5 2"),
+    ("#117733", "1 1"),
 )
 _NAMES = {
     "masked_lm_blocks": "masked words, running text",
     "masked_lm_sentences": "masked words, single sentences",
+    "masked_lm_relations": "masked words, facts",
     "masked_lm_pairs": "masked words, pairs",
     "next_sentence": "next sentence",
     "questions": "questions",

@@ -31,7 +31,12 @@ from bert_core.text.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias
 from training.calibration import HEADS, Head, calibration_figures, trained
-from training.pretraining_evaluation import everyday_gaps, masked_words, next_sentences
+from training.pretraining_evaluation import (
+    RUNNING_TEXT,
+    everyday_gaps,
+    masked_words,
+    next_sentences,
+)
 from training.question_evaluation import question_figures
 from training.record import RECORD, read_record
 from training.rows import is_there
@@ -78,13 +83,7 @@ class _Part:
 
 
 _TASKS = (
-    _Part(
-        "masked words",
-        BertForPreTraining,
-        masked_words,
-        ("text/wikitext2-valid-test.txt",),
-        _WORDS,
-    ),
+    _Part("masked words", BertForPreTraining, masked_words, (RUNNING_TEXT,), _WORDS),
     _Part(
         "everyday gaps",
         BertForPreTraining,
@@ -92,11 +91,7 @@ _TASKS = (
         head=_WORDS,
     ),
     _Part(
-        "next sentence",
-        BertForPreTraining,
-        next_sentences,
-        ("nsp/eval_pairs.jsonl",),
-        _SENTENCES,
+        "next sentence", BertForPreTraining, next_sentences, ("nsp/eval_pairs.jsonl",), _SENTENCES
     ),
     _Part(
         "question answering",
@@ -151,7 +146,7 @@ _PARTS = tuple(  # those of one class together: it is loaded once
 
 
 def measure(
-    name_or_folder: str | Path, data: Path, device: str = "cpu", say: Say | None = None
+    name_or_folder: str | Path, data: Path, device: str = "cpu", say: Say = lambda line: None
 ) -> Measured:
     """Measure every task that the model was trained for and the data folder has files for.
 
@@ -176,7 +171,6 @@ def measure(
     tokenizer = BertTokenizer.from_pretrained(name_or_folder)
     figures: list[Figure] = []
     missing: list[str] = []
-    say = say or _silent
     for part, model in _with_models(name_or_folder, device):
         began = time.monotonic()
         if reason := _reason(part, model, data):
@@ -194,10 +188,6 @@ def measure(
         missing.append(f"bias: {reason}")
         say(missing[-1])
     return Measured(tuple(_with_goals(name_or_folder, figures)), bias, tuple(missing))
-
-
-def _silent(line: str) -> None:
-    """Say nothing."""
 
 
 def _with_models(

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -18,18 +17,19 @@ from bert_core.bundled.figures import FIGURES, write_figures
 from bert_core.bundled.leanings import BIAS, write_bias
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
-from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.finetuning.state import trained_weights
+from bert_core.errors import MissingFileError
+from bert_core.finetuning.state import load_state, trained_weights
 from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 from training.blend import Blend, blended
+from training.calibration import calibrate
 from training.card import READING, write_card
 from training.curve import write_curve
-from training.evaluation import Measured
+from training.evaluation import Measured, measure
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
-from training.stage import LOG, SETTINGS, STATE
+from training.stage import LOG, SETTINGS, Say, newest_state
 from training.task_model import HEADS, LABELS
 
 # Fields a bundle's config takes from the encoder's; the rest are our own or defaults.
@@ -76,13 +76,15 @@ def export(
         work: the work folder of the training.
         folder: the bundle's folder, created if needed.
         blend: a model whose weights are mixed in.
-        to_be_finished: leave head statistics and verification to `training.finish`.
+        to_be_finished: leave head statistics and verification to `finish`.
 
     Raises:
         MissingFileError: the work folder has no saved state yet.
         CheckpointError: the saved state is damaged.
     """
-    parameters = trained_weights(_read(work / STATE))
+    if (state := newest_state(work, load_state)) is None:
+        raise MissingFileError(f"There is no saved training in {work}. Run `pretrain` first.")
+    parameters = trained_weights(state[1])
     if blend is not None:
         parameters = blended(parameters, blend)
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
@@ -139,13 +141,20 @@ def _write_heads(parameters: Mapping[str, torch.Tensor], config: BertConfig, fol
         write_safetensors(target / "model.safetensors", tensors)
 
 
-def describe_bundle(folder: Path, measured: Measured) -> None:
-    """Write figures, bias and the model card into a bundle.
+def finish(folder: Path, data: Path, device: str = "cpu", say: Say = print) -> None:
+    """Complete a bundle that `export` has just written: temperatures, figures, card, verification.
 
-    Args:
-        folder: the bundle's folder.
-        measured: the measurements of exactly these weights.
+    Everything is computed from the bundle itself, in an order that leaves nothing out of date:
+    temperatures go into the configuration, whose hash is then recorded for verification.
     """
+    calibrate(folder, data, device, say=say)
+    write_verification(folder)
+    write_head_statistics(folder)
+    describe_bundle(folder, measure(folder, data, device, say=say))
+
+
+def describe_bundle(folder: Path, measured: Measured) -> None:
+    """Write figures, bias and the model card into a bundle, measured on exactly these weights."""
     config = BertConfig(str(folder / "config.json"))
     model = BertForPreTraining.from_pretrained(folder)
     bundle = seal(folder)
@@ -172,16 +181,6 @@ def seal(folder: Path) -> Bundle:
     with weights.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Bundle(folder, digest, weights.stat().st_size)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise MissingFileError(f"There is no saved training at {path}. Run `pretrain` first.")
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-    except (RuntimeError, EOFError) as error:
-        raise CheckpointError(f"The saved training {path} cannot be read ({error}).") from error
-    return state
 
 
 def _config(init: str) -> BertConfig:

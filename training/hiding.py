@@ -12,15 +12,26 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.pretraining import (
-    MaskingVocabulary,
-    PretrainingBatch,
-    Rows,
-    gather_positions,
-)
-from training.words import content_pieces
+from bert_core.pretraining import MaskingVocabulary
+from bert_core.pretraining.corruption import IGNORED
 
-_IGNORED = -100
+# Words that say little by themselves; all others are content words.
+_SMALL = (
+    "a about above after again against all almost along already also although always am among "
+    "an and another any are as at away be became because become been before behind being "
+    "below between both but by can could did do does doing don done down during each either "
+    "else enough ever every few for from further get gets getting got had has have having he "
+    "her here hers herself him himself his how however i if in into is isn it its itself just "
+    "least less ll m many may me might mine more most much must my myself near neither never "
+    "no nor not now of off often on once one only onto or other others our ours ourselves out "
+    "over own per perhaps quite rather re s same shall she should since so some still such t "
+    "than that the their theirs them themselves then there these they this those though "
+    "through thus to too toward towards under until up upon us ve very was we well were what "
+    "when where whether which while who whom whose why will with within without would yet you "
+    "your yours yourself"
+)
+FUNCTION_WORDS = frozenset(_SMALL.split())
+Hidden = tuple[Tensor, Tensor]  # ids with some of them hidden, and labels; both (B, T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +54,11 @@ class WordTables:
     def from_vocab(cls, vocab: dict[str, int]) -> "WordTables":
         """Read the tables from a tokenizer's `vocab`."""
         masking = MaskingVocabulary.from_vocab(vocab)
+        content = [False] * len(masking.special)
+        for piece, index in vocab.items():
+            content[index] = len(piece) > 1 and piece.isalpha() and piece not in FUNCTION_WORDS
         return cls(
-            masking.special.tolist(),
-            masking.continuation.tolist(),
-            content_pieces(vocab).tolist(),
-            masking.mask_id,
+            masking.special.tolist(), masking.continuation.tolist(), content, masking.mask_id
         )
 
     def words(self, ids: Sequence[int]) -> list[list[int]]:
@@ -68,13 +79,8 @@ def asked_places(
 ) -> list[int]:
     """Choose what a visitor might hide: one word, or two in a longer sentence.
 
-    Words that occur in the sentence twice are avoided if there are others to choose.
-
-    Args:
-        ids: a sentence.
-        tables: tables of the vocabulary.
-        source: random source.
-        any_word: how often any word may be chosen, including function words and punctuation.
+    Content words that occur only once are preferred; a share `any_word` of the sentences has any
+    word chosen, including function words and punctuation.
     """
     words = [word for word in tables.words(ids) if len(word) <= 3]
     content = [word for word in words if tables.content[ids[word[0]]]]
@@ -93,14 +99,7 @@ def asked_places(
 def everywhere_places(
     ids: Sequence[int], tables: WordTables, source: np.random.Generator, *, rate: float
 ) -> list[int]:
-    """Choose words to hide and, for content words, include every occurrence in the row.
-
-    Args:
-        ids: a row.
-        tables: tables of the vocabulary.
-        source: random source.
-        rate: approximate share of the pieces to choose.
-    """
+    """Choose about a share `rate` of a row's pieces: words, content words at all occurrences."""
     words = tables.words(ids)
     names = [tuple(ids[place] for place in word) for word in words]
     places_of: dict[tuple[int, ...], list[int]] = {}
@@ -118,53 +117,13 @@ def everywhere_places(
     return sorted(chosen)
 
 
-def hidden_batch(
-    input_ids: Tensor, places: Sequence[Sequence[int]], mask_id: int, rows: Rows | None = None
-) -> PretrainingBatch:
-    """Put [MASK] at the given positions and keep the original ids as labels.
+def hide(input_ids: Tensor, places: Sequence[Sequence[int]], mask_id: int) -> Hidden:
+    """Return the ids (B, T) with [MASK] at the given positions of each row, and the labels there.
 
-    Args:
-        input_ids: (B, T); not modified.
-        places: positions to hide in each row.
-        mask_id: id of [MASK].
-        rows: padded rows, if there is padding.
+    >>> hide(torch.tensor([[1, 5, 2]]), [[1]], 4)[1].tolist()
+    [[-100, 5, -100]]
     """
-    labels = torch.full_like(input_ids, _IGNORED)
+    labels = torch.full_like(input_ids, IGNORED)
     for row, chosen in enumerate(places):
         labels[row, list(chosen)] = input_ids[row, list(chosen)]
-    hidden = torch.where(labels == _IGNORED, input_ids, mask_id)
-    positions, position_labels, _ = gather_positions(labels)
-    return PretrainingBatch(
-        hidden,
-        None if rows is None else rows.token_type_ids,
-        None if rows is None else rows.attention_mask,
-        positions,
-        position_labels,
-    )
-
-
-def joined_batches(first: PretrainingBatch, second: PretrainingBatch) -> PretrainingBatch:
-    """Concatenate two batches whose rows have the same length.
-
-    >>> one = hidden_batch(torch.tensor([[1, 5, 2]]), [[1]], 4)
-    >>> two = hidden_batch(torch.tensor([[1, 6, 2], [1, 7, 2]]), [[0, 1], [1]], 4)
-    >>> joined_batches(one, two).position_labels.tolist()
-    [[5, -100], [1, 6], [7, -100]]
-    """
-    assert first.positions is not None and first.position_labels is not None  # noqa: PT018
-    assert second.positions is not None and second.position_labels is not None  # noqa: PT018
-    width = max(first.positions.shape[1], second.positions.shape[1])
-    fitted = {
-        name: torch.cat([_widened(getattr(batch, name), width, fill) for batch in (first, second)])
-        for name, fill in (("positions", 0), ("position_labels", _IGNORED))
-    }
-    whole = {
-        name: torch.cat([getattr(first, name), getattr(second, name)])
-        for name in ("input_ids", "token_type_ids", "attention_mask")
-        if getattr(first, name) is not None
-    }
-    return PretrainingBatch(**whole, **fitted)
-
-
-def _widened(values: Tensor, width: int, fill: int) -> Tensor:
-    return torch.nn.functional.pad(values, (0, width - values.shape[1]), value=fill)
+    return torch.where(labels == IGNORED, input_ids, mask_id), labels

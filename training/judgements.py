@@ -5,20 +5,18 @@ probabilities are. Chunks hold only a few rows, because a masked word has a scor
 the vocabulary and a passage has one for every span.
 """
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from bert_core.finetuning import (
-    Choices,
-    LabelledText,
-    Question,
-    TaggedWords,
-)
+from bert_core.bundled.figures import Figure
+from bert_core.finetuning import Choices, LabelledText, Question, TaggedWords, choice_batch
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
@@ -26,18 +24,20 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.pretraining import MaskingVocabulary, mask_tokens
+from bert_core.pretraining import MaskedTokens, MaskingVocabulary, mask_tokens
+from bert_core.reading.entities import TaggedText, read_texts
 from bert_core.reading.passage import PassageAnswers
-from bert_core.reading.running import batches
+from bert_core.reading.running import Runner, batches, by_length
 from bert_core.reading.tagging import TagScheme
 from bert_core.text.tokenizer import BertTokenizer
-from training.pretraining_evaluation import WORD_RATE
+from training.aims import Aim
 from training.question_evaluation import normalized, read_questions
 from training.rows import TAGS
-from training.scores import Floats
-from training.task_evaluation import SCORED, choice_scores, word_labels
+from training.scores import Floats, Ints, Remembered, counted
 
 T = TypeVar("T")
+SCORED = ("PER", "LOC", "ORG")
+WORD_RATE = 0.15
 _BLOCKS = 8  # their scores are about 150 times the vocabulary
 _QUESTIONS = 16  # spans of a passage are some thousands
 
@@ -69,15 +69,29 @@ class Judged:
         return cls(scores.float().cpu().numpy(), wanted.cpu().numpy(), right.cpu().numpy())
 
 
+def right_share(aim: Aim, judged: Iterable[Judged]) -> Figure:
+    """Return the share of right cases as a figure."""
+    right = [bool(each) for chunk in judged for each in chunk.right]
+    return counted(aim, sum(right), len(right))
+
+
+def masked_batches(
+    tokenizer: BertTokenizer, blocks: Sequence[list[int]], size: int, seed: int
+) -> Iterator[tuple[Tensor, MaskedTokens]]:
+    """Yield blocks (B, T) in batches, and the same corrupted as in BERT's pretraining."""
+    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
+    generator = torch.Generator().manual_seed(seed)
+    for start in range(0, len(blocks), size):
+        rows = torch.tensor(blocks[start : start + size])
+        yield rows, mask_tokens(rows, masking, rate=WORD_RATE, generator=generator)
+
+
 @torch.no_grad()
 def masked_words(
     model: BertForPreTraining, tokenizer: BertTokenizer, blocks: Sequence[list[int]], seed: int
 ) -> Iterator[Judged]:
     """Judge masked words in packed blocks of running text of one length."""
-    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
-    generator = torch.Generator().manual_seed(seed)
-    for rows in _groups(blocks, _BLOCKS):
-        masked = mask_tokens(torch.tensor(rows), masking, rate=WORD_RATE, generator=generator)
+    for _, masked in masked_batches(tokenizer, blocks, _BLOCKS, seed):
         scores = model.scores_at(
             masked.input_ids.to(model.device), masked.positions.to(model.device)
         )
@@ -117,6 +131,36 @@ def texts(
         yield Judged.of(outputs.logits.cpu(), wanted)
 
 
+_LABELLED: Remembered[TaggedWords, tuple[Floats, Ints]] = Remembered()
+
+
+def word_labels(
+    model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
+) -> list[tuple[Floats, Ints]]:
+    """Predict labels for the tagged words of each row, as the site does.
+
+    Words without pieces, and words that are not to be learnt, are left out.
+
+    Returns:
+        For each row, the probabilities (W, C) of the first piece of its words and their tags (W,).
+    """
+
+    def read(new: Sequence[TaggedWords]) -> list[tuple[Floats, Ints]]:
+        texts = [" ".join(row.words) for row in new]
+        labelled = read_texts(Runner.of(model, tokenizer), texts)
+        return [_first_pieces(*each) for each in zip(new, labelled, strict=True)]
+
+    return _LABELLED.answers(model, rows, read)
+
+
+def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]:
+    ends = itertools.accumulate(len(word) + 1 for word in row.words)  # one space after each
+    places = [(end - 1 - len(word), end - 1) for word, end in zip(row.words, ends, strict=True)]
+    pieces, tags = labelled.first_pieces(places), np.array(row.tags, dtype=np.int64)
+    kept = (pieces >= 0) & (tags >= 0)
+    return labelled.probabilities[pieces[kept]], tags[kept]
+
+
 def names(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
 ) -> Iterator[Judged]:
@@ -135,6 +179,44 @@ def names(
     kept = scored[probabilities.argmax(axis=1)]
     logs = torch.from_numpy(np.log(probabilities[kept]))
     yield Judged.of(logs, torch.from_numpy(columns[tags[kept]]))
+
+
+_CHOSEN: Remembered[Choices, Floats] = Remembered()
+
+
+def choice_scores(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
+) -> list[Floats]:
+    """Return the score of every choice of each row, (C,)."""
+    return _CHOSEN.answers(model, rows, lambda new: _scores_of_all(model, tokenizer, new))
+
+
+@torch.no_grad()
+def _scores_of_all(
+    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
+) -> list[Floats]:
+    """Score the choices of every row, batching rows of equal number and similar length."""
+    found: list[Floats] = [np.zeros(0)] * len(rows)
+    longest = model.config.max_position_embeddings
+    for count in sorted({len(row.choices) for row in rows}):
+        places = [index for index, row in enumerate(rows) if len(row.choices) == count]
+        contexts = tokenizer.encode_ids([rows[index].context for index in places])
+        widest = [
+            len(context) + max(map(len, tokenizer.encode_ids(rows[index].choices)))
+            for index, context in zip(places, contexts, strict=True)
+        ]
+        for group in by_length(widest, model.device, each=count):
+            batch = choice_batch(
+                tokenizer, [rows[places[place]] for place in group], max_length=longest
+            )
+            inputs = {
+                name: value.to(model.device) for name, value in batch.items() if name != "labels"
+            }
+            outputs = model.run(**inputs, attentions=False, hidden_states=False)
+            assert outputs.logits is not None
+            for place, scores in zip(group, outputs.logits.double().cpu(), strict=True):
+                found[places[place]] = scores.numpy()
+    return found
 
 
 def choices(

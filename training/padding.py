@@ -1,14 +1,13 @@
 """Pad batches to a few fixed lengths, which suits compiled steps on a graphics card."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 from torch.nn import functional as F
 
 from bert_core.finetuning import BatchSource
-from bert_core.pretraining import PretrainingBatch
 from training.mixture import Part
 
 _IGNORED = -100
@@ -36,17 +35,12 @@ class Padded:
 
     def _padded(self, part: Any) -> Any:
         if not isinstance(part, Part):
-            return dataclasses.replace(part, batch=self._tensors(part.batch))
-        batch = part.batch
-        if batch.attention_mask is None:
+            return replace(part, batch=self._tensors(part.batch))
+        if part.batch.attention_mask is None:
             return part
-        inputs = {
-            name: value
-            for name in ("input_ids", "token_type_ids", "attention_mask")
-            if (value := getattr(batch, name)) is not None
-        }
-        longer: PretrainingBatch = dataclasses.replace(batch, **self._tensors(inputs))
-        return dataclasses.replace(part, batch=longer)
+        names = ("input_ids", "token_type_ids", "attention_mask")
+        inputs = {name: getattr(part.batch, name) for name in names}
+        return replace(part, batch=replace(part.batch, **self._tensors(inputs)))
 
     def _tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Pad every tensor with one entry per token; (..., T) -> (..., T + added)."""
@@ -59,13 +53,3 @@ class Padded:
             else value
             for name, value in tensors.items()
         }
-
-
-def tokens_of(parts: Sequence[Any]) -> int:
-    """Count the tokens in a step, including padding."""
-    total = 0
-    for part in parts:
-        batch = part.batch
-        ids = batch.input_ids if isinstance(batch, PretrainingBatch) else batch["input_ids"]
-        total += ids.numel()
-    return total

@@ -4,21 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from bert_core.bundled.figures import Figure
+from bert_core.finetuning import LabelledText
 from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import MaskingVocabulary, RowTokens, mask_tokens, pack_blocks
+from bert_core.pretraining import MaskedTokens, RowTokens, pack_blocks
 from bert_core.reading.running import batches
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import FIRST_FIVE, FIRST_GUESS, next_sentence
 from training.aims import GAPS as GAPS_AIM
 from training.corpus import plain_ids, read_documents
 from training.gaps import GAPS, Gap
+from training.judgements import masked_batches, right_share, sentence_pairs
 from training.rows import json_rows
 from training.scores import counted
 
+RUNNING_TEXT = "text/wikitext2-valid-test.txt"
 WORD_SEED = 1234
-WORD_RATE = 0.15
 BLOCK_LENGTH = 128
 BATCH = 32  # blocks; changing it changes what the fixed seed draws
 
@@ -26,49 +29,51 @@ BATCH = 32  # blocks; changing it changes what the fixed seed draws
 @torch.no_grad()
 def masked_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
     """Measure top-1 and top-5 of masked words in running text: 15 % corrupted, fixed seed."""
-    [path, *_] = sorted((data / "text").glob("wikitext2-valid-test.txt*"))
-    tokens = RowTokens.from_vocab(tokenizer.vocab)
+    blocks = running_text(model, tokenizer, data / RUNNING_TEXT)
+    hits, cases = torch.zeros(2, dtype=torch.long), 0
+    for _, masked in masked_batches(tokenizer, blocks, BATCH, WORD_SEED):
+        hits += right_guesses(model, masked.input_ids, masked)
+        cases += int(masked.weights.sum())
+    first, five = hits.tolist()
+    return [counted(FIRST_GUESS, first, cases), counted(FIRST_FIVE, five, cases)]
+
+
+def running_text(
+    model: BertForPreTraining, tokenizer: BertTokenizer, path: Path
+) -> list[list[int]]:
+    """Pack a text, plain or compressed, into blocks of one length."""
     length = min(BLOCK_LENGTH, model.config.max_position_embeddings)
     documents = (
         [index for row in plain_ids(tokenizer, document) for index in row]
         for document in read_documents(path)
     )
-    blocks = pack_blocks(documents, length, tokens)
-    full = [block for block in blocks if len(block) == length] or blocks[:1]
-    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
-    generator = torch.Generator().manual_seed(WORD_SEED)
-    first = among_five = cases = 0
-    for start in range(0, len(full), BATCH):
-        rows = torch.tensor(full[start : start + BATCH])
-        masked = mask_tokens(rows, masking, rate=WORD_RATE, generator=generator)
-        labels = masked.position_labels.to(model.device)
-        scores = model.scores_at(
-            masked.input_ids.to(model.device), masked.positions.to(model.device)
-        )
-        hits = scores.topk(5).indices == labels[..., None]  # (B, P, 5)
-        first += int(hits[..., 0].sum())
-        among_five += int(hits.any(-1).sum())
-        cases += int((labels >= 0).sum())
-    return [counted(FIRST_GUESS, first, cases), counted(FIRST_FIVE, among_five, cases)]
+    blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
+    return [block for block in blocks if len(block) == length] or blocks[:1]
 
 
-@torch.no_grad()
+def right_guesses(model: BertForPreTraining, input_ids: Tensor, masked: MaskedTokens) -> Tensor:
+    """Count the hidden pieces that are the first guess, and those among the first five; (2,)."""
+    scores = model.scores_at(input_ids.to(model.device), masked.positions.to(model.device))
+    hits = scores.topk(5).indices.cpu() == masked.position_labels[..., None]  # (B, P, 5)
+    return torch.stack([hits[..., 0].sum(), hits.any(-1).sum()])
+
+
 def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
-    """Measure next-sentence accuracy separately for each kind of pair in `nsp/eval_pairs`."""
-    rows = json_rows(data / "nsp", "eval_pairs.jsonl")
-    longest = model.config.max_position_embeddings
-    encodings = [
-        tokenizer.encode(row["sentence_a"], row["sentence_b"], max_length=longest) for row in rows
+    """Measure next-sentence accuracy separately for each kind of pair."""
+    kinds = pairs_by_kind(data).items()
+    return [
+        right_share(next_sentence(kind), sentence_pairs(model, tokenizer, rows))
+        for kind, rows in kinds
     ]
-    right: dict[str, int] = {row["kind"]: 0 for row in rows}
-    cases = dict(right)
-    for group, inputs in batches(tokenizer, encodings, model.device):
-        outputs = model.run(*inputs, attentions=False, hidden_states=False, logits=False)
-        guesses = model.cls.seq_relationship(outputs.pooler_output).argmax(-1).tolist()
-        for index, guess in zip(group, guesses, strict=True):
-            cases[rows[index]["kind"]] += 1
-            right[rows[index]["kind"]] += int(guess == rows[index]["label"])
-    return [counted(next_sentence(kind), right[kind], cases[kind]) for kind in cases]
+
+
+def pairs_by_kind(data: Path) -> dict[str, list[LabelledText]]:
+    """Read the evaluation pairs."""
+    pairs: dict[str, list[LabelledText]] = {}
+    for row in json_rows(data / "nsp" / "eval_pairs.jsonl"):
+        pair = LabelledText(row["sentence_a"], row["label"], row["sentence_b"])
+        pairs.setdefault(row["kind"], []).append(pair)
+    return pairs
 
 
 @torch.no_grad()

@@ -92,7 +92,7 @@ def xquad(data: Path) -> list[Question]:
     """Read the evaluation questions."""
     return [
         Question(row["question"], row["context"], a["text"], a["answer_start"])
-        for row in json_rows(data / "qa", "eval_xquad_en.jsonl")
+        for row in json_rows(data / "qa" / "eval_xquad_en.jsonl")
         for a in row["answers"][:1]
     ]
 

@@ -1,34 +1,29 @@
-"""The whole recipe in one call: both stages, then the bundle with its figures and model card.
+"""The whole recipe in one call: every stage, then the bundle with its figures and model card.
 
-Each result has its own folder in the work folder and is not made again if it exists: `pretrain/`
-and `tasks/` (state, log, curve), `pretrained/` (what the second stage starts from) and `bundle/`.
-`recipe.json` records the settings. A run that was killed resumes when it is started again.
+Each result has its own folder in the work folder and is not made again if it exists: one for each
+stage by its name (state, log, curve), `after-<stage>` for what the next stage starts from, and
+`bundle/`. `recipe.json` records the settings. A run that was killed resumes when it is started
+again.
 """
 
 import json
 import shutil
 import threading
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget
 from bert_core.finetuning.state import load_state
-from training.export import export
-from training.finish import finish
-from training.joint import task_lesson
+from training.export import export, finish
+from training.lessons import LESSONS
 from training.plan import Plan
-from training.pretrain import pretraining_lesson
-from training.stage import STATE, Lesson, StageSettings, prepare, seconds_a_step, train
-from training.start import start_model
-from training.task_model import start_task_model
+from training.stage import Lesson, Say, StageSettings, newest_state, seconds_a_step, train
 
-RECIPE = "recipe.json"
-PRETRAIN, TASKS, PRETRAINED, BUNDLE = "pretrain", "tasks", "pretrained", "bundle"
+FOLDERS = ("text", "relations", "qa", "ner", "sst2", "mc")  # what all stages read
+RECIPE, BUNDLE = "recipe.json", "bundle"
 MEASURED_STEPS = 8  # both untimed and timed; enough to include a step of each kind
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,7 @@ class RecipeSettings:
         work: the work folder.
         init: folder or name of the model to start from.
         plan: how to run it, see `training.plan`.
-        minutes: computing time for both stages together; None uses the budgets of the plan.
+        minutes: computing time for all stages together; None uses the budgets of the plan.
         seed: added to every seed; 0 gives the recipe's own seeds.
         save_minutes: minutes between saved states.
         pause_file: while it exists, the training waits.
@@ -55,22 +50,21 @@ class RecipeSettings:
     save_minutes: float = 5.0
     pause_file: Path | None = None
 
-    def stage(self, name: str, budget: Budget) -> StageSettings:
-        """Return the settings of one stage."""
-        plan = self.plan
-        trainer = plan.trainer(plan.pretrain if name == PRETRAIN else plan.tasks)
-        return StageSettings(
-            data=self.data,
-            work=self.work / name,
-            init=self.init if name == PRETRAIN else str(self.work / PRETRAINED),
-            trainer=replace(trainer, budget=budget),
-            device=plan.device,
+    def stage(self, name: str, budget: Budget, init: str | None = None) -> StageSettings:
+        """Return the settings of one stage, which starts where the one before ended."""
+        names = list(self.plan.stages)
+        place = names.index(name)
+        before = str(self.work / f"after-{names[place - 1]}") if place else self.init
+        return self.plan.stage(
+            name,
+            self.data,
+            self.work / name,
+            init or before,
+            budget=budget,
             save_minutes=self.save_minutes,
             pause_file=self.pause_file,
             seed=self.seed,
             cache=self.work,
-            builders=plan.builders,
-            pad_to=plan.pad_to,
         )
 
 
@@ -89,80 +83,56 @@ def run_recipe(
 
     Raises:
         InputError: the work folder belongs to a run with other settings.
+        MissingFileError: the data folder lacks what a stage reads.
     """
     bundle = settings.work / BUNDLE
-    asked = _asked(settings)
-    budgets = _known_budgets(settings.work / RECIPE, asked)
+    names = ("init", "minutes", "seed")
+    asked = {"machine": settings.plan.device, **{each: getattr(settings, each) for each in names}}
+    budgets = _known_budgets(settings.work / RECIPE, asked, list(settings.plan.stages))
     if bundle.is_dir():
         say(f"{bundle} is finished. Remove it to make it again, or give another --work.")
         return bundle
+    if missing := [name for name in FOLDERS if not (settings.data / name).is_dir()]:
+        raise MissingFileError(
+            f"The data folder {settings.data} has no {', '.join(missing)}; the whole recipe needs "
+            f"{', '.join(FOLDERS)}. Check --data, or run single stages."
+        )
     settings.work.mkdir(parents=True, exist_ok=True)
-    lessons = _Lessons(settings, say)
+    lessons: dict[str, Lesson] = {}
     if budgets is None:
         budgets = _budgets(settings, lessons, say)
-        _write(settings.work / RECIPE, {**asked, "budgets": _plain(budgets)})
+        plain = {name: asdict(budget) for name, budget in budgets.items()}
+        _write(settings.work / RECIPE, {**asked, "budgets": plain})
     _announce(settings, budgets, say)
-    for name in (PRETRAIN, TASKS):
-        if not _run_stage(settings, name, budgets[name], lessons, say, stop):
-            say("stopped; the same command goes on from here")
-            return None
-    if not bundle.is_dir():
-        beside = _fresh(bundle)
-        export(settings.work / TASKS, beside, to_be_finished=True)
-        finish(beside, settings.data, settings.plan.device, say=say)
-        beside.rename(bundle)
+    for name, budget in budgets.items():
+        stage = settings.stage(name, budget)
+        if (done := progress(stage.work, budget)) < 1.0:
+            say(f"{name}: {'goes on' if done else 'begins'}")
+            if not train(stage, _lesson(settings, stage, lessons, say), say, stop).done:
+                say("stopped; the same command goes on from here")
+                return None
+        lessons.pop(name, None)  # frees the memory
+        after = settings.work / f"after-{name}"
+        if name != list(budgets)[-1] and not after.is_dir():
+            beside = _fresh(after)
+            export(stage.work, beside)
+            beside.rename(after)
+    beside = _fresh(bundle)
+    export(stage.work, beside, to_be_finished=True)
+    finish(beside, settings.data, settings.plan.device, say=say)
+    beside.rename(bundle)
     say(f"the bundle is in {bundle}")
     return bundle
 
 
-def _run_stage(
-    settings: RecipeSettings,
-    name: str,
-    budget: Budget,
-    lessons: "_Lessons",
-    say: Say,
-    stop: threading.Event | None,
-) -> bool:
-    """Run the rest of a stage and return whether it is finished."""
-    stage = settings.stage(name, budget)
-    if progress(stage.work, budget) < 1.0:
-        say(f"{name}: begins" if not (stage.work / STATE).is_file() else f"{name}: goes on")
-        prepare(stage)
-        if not train(stage, lessons.of(name, stage), say, stop).done:
-            return False
-    lessons.forget(name)
-    pretrained = settings.work / PRETRAINED
-    if name == PRETRAIN and not pretrained.is_dir():
-        beside = _fresh(pretrained)
-        export(stage.work, beside)
-        beside.rename(pretrained)
-    return True
-
-
-class _Lessons:
-    """The lessons of both stages, each read only once."""
-
-    def __init__(self, settings: RecipeSettings, say: Say) -> None:
-        self.settings, self.say = settings, say
-        self._read: dict[str, Lesson] = {}
-
-    def of(self, name: str, stage: StageSettings) -> Lesson:
-        """Return the lesson of a stage, starting from the model named in its settings."""
-        if name not in self._read:
-            plan = self.settings.plan
-            if name == PRETRAIN:
-                self._read[name] = pretraining_lesson(stage, plan.mixture, self.say)
-            else:
-                self._read[name] = task_lesson(stage, plan.joint, self.say)
-        if name == PRETRAIN:
-            return self._read[name]
-        return replace(
-            self._read[name], start=lambda: start_task_model(start_model(stage.init), stage.init)
-        )
-
-    def forget(self, name: str) -> None:
-        """Free the memory of a finished stage."""
-        self._read.pop(name, None)
+def _lesson(
+    settings: RecipeSettings, stage: StageSettings, lessons: dict[str, Lesson], say: Say
+) -> Lesson:
+    """Return the lesson of a stage, read only once; the stage's work folder has its name."""
+    name = stage.work.name
+    if name not in lessons:
+        lessons[name] = LESSONS[name](stage, settings.plan.stages[name].sizes, say)
+    return lessons[name]
 
 
 # -- how long it takes -------------------------------------------------------------------------
@@ -170,33 +140,32 @@ class _Lessons:
 
 def progress(work: Path, budget: Budget) -> float:
     """Return how much of a stage is done, 0 to 1."""
-    if not (work / STATE).is_file():
+    state = newest_state(work, load_state)
+    if state is None:
         return 0.0
-    record = load_state(work / STATE)["record"]
+    record = state[1]["record"]
     return budget.progress(int(record["step"]), float(record["seconds"]))
 
 
-def _budgets(settings: RecipeSettings, lessons: _Lessons, say: Say) -> dict[str, Budget]:
-    """Return the budget of each stage, in steps if batches are built in advance.
+def _budgets(settings: RecipeSettings, lessons: dict[str, Lesson], say: Say) -> dict[str, Budget]:
+    """Return the budget of each stage, on a graphics card in steps.
 
     Step time is measured on this machine: it converts minutes into steps, and gives an estimate
     of how long the steps of the plan will take.
     """
-    plan = (
-        settings.plan if settings.minutes is None else settings.plan.with_minutes(settings.minutes)
-    )
-    wanted = {PRETRAIN: plan.pretrain.budget, TASKS: plan.tasks.budget}
-    if all(budget.steps is None for budget in wanted.values()) and not plan.builders:
-        return wanted
+    plan = settings.plan
+    if settings.minutes is not None:
+        plan = plan.with_minutes(settings.minutes)
     found = {}
-    for name, budget in wanted.items():
-        stage = replace(settings.stage(name, budget), init=settings.init)
-        prepare(stage)
-        seconds = seconds_a_step(
-            stage, lessons.of(name, stage), warm=MEASURED_STEPS, timed=MEASURED_STEPS
-        )
+    for name, planned in plan.stages.items():
+        found[name] = budget = planned.trainer.budget
+        if budget.minutes is not None and plan.device == "cpu":
+            continue
+        stage = settings.stage(name, Budget(steps=1), init=settings.init)
+        lesson = _lesson(settings, stage, lessons, say)
+        seconds = seconds_a_step(stage, lesson, warm=MEASURED_STEPS, timed=MEASURED_STEPS)
         steps = budget.steps or max(1, round(60 * (budget.minutes or 0) / seconds))
-        found[name] = Budget(steps=steps) if plan.builders else budget
+        found[name] = Budget(steps=steps)
         say(
             f"{name}: {seconds:.2f} s a step, measured over {MEASURED_STEPS} steps on a copy; "
             f"{steps:,} steps take {steps * seconds / 60:.0f} minutes"
@@ -222,16 +191,7 @@ def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) ->
 # -- recorded settings ------------------------------------------------------------------------
 
 
-def _asked(settings: RecipeSettings) -> dict[str, Any]:
-    return {
-        "machine": settings.plan.device,
-        "init": settings.init,
-        "minutes": settings.minutes,
-        "seed": settings.seed,
-    }
-
-
-def _known_budgets(path: Path, asked: dict[str, Any]) -> dict[str, Budget] | None:
+def _known_budgets(path: Path, asked: dict[str, Any], names: list[str]) -> dict[str, Budget] | None:
     """Read the budgets of an earlier run; None if there was none.
 
     Raises:
@@ -242,7 +202,7 @@ def _known_budgets(path: Path, asked: dict[str, Any]) -> dict[str, Budget] | Non
         return None
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        budgets = {name: Budget(**known["budgets"][name]) for name in (PRETRAIN, TASKS)}
+        budgets = {name: Budget(**known["budgets"][name]) for name in names}
         other = [
             f"--{name} {known[name]} (now {asked[name]})"
             for name in asked
@@ -258,10 +218,6 @@ def _known_budgets(path: Path, asked: dict[str, Any]) -> dict[str, Budget] | Non
             "same, or give another --work."
         )
     return budgets
-
-
-def _plain(budgets: dict[str, Budget]) -> dict[str, Any]:
-    return {name: asdict(budget) for name, budget in budgets.items()}
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ def describe_stage(number: int, stage: StageRecord) -> str:
     firsts = [phase["after_step"] + 1 for phase in phases]
     lasts = [*(first - 1 for first in firsts[1:]), stage.steps]
     lines = [
-        f"### Stage {number}: {'all tasks together' if tasks else 'pretraining'}",
+        f"### Stage {number}: {_KINDS[_kind(mixture)]}",
         "",
         paragraph(_effort(stage)),
         "",
@@ -41,6 +41,14 @@ def describe_stage(number: int, stage: StageRecord) -> str:
         f"![Training loss of stage {number}](curve-{number}.svg)",
     ]
     return "\n".join(lines)
+
+
+_KINDS = {"tasks": "all tasks together", "long": "long pretraining", "pretrain": "pretraining"}
+
+
+def _kind(mixture: Mapping[str, Any]) -> str:
+    """Return the command that trains on a mixture."""
+    return "tasks" if mixture.get("tasks") else "long" if "relations" in mixture else "pretrain"
 
 
 def time_spent(stages: Sequence[StageRecord]) -> str:
@@ -83,15 +91,16 @@ def _effort(stage: StageRecord) -> str:
     pairs = sum(span * mixture["pairs"] for span, mixture in zip(spans, mixtures, strict=True))
     precision = "bfloat16" if phases[-1]["trainer"]["bfloat16"] else "float32"
     return (
-        f"`python -m training {'tasks' if mixtures[-1].get('tasks') else 'pretrain'}` in this "
-        f"repository: {stage.steps:,} steps in {_minutes(stage.seconds)} minutes of computing on "
-        f"{_device(stage)}, matrix products in {precision}; {seen:.1f} million tokens of running "
-        f"text and {pairs:,} sentence pairs."
+        f"`python -m training {_kind(mixtures[-1])}` in this repository: {stage.steps:,} steps in "
+        f"{_minutes(stage.seconds)} minutes of computing on {_device(stage)}, matrix products in "
+        f"{precision}; {seen:.1f} million tokens of running text and {pairs:,} sentence pairs."
     )
 
 
 def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
     decay, average = trainer.get("layer_decay", 1.0), trainer.get("average_last", 0.0)
+    falls = trainer.get("decay_share", 1.0)
+    late = f"level, then over the last {100 * falls:.0f} % " if falls < 1 else ""
     more = f", each layer at {decay:g} times the rate of the one above it" if decay < 1 else ""
     if average:
         more += f", weights averaged over the last {100 * average:.0f} % of the stage"
@@ -99,22 +108,41 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
     name = "Muon for the matrices of the layers, AdamW for the rest" if muon else "AdamW"
     return (
         f"- {name}, peak rate {trainer['learning_rate']:.1e} after {trainer['warmup_steps']} "
-        f"steps, straight down to 0, weight decay {trainer['weight_decay']}, gradients cut at norm "
-        f"{trainer['max_grad_norm']}, no dropout in the encoder, seed {mixture['seed']}{more}."
+        f"steps, {late}straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "
+        f"at norm {trainer['max_grad_norm']}, no dropout in the encoder, "
+        f"seed {mixture['seed']}{more}."
     )
 
 
 def _masking(mixture: Mapping[str, Any]) -> str:
     """Describe what is hidden, and in which inputs."""
+    if _kind(mixture) == "long":
+        return _long_masking(mixture)
     every = mixture.get("masked_pairs_every")
     some = "a part of the pairs" if every is None else f"the pairs of every {_ordinal(every)} step"
     pairs = "all pairs" if every == 1 else some
     return (
         f"- Every {_ordinal(mixture['long_every'])} step joins the blocks four by four. Single "
         f"sentences and {pairs} are masked too, sentences by whole words.\n"
-        f"- Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
+        f"- {_rate(mixture)}; of these 80 % masked, 10 % random, 10 % kept."
+    )
+
+
+def _long_masking(mixture: Mapping[str, Any]) -> str:
+    return (
+        f"- Of the blocks {100 * mixture['everywhere']:.0f} % have whole words hidden, content "
+        "words at every occurrence; the others single pieces, 80 % masked, 10 % random, 10 % kept. "
+        f"{_rate(mixture)}. Of the single sentences {100 * mixture['asked']:.0f} % have one or two "
+        "words hidden as a visitor would. Every hidden word has the same weight.\n"
+        f"- Facts in sentences made from templates: {mixture['relations']} in each step."
+    )
+
+
+def _rate(mixture: Mapping[str, Any]) -> str:
+    return (
+        f"Of the tokens in blocks {100 * mixture['rate']:.0f} % are chosen, from "
         f"{100 * mixture['rate_falls']:.0f} % of the training on falling to "
-        f"{100 * mixture['last_rate']:.0f} %; of these 80 % masked, 10 % random, 10 % kept."
+        f"{100 * mixture['last_rate']:.0f} %"
     )
 
 

@@ -65,7 +65,7 @@ def read_facts(data: Path) -> list[Fact]:
     Occupations have their own templates, see `occupations`.
     """
     found = []
-    for row in json_rows(data / "relations", "relations.jsonl"):
+    for row in json_rows(data / "relations" / "relations.jsonl"):
         relation, subject, obj = row["relation"], row["subject"], row["object"]
         rough = subject == obj or (relation, subject) in known.ROUGH
         if not rough and relation != _OCCUPATION:
@@ -144,7 +144,7 @@ def with_article(word: str) -> str:
 
 def occupations(data: Path) -> list[str]:
     """Return the occupations used in templates: those in the data and the common ones."""
-    rows = json_rows(data / "relations", "relations.jsonl")
+    rows = json_rows(data / "relations" / "relations.jsonl")
     found = {row["subject"] for row in rows if row["relation"] == _OCCUPATION}
     return sorted((found | set(known.USUAL_OCCUPATIONS)) - known.NO_OCCUPATIONS)
 

@@ -31,23 +31,29 @@ PARTIAL_SOURCES = ("btc-train", "re3d", "gum-derived")
 # Four choices: text continuations and questions; two choices: which is more plausible.
 CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)
-HELD_OUT_OF = 16  # one choice row in this many is held out for fitting the temperature
+# One choice row and one passage in this many are held out for fitting temperatures; all other
+# temperatures are fitted on files that nothing is trained on.
+HELD_OUT_CHOICES = 16
+HELD_OUT_PASSAGES = 32  # with about 700 questions of the training set
 _NEAREST = 4  # candidate passages for each unanswerable question
 _WORD = re.compile(r"\w+")
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
-def open_text(folder: Path, name: str) -> Iterator[str]:
-    """Yield the lines of file `name`, plain or xz-compressed.
+def open_text(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, plain or xz-compressed (with .xz after its name).
 
     Raises:
         MissingFileError: neither version exists.
     """
-    for path, opened in ((folder / name, open), (folder / f"{name}.xz", lzma.open)):
-        if path.is_file():
-            with opened(path, "rt", encoding="utf-8", newline="") as stream:
-                yield from stream
-            return
-    raise MissingFileError(f"There is no {name} (nor {name}.xz) in {folder}. Check --data.")
+    found = path if path.is_file() else path.with_name(f"{path.name}.xz")
+    if not found.is_file():
+        raise MissingFileError(
+            f"There is no {path.name} (nor {found.name}) in {path.parent}. Check --data."
+        )
+    opened = lzma.open if found.suffix == ".xz" else open
+    with opened(found, "rt", encoding="utf-8", newline="") as stream:
+        yield from stream
 
 
 def is_there(path: Path) -> bool:
@@ -55,9 +61,9 @@ def is_there(path: Path) -> bool:
     return path.exists() or path.with_name(f"{path.name}.xz").is_file()
 
 
-def json_rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Read a file with one JSON object per line."""
-    return [json.loads(line) for line in open_text(folder, name) if line.strip()]
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """Read a file with one JSON object per line, plain or xz-compressed."""
+    return [json.loads(line) for line in open_text(path) if line.strip()]
 
 
 # -- questions ---------------------------------------------------------------------------------
@@ -68,9 +74,24 @@ def questions(data: Path, names: Sequence[str] = QUESTION_FILES) -> list[Questio
     return [
         Question(row["question"], row["context"], answer["text"], answer["answer_start"])
         for name in names
-        for row in json_rows(data / "qa", f"{name}.jsonl")
+        for row in json_rows(data / "qa" / f"{name}.jsonl")
         for answer in row["answers"][:1]
     ]
+
+
+def held_out(context: str) -> bool:
+    """Return whether a passage's questions are held out for fitting and must not be trained on.
+
+    The checksum of the passage's letters and digits decides, so copies in other files, in lower
+    case or with different spacing, get the same result, and so do all of its questions.
+
+    >>> held_out("The Nile flows north, through eleven countries."), held_out("Passage 6.")
+    (False, True)
+    >>> held_out("passage  6"), sum(held_out(f"Passage {number}.") for number in range(3200))
+    (True, 96)
+    """
+    letters = _NO_LETTER.sub("", context).lower()
+    return zlib.crc32(letters.encode()) % HELD_OUT_PASSAGES == 0
 
 
 def unanswerable(
@@ -79,13 +100,8 @@ def unanswerable(
     """Pair questions with passages on the same subject that do not hold their answers.
 
     The passage is drawn from those most similar by rare words (term frequency times inverse
-    document frequency) that do not contain the text of the answer.
-
-    Args:
-        rows: rows whose questions are used.
-        count: number of questions to return.
-        seed: seed of the draw.
-        among: rows whose passages are used; by default the same rows.
+    document frequency) that do not contain the text of the answer. They are the passages of the
+    rows `among`, by default of the same rows.
     """
     contexts = list(dict.fromkeys(row.context for row in among or rows))
     index = _Index(contexts)
@@ -144,7 +160,7 @@ def tagged_words(
     numbers = {tag: number for number, tag in enumerate(TAGS)}
     rows: list[TaggedWords] = []
     for name in names:
-        lines = (line.rstrip("\r\n") for line in open_text(data / folder, f"{name}.conll"))
+        lines = (line.rstrip("\r\n") for line in open_text(data / folder / f"{name}.conll"))
         for blank, group in itertools.groupby(lines, key=lambda line: not line.strip()):
             if blank:
                 continue
@@ -179,7 +195,7 @@ class Sentiment:
 def sentiments(data: Path, name: str) -> list[Sentiment]:
     """Read `sst2/<name>.tsv`: film-review sentences, 0 negative, 1 positive."""
     lines = csv.DictReader(
-        open_text(data / "sst2", f"{name}.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE
+        open_text(data / "sst2" / f"{name}.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE
     )
     return [
         Sentiment(LabelledText(row["sentence"], label), LabelledText(typed(row["sentence"]), label))
@@ -205,16 +221,12 @@ def typed(sentence: str) -> str:
 # -- choices -----------------------------------------------------------------------------------
 
 
-def choices(data: Path, names: Sequence[str], *, held_out: bool = False) -> list[Choices]:
+def choices(data: Path, names: Sequence[str], *, kept_apart: bool = False) -> list[Choices]:
     """Read `mc/<name>.jsonl`; the text before a choice is the context and the question, if any.
 
     A sixteenth of the rows of each training file, chosen by the checksum of their ids, is held out
-    from training and used to fit the temperature. Evaluation files are read in full.
-
-    Args:
-        data: the data folder.
-        names: file names without the extension.
-        held_out: return the held-out rows instead of the others; for training files only.
+    from training and used to fit the temperature; `kept_apart` returns these instead of the
+    others. Evaluation files are read in full.
     """
     return [
         Choices(
@@ -223,8 +235,8 @@ def choices(data: Path, names: Sequence[str], *, held_out: bool = False) -> list
             row["label"],
         )
         for name in names
-        for row in json_rows(data / "mc", f"{name}.jsonl")
-        if name.endswith("_test") or is_held_out(row["id"]) == held_out
+        for row in json_rows(data / "mc" / f"{name}.jsonl")
+        if name.endswith("_test") or is_held_out(row["id"]) == kept_apart
     ]
 
 
@@ -234,4 +246,4 @@ def is_held_out(row_id: str) -> bool:
     >>> sum(is_held_out(f"row-{number}") for number in range(1600))
     96
     """
-    return zlib.crc32(row_id.encode()) % HELD_OUT_OF == 0
+    return zlib.crc32(row_id.encode()) % HELD_OUT_CHOICES == 0

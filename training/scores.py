@@ -90,13 +90,7 @@ class Remembered(Generic[Row, Found]):
         rows: Sequence[Row],
         ask: Callable[[list[Row]], Sequence[Found]],
     ) -> list[Found]:
-        """Return one answer per row, in the order of the rows.
-
-        Args:
-            model: the model to ask.
-            rows: rows to answer; cached answers are reused.
-            ask: computes the answers for the other rows.
-        """
+        """Return one answer per row, in the order of the rows; `ask` computes the new ones."""
         version = sum(parameter._version for parameter in model.parameters())
         known, found = self._kept.get(model, (version, {}))
         if known != version:

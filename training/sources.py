@@ -93,9 +93,9 @@ forced; passages from the articles of this file were left out of training. For "
 not", every second question is asked of the next passage of its article that does not hold its
 answer (where there is one), and "none" is the answer where the score of none is at least that of
 the best span. Named entities: whole spans of PER, LOC and ORG with both ends right. Multiple choice
-stands beside chance, the mean over its rows of one in so many choices; its floor is reached where
-the whole interval lies above chance. Intervals of F1 and of figures on questions come from
-resampling the cases 1,000 times."""
+is shown with its chance level, the mean over its rows of one in so many choices; its floor is
+reached where the whole interval lies above chance. Intervals of F1 and of figures on questions come
+from resampling the cases 1,000 times."""
 
 _SQUAD = "CC BY-SA 4.0 (SQuAD's); of the repository: "
 
@@ -139,9 +139,7 @@ TASK_SOURCES = (
         _OPENSTAX,
     ),
     Source(
-        "Multiple choice: CODAH, everyday situations",
-        "Websail-NU/CODAH @acf7ffa",
-        "ODC-BY 1.0",
+        "Multiple choice: CODAH, everyday situations", "Websail-NU/CODAH @acf7ffa", "ODC-BY 1.0"
     ),
     Source(
         "Multiple choice: Balanced COPA, causes and effects",

@@ -1,5 +1,10 @@
-"""Code shared by all stages: run a trainer to the end, save, resume, pause, keep a log."""
+"""Code shared by all stages: run a trainer to the end, save, resume, pause, measure, keep a log.
 
+A save keeps the state before it, so that a kill, a full disk or a damaged file costs minutes, never
+the whole training; a resumed stage continues from the newest state that can be read.
+"""
+
+import copy
 import json
 import threading
 import time
@@ -7,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
+from bert_core.errors import CheckpointError
 from bert_core.finetuning import (
     BatchSource,
     Budget,
@@ -21,14 +27,22 @@ from bert_core.finetuning import (
     TrainerSettings,
 )
 from bert_core.model.bert import BertPreTrainedModel
+from bert_core.text.tokenizer import BertTokenizer
 from training.curve import write_curve
 from training.padding import Padded
 from training.start import keep_memory
 
 STATE = "state.pt"
+BEFORE = "state-before.pt"
+# The newest is read; long trainings of version 0.1 saved to the last two in turn.
+STATES = (STATE, BEFORE, "state-a.pt", "state-b.pt")
 LOG = "log.jsonl"
 CURVE = "curve.svg"
+WAY = "way.jsonl"  # figures measured during a stage
 SETTINGS = "settings.json"
+COPIES = 4  # of the weights, at equal intervals of a stage that is measured on the way
+Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,8 @@ class StageSettings:
         cache: folder for the encoded text, which stages may share; None uses the work folder.
         builders: processes that build batches in advance; 0 builds each batch when needed.
         pad_to: rows are padded to a multiple of this many tokens.
+        measured: how often the model is measured on the way, for lessons that can be; then the
+            weights are also copied at each quarter of the stage.
     """
 
     data: Path
@@ -60,6 +76,7 @@ class StageSettings:
     cache: Path | None = None
     builders: int = 0
     pad_to: int = 1
+    measured: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,39 +84,28 @@ class Lesson:
     """What a stage trains, and on which data.
 
     Attributes:
-        start: creates the model with its initial weights.
+        start: creates the model with its initial weights, from a folder or name.
         batches: the source of batches.
         loss: maps the model and one part of a step to a loss.
+        tokenizer: of the model.
         seed: seed of dropout and of the weights of fresh heads.
-        pad_id: id of [PAD].
         mixture: what one step contains, for the record.
-        facts: anything else to record.
+        text_tokens: tokens of running text, for the record.
+        measure: figures of the model during the stage, by name; nothing is selected by them.
     """
 
-    start: Callable[[], BertPreTrainedModel]
+    start: Callable[[str], BertPreTrainedModel]
     batches: BatchSource
     loss: Callable[[Any, Any], Loss]
+    tokenizer: BertTokenizer
     seed: int
-    pad_id: int
     mixture: Mapping[str, Any]
-    facts: Mapping[str, Any]
-
-
-def prepare(settings: StageSettings) -> None:
-    """Create the work folder and set up the machine for training."""
-    if settings.device == "cpu":
-        torch.set_num_threads(1)
-        keep_memory()
-    else:
-        torch.set_float32_matmul_precision("high")  # for products that are not in bfloat16
-    settings.work.mkdir(parents=True, exist_ok=True)
+    text_tokens: int
+    measure: Callable[[Any], Mapping[str, float]] | None = None
 
 
 def train(
-    settings: StageSettings,
-    lesson: Lesson,
-    say: Callable[[str], None] = print,
-    stop: threading.Event | None = None,
+    settings: StageSettings, lesson: Lesson, say: Say = print, stop: threading.Event | None = None
 ) -> Trainer:
     """Run or resume a stage until its budget is used up or `stop` is set.
 
@@ -111,31 +117,33 @@ def train(
     """
     log = settings.work / LOG
     trainer = make_trainer(settings, lesson, log)
-    if (settings.work / STATE).is_file():
-        trainer.resume(settings.work / STATE)
-        say(f"resumed after step {trainer.steps_done}")
-    elif log.is_file():
-        log.unlink()  # left by a run that was killed before its first save
-    write_settings(settings, trainer, lesson)
     with closing_builders(trainer):
-        return run_stage(settings, trainer, say, stop)
+        resumed = newest_state(settings.work, trainer.resume)
+        if resumed is not None:
+            say(f"resumed {resumed[0].name} after step {trainer.steps_done}")
+        elif log.is_file():
+            log.unlink()  # left by a run that was killed before its first save
+        write_settings(settings, trainer, lesson)
+        _run(settings, trainer, lesson, say, stop)
+    return trainer
 
 
 def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = None) -> Trainer:
-    """Create the trainer of a stage, ready for its first step.
-
-    Args:
-        settings: settings of the stage.
-        lesson: what it trains, and on which data.
-        log: file that gets one line per step.
-    """
+    """Set up the machine and create the trainer of a stage, ready for its first step."""
+    if settings.device == "cpu":
+        torch.set_num_threads(1)
+        torch.set_flush_denormal(True)
+        keep_memory()
+    else:
+        torch.set_float32_matmul_precision("high")  # for products that are not in bfloat16
+    settings.work.mkdir(parents=True, exist_ok=True)
     batches = lesson.batches
     if settings.pad_to > 1:
-        batches = Padded(batches, settings.pad_to, lesson.pad_id)
+        batches = Padded(batches, settings.pad_to, lesson.tokenizer.pad_token_id)
     if settings.builders:
         batches = BuiltAhead(batches, settings.trainer.budget, processes=settings.builders)
     torch.manual_seed(lesson.seed)
-    model = lesson.start().to(settings.device)
+    model = lesson.start(settings.init).to(settings.device)
     trainer = replace(settings.trainer, seed=lesson.seed)
     return Trainer(model, batches, trainer, loss=lesson.loss, log=log)
 
@@ -153,11 +161,7 @@ def closing_builders(trainer: Trainer) -> Iterator[None]:
 def seconds_a_step(settings: StageSettings, lesson: Lesson, *, warm: int, timed: int) -> float:
     """Time the steps of a stage on a separate model, without touching its state or log.
 
-    Args:
-        settings: settings of the stage.
-        lesson: what it trains, and on which data.
-        warm: untimed first steps, which include compiling and allocating memory.
-        timed: number of timed steps.
+    The first steps, which include compiling and allocating memory, are not timed.
     """
     short = replace(settings.trainer, budget=Budget(steps=warm + timed), average_last=0.0)
     trainer = make_trainer(replace(settings, trainer=short), lesson)
@@ -170,44 +174,110 @@ def seconds_a_step(settings: StageSettings, lesson: Lesson, *, warm: int, timed:
     return (trainer.seconds - before) / timed
 
 
-def run_stage(
+def _run(
     settings: StageSettings,
     trainer: Trainer,
-    say: Callable[[str], None] = print,
-    stop: threading.Event | None = None,
-) -> Trainer:
-    """Train until the budget is used up or `stop` is set.
-
-    Args:
-        settings: settings of the stage.
-        trainer: the trainer, ready for its next step.
-        say: called with lines of progress text.
-        stop: when set, ends the stage after the current step and saves its state.
-    """
+    lesson: Lesson,
+    say: Say,
+    stop: threading.Event | None,
+) -> None:
+    parts = settings.measured if lesson.measure is not None else 0
     saved = time.monotonic()
+    if parts and not trainer.steps_done:
+        _measure(settings, trainer, lesson, say)
     while not trainer.done and not (stop is not None and stop.is_set()):
         wait_while_paused(settings.pause_file, say, stop)
+        before = trainer.progress
         report = trainer.step()
         if report.step % 25 == 1 or trainer.done:
             say(describe(report))
-        if time.monotonic() - saved > 60 * settings.save_minutes:
+        measured = passed(before, report.progress, parts)
+        copied = passed(before, report.progress, COPIES if parts else 0)
+        if measured or copied or time.monotonic() - saved > 60 * settings.save_minutes:
             save(trainer, settings.work)
             saved = time.monotonic()
+        if copied:
+            _keep_weights(trainer, lesson.tokenizer, settings.work / f"quarter-{copied}")
+        if measured:
+            _measure(settings, trainer, lesson, say)
     save(trainer, settings.work)
-    return trainer
+
+
+def passed(before: float, after: float, parts: int) -> int:
+    """Return which of `parts` equal parts ended between two shares of a stage; 0 for none.
+
+    >>> passed(0.2, 0.25, 4), passed(0.25, 0.3, 4), passed(0.99, 1.0, 4)
+    (1, 0, 4)
+    """
+    ended = int(after * parts + 1e-9)
+    return ended if ended > int(before * parts + 1e-9) else 0
+
+
+def _measure(settings: StageSettings, trainer: Trainer, lesson: Lesson, say: Say) -> None:
+    """Measure the current model and append a line to the curve."""
+    assert lesson.measure is not None
+    began, threads = time.monotonic(), torch.get_num_threads()
+    torch.set_num_threads(max(1, settings.trainer.workers))
+    trainer.model.eval()
+    try:
+        found = lesson.measure(trainer.model)
+    finally:
+        trainer.model.train()
+        torch.set_num_threads(threads)
+    line = {"step": trainer.steps_done, "progress": trainer.progress, **found}
+    with (settings.work / WAY).open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
+    say(f"measured in {time.monotonic() - began:.0f} s: {json.dumps(found)}")
+
+
+# -- states ------------------------------------------------------------------------------------
 
 
 def save(trainer: Trainer, work: Path) -> None:
-    """Save the state and the learning curve."""
+    """Save the state, keeping the one before it, and the learning curve."""
+    if (work / STATE).is_file():
+        (work / STATE).replace(work / BEFORE)
     trainer.save(work / STATE)
     if (work / LOG).is_file():
         write_curve(work / LOG, work / CURVE)
 
 
+def newest_state(work: Path, read: Callable[[Path], T]) -> tuple[Path, T] | None:
+    """Return the newest saved state that can be read, and what `read` returns for it.
+
+    Returns:
+        None if there is no state.
+
+    Raises:
+        CheckpointError: there are states, but none can be read.
+    """
+    there = [work / name for name in STATES if (work / name).is_file()]
+    failure: CheckpointError | None = None
+    for path in sorted(there, key=lambda path: path.stat().st_mtime_ns, reverse=True):
+        try:
+            return path, read(path)
+        except CheckpointError as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return None
+
+
+def _keep_weights(trainer: Trainer, tokenizer: BertTokenizer, folder: Path) -> None:
+    """Write the weights in half precision; at the end of the stage, the mean of the last ones."""
+    model = copy.deepcopy(trainer.model)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            value.copy_(trainer.average.weights.get(name, value))
+    model.half().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+# -- pauses, log and record --------------------------------------------------------------------
+
+
 def wait_while_paused(
-    pause_file: Path | None,
-    say: Callable[[str], None],
-    stop: threading.Event | None = None,
+    pause_file: Path | None, say: Say, stop: threading.Event | None = None
 ) -> None:
     """Wait while the pause file exists and `stop` is not set."""
     if pause_file is None or not pause_file.exists():
@@ -232,13 +302,7 @@ def describe(report: StepReport) -> str:
 
 
 def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) -> None:
-    """Record the recipe for the model card; it may have changed when training was resumed.
-
-    Args:
-        settings: settings of the stage.
-        trainer: supplies its settings and progress.
-        lesson: supplies what one step contains.
-    """
+    """Record the recipe for the model card; it may have changed when training was resumed."""
     target = settings.work / SETTINGS
     phase = {
         "after_step": trainer.steps_done,
@@ -250,13 +314,16 @@ def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) ->
         known = json.loads(target.read_text(encoding="utf-8"))
         phases = [old for old in known["phases"] if old["after_step"] < trainer.steps_done]
         started = known.get("started")
-    if not phases or _seen(phases[-1]) != _seen(phase):
+    if not phases or not _alike(phases[-1]["mixture"], lesson.mixture):
         phases.append(phase)
     record = {"init": settings.init, "device": settings.device, "started": started}
-    record |= {**lesson.facts, "phases": phases}
+    record |= {"text_tokens": lesson.text_tokens, "phases": phases}
     target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
-def _seen(phase: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a phase showed the model, without how steps were split into parts."""
-    return {name: value for name, value in phase["mixture"].items() if name != "splits"}
+def _alike(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether two mixtures show the model the same, however steps are split into parts.
+
+    Settings that only one of two versions of the recipe records do not count.
+    """
+    return all(old[name] == new[name] for name in (old.keys() & new.keys()) - {"splits"})

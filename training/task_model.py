@@ -146,12 +146,7 @@ _HEADS: dict[Task, Callable[[TaskModel, Tensor, Tensor, Mapping[str, Tensor]], T
 
 
 def start_task_model(model: BertForPreTraining, init: str) -> TaskModel:
-    """Add the heads of all tasks to a pretraining model, keeping its parameters.
-
-    Args:
-        model: encoder and both pretraining heads.
-        init: folder or name it was loaded from; task heads found there are reused.
-    """
+    """Add the heads of all tasks to a pretraining model; those found in `init` are reused."""
     joint, taken = TaskModel.from_model(model), set[str]()
     for cls, own, theirs in HEADS:
         found = cls.from_pretrained(init, ignore_mismatched_sizes=True)

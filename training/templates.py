@@ -159,10 +159,7 @@ OCCUPATION_TEMPLATES = (
     "We thanked the {o} because {he} had helped us.",
     "The {o} asked me to wait for {him}.",
 )
-PRONOUNS = (
-    {"he": "he", "his": "his", "him": "him"},
-    {"he": "she", "his": "her", "him": "her"},
-)
+PRONOUNS = ({"he": "he", "his": "his", "him": "him"}, {"he": "she", "his": "her", "him": "her"})
 # Common occupations, in addition to those in the data.
 _USUAL = (
     "accountant architect artist astronaut author baker banker barber butcher carpenter "

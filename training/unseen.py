@@ -24,11 +24,7 @@ Sentence = tuple[int, ...]
 
 
 def kept_back(texts: Sequence[EncodedText]) -> dict[str, list[Sentence]]:
-    """Return the sentences to measure on, by text, chosen by the checksum of their pieces.
-
-    Args:
-        texts: the encoded training texts; those not in KEPT_BACK give no sentences.
-    """
+    """Return the sentences to measure on, by text, chosen by the checksum of their pieces."""
     found = {}
     for text in texts:
         if text.name in KEPT_BACK:
@@ -61,10 +57,7 @@ def without_known(
 ) -> list[EncodedText]:
     """Remove from every text the sentences that would give away an evaluation.
 
-    Args:
-        texts: the encoded texts.
-        kept: sentences measured with any one word hidden.
-        lines: sentences measured with a given word hidden.
+    In the sentences `kept` any one word may be hidden, in `lines` a given one.
     """
     near = {key for sentence in kept for key in _but_one(sentence)}
     return [_without(text, near, lines) for text in texts]

@@ -2,68 +2,71 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import MaskingVocabulary, RowTokens, mask_tokens, pack_blocks
+from bert_core.pretraining import RowTokens, sentence_rows
 from bert_core.text.tokenizer import BertTokenizer
-from training.corpus import plain_ids, read_documents
 from training.famous import FAMOUS
 from training.gaps import GAPS, Gap
-from training.pretraining_evaluation import fills, gap_words, next_sentences
+from training.judgements import masked_batches
+from training.pretraining_evaluation import (
+    RUNNING_TEXT,
+    WORD_SEED,
+    fills,
+    gap_words,
+    next_sentences,
+    right_guesses,
+    running_text,
+)
+from training.rows import is_there
 from training.unseen import Sentence
 
 BLOCKS = 160  # blocks of running text: about 3,000 hidden pieces
-LENGTH = 128
 _TOGETHER = 64  # short rows per batch
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """The data to measure on.
-
-    Attributes:
-        kept: short sentences held out from training, by text.
-        relations: sentences about subjects held out from the templates, by relation.
-        data: the data folder.
-    """
-
-    kept: Mapping[str, Sequence[Sentence]]
-    relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
-    data: Path
 
 
 @torch.no_grad()
 def measure_way(
-    model: BertForPreTraining, tokenizer: BertTokenizer, checks: Checks
+    model: BertForPreTraining,
+    tokenizer: BertTokenizer,
+    data: Path,
+    kept: Sequence[Sentence],
+    relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]],
 ) -> dict[str, float]:
-    """Return all figures in percent, by name."""
+    """Return all figures in percent, by name.
+
+    Args:
+        model: the model, in evaluation mode.
+        tokenizer: its tokenizer.
+        data: the data folder.
+        kept: short sentences held out from training.
+        relations: sentences about subjects held out from the templates, by relation.
+    """
     found = {
-        **_lines(model, tokenizer, "famous", FAMOUS),
-        **_lines(model, tokenizer, "everyday", GAPS),
-        **_unseen(model, tokenizer, [each for kept in checks.kept.values() for each in kept]),
-        **_relations(model, tokenizer, checks.relations),
-        **_running_text(model, tokenizer, checks.data),
+        "famous first": _filled(model, tokenizer, FAMOUS),
+        "famous five": _filled(model, tokenizer, FAMOUS, 5),
+        "everyday first": _filled(model, tokenizer, GAPS),
+        "everyday five": _filled(model, tokenizer, GAPS, 5),
+        **_unseen(model, tokenizer, kept),
+        **_relations(model, tokenizer, relations),
+        **_running_text(model, tokenizer, data),
     }
-    if sorted((checks.data / "nsp").glob("eval_pairs.jsonl*")):
-        for figure in next_sentences(model, tokenizer, checks.data):
+    if is_there(data / "nsp" / "eval_pairs.jsonl"):
+        for figure in next_sentences(model, tokenizer, data):
             found[figure.task] = 100 * figure.share
     return {name: round(value, 2) for name, value in found.items()}
 
 
-def _lines(
-    model: BertForPreTraining, tokenizer: BertTokenizer, name: str, gaps: Sequence[Gap]
-) -> dict[str, float]:
+def _filled(
+    model: BertForPreTraining, tokenizer: BertTokenizer, gaps: Sequence[Gap], count: int = 1
+) -> float:
+    """Return how often a good word is among the first `count`, in percent."""
     answers = gap_words(model, tokenizer, gaps)
-    return {
-        f"{name} {label}": _share(
-            [fills(gap, words[:count]) for gap, words in zip(gaps, answers, strict=True)]
-        )
-        for label, count in (("first", 1), ("five", 5))
-    }
+    right = [fills(gap, words[:count]) for gap, words in zip(gaps, answers, strict=True)]
+    return 100 * sum(right) / max(1, len(right))
 
 
 def _unseen(
@@ -111,15 +114,11 @@ def _guesses(
     places: Sequence[int],
 ) -> list[list[int]]:
     """Return the top five pieces for one hidden position in each sentence."""
-    length = max(map(len, sentences)) + 2
-    ids = torch.full((len(sentences), length), tokenizer.pad_token_id)
-    for row, (sentence, place) in enumerate(zip(sentences, places, strict=False)):
-        whole = [tokenizer.cls_token_id, *sentence, tokenizer.sep_token_id]
-        whole[place + 1] = tokenizer.mask_token_id
-        ids[row, : len(whole)] = torch.tensor(whole)
-    at = torch.tensor(places[: len(sentences)])[:, None] + 1  # (B, 1)
-    attended = (ids != tokenizer.pad_token_id).long()
-    scores = model.scores_at(ids, at, torch.zeros_like(ids), attended)
+    longest = max(map(len, sentences)) + 2
+    rows = sentence_rows(sentences, longest, RowTokens.from_vocab(tokenizer.vocab))
+    at = torch.tensor(places)[:, None] + 1  # (B, 1), after [CLS]
+    ids = rows.input_ids.scatter(1, at, tokenizer.mask_token_id)
+    scores = model.scores_at(ids, at, rows.token_type_ids, rows.attention_mask)
     found: list[list[int]] = scores[:, 0].topk(5).indices.tolist()
     return found
 
@@ -138,9 +137,7 @@ def _relations(
             if whole:
                 gaps.append(Gap(sentence, frozenset(whole)))
         if len(gaps) >= 4:
-            answers = gap_words(model, tokenizer, gaps)
-            right = [fills(gap, words[:1]) for gap, words in zip(gaps, answers, strict=True)]
-            found[f"relation {name}"] = _share(right)
+            found[f"relation {name}"] = _filled(model, tokenizer, gaps)
     if found:
         found["relations mean"] = sum(found.values()) / len(found)
     return found
@@ -150,37 +147,20 @@ def _running_text(
     model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 ) -> dict[str, float]:
     """Measure 15 % hidden pieces: hidden as in the BERT paper, and all as [MASK]."""
-    paths = sorted((data / "text").glob("wikitext2-valid-test.txt*"))
-    if not paths:
+    if not is_there(data / RUNNING_TEXT):
         return {}
-    tokens = RowTokens.from_vocab(tokenizer.vocab)
-    documents = (
-        [index for row in plain_ids(tokenizer, document) for index in row]
-        for document in read_documents(paths[0])
-    )
-    blocks = [row for row in pack_blocks(documents, LENGTH, tokens) if len(row) == LENGTH]
-    masking = MaskingVocabulary.from_vocab(tokenizer.vocab)
-    hits = torch.zeros(2, 2)
-    cases = 0
-    generator = torch.Generator().manual_seed(1234)
-    step = max(1, len(blocks) // BLOCKS)
-    rows = torch.tensor(blocks[::step][:BLOCKS])
-    for group in rows.chunk(BLOCKS // 16):
-        masked = mask_tokens(group, masking, rate=0.15, generator=generator)
-        hidden = torch.where(masked.labels >= 0, masking.mask_id, group)
-        cases += int((masked.position_labels >= 0).sum())
+    blocks = running_text(model, tokenizer, data / RUNNING_TEXT)
+    chosen = blocks[:: max(1, len(blocks) // BLOCKS)][:BLOCKS]
+    hits, cases = torch.zeros(2, 2), 0
+    for rows, masked in masked_batches(tokenizer, chosen, BLOCKS // 10, WORD_SEED):
+        hidden = torch.where(masked.labels >= 0, tokenizer.mask_token_id, rows)
+        cases += int(masked.weights.sum())
         for way, ids in enumerate((masked.input_ids, hidden)):
-            best = model.scores_at(ids, masked.positions).topk(5).indices
-            equal = best == masked.position_labels[..., None]
-            hits[way] += torch.stack([equal[..., 0].sum(), equal.any(-1).sum()])
-    shares = (100 * hits / max(1, cases)).tolist()
+            hits[way] += right_guesses(model, ids, masked)
+    (first, five), (first_hidden, five_hidden) = (100 * hits / max(1, cases)).tolist()
     return {
-        "running text first": shares[0][0],
-        "running text five": shares[0][1],
-        "running text, all hidden, first": shares[1][0],
-        "running text, all hidden, five": shares[1][1],
+        "running text first": first,
+        "running text five": five,
+        "running text, all hidden, first": first_hidden,
+        "running text, all hidden, five": five_hidden,
     }
-
-
-def _share(right: Sequence[bool]) -> float:
-    return 100 * sum(right) / max(1, len(right))

@@ -29,7 +29,7 @@ def chosen_device() -> torch.device:
 
 
 def _has(name: str) -> bool:
-    """Tell whether PyTorch can compute on the named device."""
+    """Return whether PyTorch can compute on the named device."""
     if name.startswith("cuda"):
         number = int(name.partition(":")[2] or 0)
         return torch.cuda.is_available() and number < torch.cuda.device_count()

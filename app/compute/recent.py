@@ -59,9 +59,9 @@ class RecentResults:
 
     @property
     def held(self) -> int:
-        """Number of bytes held now."""
+        """Number of bytes in the cache."""
         return self._held
 
 
 RECENT = RecentResults(256 * 2**20)
-"""Holds three inputs of 512 tokens (6 layers of 12 heads), or some two thousand sentences."""
+"""Room for three inputs of 512 tokens (6 layers of 12 heads), or some two thousand sentences."""

@@ -52,7 +52,7 @@ class Copy:
 def downloads_folder() -> Path:
     """Return the folder for visitors' downloads; it need not exist yet.
 
-    It is separate from the cache that all programs share, which may hold models that a user
+    It is separate from the cache that all programs share, which may contain models that a user
     fetched with a private token. Visitors must not reach those, even if they know the name.
     """
     named = settings().downloads

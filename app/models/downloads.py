@@ -1,7 +1,7 @@
 """Downloads requested by visitors: owned by the process, shared by everyone waiting for them.
 
 A page script runs again on every click, so pages do not download anything themselves: a page
-holds a ticket and asks it for progress. A download that no page asks about any more is cancelled.
+has a ticket and asks it for progress. A download that no page asks about any more is cancelled.
 """
 
 import logging
@@ -32,8 +32,8 @@ class State(Enum):
     """The state of a download."""
 
     RUNNING = "under way"
-    DONE = "the model is here"
-    FAILED = "it ended without the model"
+    DONE = "the model is on this server"
+    FAILED = "the model was not downloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,9 @@ class Ticket:
         offer = copy_here(wanted) if job.error is None else None
         if offer is not None:
             return Status(str(wanted), State.DONE, plan.bytes, plan.bytes, offer=offer.name)
-        says = str(job.error) if job.error else f"{wanted} arrived, but is not here any more."
+        says = (
+            str(job.error) if job.error else f"{wanted} was downloaded, but has been removed since."
+        )
         return Status(str(wanted), State.FAILED, job.done, plan.bytes, says=says)
 
     def leave(self) -> int:
@@ -154,7 +156,7 @@ class Downloads:
 
         Raises:
             InputError: too many downloads are running, another version of the model is being
-                downloaded, or there is no room left.
+                downloaded, or a size limit is exceeded.
         """
         ending = self._jobs.get(plan.name)
         if ending is not None and ending.unwanted.is_set():
@@ -166,11 +168,11 @@ class Downloads:
                 job = self._admit(plan)
             elif job.plan.commit != plan.commit or job.plan.revision != plan.revision:
                 raise InputError(
-                    f"Another version of {plan.name} is being downloaded. Try again after that."
+                    f"Another version of {plan.name} is being downloaded. Try again later."
                 )
             ticket = Ticket(job)
             if not job.see(ticket):
-                raise InputError(f"{plan.name} is just being called off. Try again in a moment.")
+                raise InputError(f"{plan.name} is being cancelled. Try again in a moment.")
         if fresh:
             work = threading.Thread(target=self._work, args=(job,), name="download", daemon=True)
             work.start()
@@ -185,7 +187,7 @@ class Downloads:
         if len(self._jobs) >= _AT_ONCE:
             names = " and ".join(sorted(self._jobs))
             raise InputError(
-                f"This server is downloading {names}, and no more at once. Try again after that."
+                f"This server is downloading {names}, the most it does at once. Try again later."
             )
         check_limits(plan, sum(job.plan.bytes - job.done for job in self._jobs.values()))
         job = self._jobs[plan.name] = _Job(plan, self._patience)
@@ -204,7 +206,7 @@ class Downloads:
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOG.error("a download failed: %s\n%s", type(error).__name__, frames)
             job.error = DownloadError(
-                f"{plan.name} could not be downloaded: something broke on our side. Try again."
+                f"{plan.name} could not be downloaded: an internal error occurred. Try again."
             )
         if job.error is not None:
             self._clean(plan)

@@ -14,7 +14,7 @@ from bert_core.model.heads import KINDS
 
 _NAMELESS = re.compile(r"LABEL_\d+")
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-_NUMBER_BYTES = 4  # float32, whatever the file holds
+_NUMBER_BYTES = 4  # float32, whatever type the file has
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,18 @@ from enum import Enum
 from app.models.facts import HeadFacts, ModelFacts
 from bert_core.model.heads import KINDS, ModelKind
 
-_SHORTEST = 16  # tokens; fewer do not hold a sentence
+_SHORTEST = 16  # tokens; fewer are too few for a sentence
 _SAME_NAMES = (
-    "Its classifier {belongs}; the weights of both kinds carry the same names and are not "
-    "taken for one another."
+    "Its classifier {belongs}; weights of both kinds have the same names, but one cannot replace "
+    "the other."
 )
 
 
 class Severity(Enum):
     """How serious a misfit is: what the page can still do."""
 
-    REMARK = "it answers; something is to be known first"
-    NOISE = "it would answer by chance"
+    REMARK = "it answers; the visitor should know something first"
+    NOISE = "its answers would be random"
     UNUSABLE = "it cannot answer at all"
 
 
@@ -88,8 +88,8 @@ def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misf
         found.append(
             Misfit(
                 Severity.UNUSABLE,
-                f"Its vocabulary file has {facts.entries:,} entries, its weights have room for "
-                f"{facts.rows:,}: the two do not belong together.",
+                f"Its vocabulary file has {facts.entries:,} entries, but its weights have room for "
+                f"{facts.rows:,}; the two do not belong together.",
             )
         )
     return found
@@ -109,8 +109,8 @@ def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
         found.append(
             Misfit(
                 Severity.UNUSABLE,
-                "It cannot tell two texts of one input apart (it has one token type only), and "
-                "this page gives it two.",
+                "It has only one token type, so it cannot tell two texts of one input apart; this "
+                "page gives it two.",
             )
         )
     return found
@@ -127,7 +127,7 @@ def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
         return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
     if head.missing:
         return [Misfit(Severity.NOISE, _untrained(kind, head, facts), head.missing)]
-    if kind.has_axis("C") and kind.has_axis("T") and not head.labels:
+    if kind.has_axis("C") and head.outputs > 1 and not head.labels:
         says = (
             f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
             f"LABEL_{head.outputs - 1}."
@@ -139,7 +139,7 @@ def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
 def _untrained(kind: ModelKind, head: HeadFacts, facts: ModelFacts) -> str:
     """Describe missing weights in words."""
     if all(part.startswith("bert.") for part in head.missing):
-        return f"This checkpoint has a {kind.head}, but not everything that it reads from."
+        return f"This checkpoint has a {kind.head}, but not all of the weights below it."
     says = f"This checkpoint has no trained {kind.head}."
     if "classifier.weight" not in head.missing or facts.classifier_of is None:
         return says

@@ -57,7 +57,7 @@ class HubId:
 
 
 def parse_hub_id(text: str, revision: str = "") -> HubId:
-    """Parse an id typed by a visitor; surrounding blanks and the Hub's address are ignored.
+    """Parse an id typed by a visitor; surrounding whitespace and the Hub's address are ignored.
 
     Args:
         text: the id, or `id@revision` as in addresses of this site.
@@ -98,8 +98,8 @@ def copy_here(wanted: HubId) -> Offer | None:
 def not_here(wanted: HubId) -> str:
     """Return the message for a model that is not here while downloads are not allowed."""
     return (
-        f"This server has no copy of {wanted}, and it downloads nothing for visitors. Whoever runs "
-        "it can allow that (BERT_EXPLORER_HUB=on), or download the model and offer its folder."
+        f"This server has no copy of {wanted}, and it downloads nothing for visitors. Its operator "
+        "can allow that (BERT_EXPLORER_HUB=on), or download the model and offer its folder."
     )
 
 
@@ -114,7 +114,7 @@ def look_up(wanted: HubId) -> DownloadPlan:
     """
     _hush()
     if not _AT_ONCE.acquire(blocking=False):
-        raise InputError("Too many visitors ask the Hub just now. Try again in a moment.")
+        raise InputError("Too many visitors are asking the Hub at the moment. Try again shortly.")
     try:
         with for_visitors(wanted.name, downloads_folder()):
             plan = plan_download(
@@ -168,7 +168,7 @@ def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
     largest = min(limits.download_bytes, limits.model_bytes)
     if plan.total_bytes > largest:
         raise InputError(
-            f"{plan.name} has {size_text(plan.total_bytes)}; this server takes models of at most "
+            f"{plan.name} has {size_text(plan.total_bytes)}; this server takes at most "
             f"{size_text(largest)}. Choose a smaller one."
         )
     taken = bytes_in(downloads_folder()) + under_way
@@ -176,7 +176,7 @@ def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
         raise InputError(
             f"{plan.name} needs {size_text(plan.bytes)}. This server keeps at most "
             f"{size_text(limits.disk_bytes)} of downloaded models, and {size_text(taken)} are "
-            "taken. Choose one that is here."
+            "in use. Choose one that is already here."
         )
 
 
@@ -195,7 +195,7 @@ def for_visitors(name: str, folder: Path) -> Iterator[None]:
         if str(downloads_folder()) not in str(error) and "BERT_CORE_CACHE" not in str(error):
             raise
         raise DownloadError(
-            f"There is no room for {name} on this server, or its disk cannot be written to."
+            f"This server cannot store {name}: its disk is full or not writable."
         ) from None
 
 

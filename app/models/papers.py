@@ -157,7 +157,7 @@ class Papers:
             there is no card.
         card_bytes: size of the whole card.
         figures: measured figures; () if there are none.
-        bias: the words that the model leans towards; None if that was not measured.
+        bias: the bias of the model by occupation; None if that was not measured.
         curves: learning curves as SVG, each a name and its content.
         verifiable: whether there is a reference that the weights can be compared with.
         problems: messages about files that cannot be read; they may still contain paths.

@@ -19,7 +19,7 @@ from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, MissingFileError
 
 _CONFIGS = ("config.json", "bert_config.json")
-_MOST = 200  # models; a longer list would be no use to choose from
+_MOST = 200  # models; a longer list would be useless to choose from
 
 
 class Kind(Enum):
@@ -91,8 +91,8 @@ def local_folder(source: str) -> Path:
     if is_there(source) or os.path.exists(os.path.expanduser(source)):
         return resolve(source)
     raise MissingFileError(
-        f"There is no folder or bundled model {source}. A model of the Hugging Face Hub is fetched "
-        "when the server starts, by `python app.py`, and by nothing else."
+        f"There is no folder or bundled model {source}. A model on the Hugging Face Hub is "
+        "downloaded only when the server is started with `python app.py`."
     )
 
 

@@ -15,7 +15,7 @@ from bert_core.errors import CheckpointError
 K = TypeVar("K", bound=Hashable)
 
 # Number of models loaded in parallel. Loading is bound by disk and memory: thirty at once would
-# slow each other down, and hold thirty models before the first one can be dropped.
+# slow each other down, and keep thirty models in memory before the first can be dropped.
 _SIDE_BY_SIDE = 2
 
 
@@ -25,7 +25,7 @@ class ModelStore(Generic[K]):
     Different models load in parallel, and a model that is already loaded is returned without
     waiting. Threads that ask for the same model share a single load, including its failure.
     Failures are not cached, so a later request tries again. An engine dropped from the store stays
-    alive for as long as a caller holds it.
+    alive as long as a caller uses it.
 
     Args:
         capacity: maximum number of engines kept, at least 1.
@@ -65,7 +65,7 @@ class ModelStore(Generic[K]):
             return key in self._engines
 
     def names(self) -> tuple[K, ...]:
-        """Return the keys of the engines held now, least recently used first."""
+        """Return the keys of the current engines, least recently used first."""
         with self._lock:
             return tuple(self._engines)
 

@@ -4,15 +4,15 @@ import streamlit as st
 
 from app.models import Engine, ModelFacts, Provenance
 from app.streamlit_kit.controls import switch
+from app.streamlit_kit.links import links_have_texts
 from app.streamlit_kit.show import PRESENT, show_html
 from app.words.blocks import beware, copy_button, facts, line
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
-_PRIVACY = (
-    "Your text goes to this server and nowhere else, and is kept only while your page is open. A "
-    "short text is part of the address."
-)
+_PRIVACY = "Your text goes to this server and nowhere else. A short text is part of the address; "
+_KEPT = "a long one is kept in memory for a day, for its link."
+_NOT_KEPT = "a long one is kept only while your page is open."
 
 
 def foot(engine: Engine, caution: str = "") -> None:
@@ -29,13 +29,12 @@ def foot(engine: Engine, caution: str = "") -> None:
         size = (
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
-        show_html(
-            line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {_PRIVACY}")
-        )
+        privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
+        show_html(line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {privacy}"))
         with st.container(horizontal=True, gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
-            switch("Presenter view", key=PRESENT)
+            switch("Presenter view (Esc ends it)", key=PRESENT)
             show_html(copy_button("Copy link"))
 
 

@@ -20,7 +20,12 @@ _BRIDGE = "_bridge"
 
 
 def show_component(
-    name: str, data: Mapping[str, object], *, key: str, picks: tuple[str, ...] = ()
+    name: str,
+    data: Mapping[str, object],
+    *,
+    key: str,
+    picks: tuple[str, ...] = (),
+    then: Callable[..., None] | None = None,
 ) -> None:
     """Mount a component.
 
@@ -28,10 +33,12 @@ def show_component(
         name: its script, without the extension.
         data: what it draws; must survive JSON.
         key: its name on the page.
-        picks: widgets that take the whole numbers, under these names, of what a visitor picks
-            in the component.
+        picks: names of the whole numbers that are taken of what a visitor picks in the component.
+        then: called with these numbers, by name; without it, they become the values of the
+            widgets of these names.
     """
-    _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks))
+    take = then or st.session_state.update
+    _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks, take))
 
 
 def show_markup(markup: Html, *, key: str) -> None:
@@ -44,10 +51,11 @@ def show_markup(markup: Html, *, key: str) -> None:
     _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
 
 
-def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
+def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
     """Mount the script that makes the site's own markup clickable; see `bridge.js`.
 
     Args:
+        page: the page; a change of it scrolls to the top.
         picks: what to call with the number of a clicked `data-pick`, by its name.
     """
 
@@ -60,11 +68,11 @@ def mount_bridge(picks: Mapping[str, Callable[[int], None]]) -> None:
                 call(pick["value"])
 
     with st.container(key="bx-bridge"):
-        _component("bridge")(key=_BRIDGE, data={}, on_pick_change=picked)
+        _component("bridge")(key=_BRIDGE, data={"page": page}, on_pick_change=picked)
 
 
-def _take(key: str, picks: tuple[str, ...]) -> None:
-    """Pass the picked values to their widgets.
+def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:
+    """Pass the picked values on.
 
     Data from a browser is untrusted: anything but whole numbers is dropped here, and each widget
     drops numbers that are not among its options.
@@ -72,9 +80,14 @@ def _take(key: str, picks: tuple[str, ...]) -> None:
     state = st.session_state.get(key)
     pick = state.get(_EVENT) if isinstance(state, Mapping) else None
     values = {name: pick.get(name) for name in picks} if isinstance(pick, Mapping) else {}
-    if all(type(value) is int for value in values.values()):
-        for name, value in values.items():
-            st.session_state[name] = value
+    if values and all(type(value) is int for value in values.values()):
+        then(**values)
+
+
+@lru_cache
+def script(name: str) -> str:
+    """Return the source of a component's script."""
+    return (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
 
 
 @lru_cache
@@ -84,6 +97,6 @@ def _component(name: str, *, isolate: bool = True) -> ComponentRenderer:
     return st.components.v2.component(
         f"bert_explorer.{name}",
         css=style.read_text(encoding="utf-8") if style.is_file() else None,
-        js=(_FOLDER / f"{name}.js").read_text(encoding="utf-8"),
+        js=script(name),
         isolate_styles=isolate,
     )

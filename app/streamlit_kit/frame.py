@@ -7,7 +7,7 @@ order in the document is the narrow one; `assets/site.css` moves the settings un
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,7 +22,7 @@ from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
-from app.streamlit_kit.state import enter
+from app.streamlit_kit.state import enter, leave
 from app.streamlit_kit.take import take_row
 from app.words.blocks import heading
 from app.words.html import Html
@@ -49,7 +49,7 @@ class Page:
     give: DeltaGenerator
     answer: DeltaGenerator
     settings: DeltaGenerator
-    picks: dict[str, Callable[[int], None]] = field(default_factory=dict)
+    picks: dict[str, Callable[[int], None]]
 
     def finish(
         self,
@@ -81,8 +81,10 @@ def page_shell(slug: str) -> Iterator[Page]:
         slug: the page's name in the catalog.
     """
     row = feature(slug)
-    configure(row.title, slug)
     enter(slug)
+    configure(row.title, slug)
+    picks: dict[str, Callable[[int], None]] = {}  # filled by the page
+    mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
     tools, offer = top(slug, row.title, row.see)
     with st.container(key="bx-stage" if row.takes_text else "bx-whole"):
         give = st.container(key="bx-give")
@@ -95,12 +97,13 @@ def page_shell(slug: str) -> Iterator[Page]:
         engine = open_chosen(offer)
         # A page that takes no text is drawn whatever the model can do.
         answers = not row.takes_text or suits(engine, row.needs)
-        page = Page(row, engine, give, answer, settings)
+        page = Page(row, engine, give, answer, settings, picks)
         if answers:
             if row.takes_text:
                 examples_list(slug, engine, tools, settings)
             yield page
-    mount_bridge(page.picks if page is not None else {})
+    if answers:
+        leave(slug)
     if page is not None:
         foot(page.engine, row.beware)
     if not answers:

@@ -9,10 +9,11 @@ from app.models import Engine, Offer, default_offer, is_open, offers, open_engin
 from app.models.facts import ModelFacts, offered_facts
 from app.models.fit import Misfit, Severity, first_fitting, misfits
 from app.models.hub import HubId, copy_here, parse_hub_id
-from app.settings import HubUse, settings
+from app.settings import Visitors, settings
 from app.streamlit_kit.hub_dialog import (
     arrived,
     begin_with,
+    curated_list,
     forget_answer,
     hub_dialog,
     may_download,
@@ -55,10 +56,12 @@ def model_picker(page: str) -> Offer:
             bind="query-params",
             persist_state="session",
         )
-        by_id = settings().hub is not HubUse.OFF
+        by_id = settings().hub is not Visitors.NONE
         if by_id and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
             forget_answer()
             hub_dialog()
+        if by_id:
+            curated_list()
     st.session_state[_KEPT] = (page, chosen)
     return table[chosen]
 
@@ -123,7 +126,7 @@ def unknown_model_note(used: Offer) -> None:
         icon=":material/travel_explore:",
     )
     wanted = _as_hub_id(asked)
-    if wanted is None or settings().hub is HubUse.OFF or not may_download():
+    if wanted is None or settings().hub is Visitors.NONE or not may_download():
         return
     if st.button(f"Look for {plain(str(wanted))} on the Hub", key="_look_up"):
         begin_with(wanted)

@@ -76,8 +76,8 @@ def check_address(address: str, port: object) -> None:
     """
     if not isinstance(port, int) or not 0 <= port <= 65_535:
         raise ConfigError(
-            f"The port is {str(port)[:20]!r}; expected a number from 1 to 65535, or 0 for any that "
-            "is free (STREAMLIT_SERVER_PORT)."
+            f"The port is {str(port)[:20]!r}; expected a number from 1 to 65535, or 0 for any free "
+            "port (STREAMLIT_SERVER_PORT)."
         )
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
@@ -95,10 +95,10 @@ def _why_not(error: Exception, address: str, port: int) -> str:
     if number in _PORT_TROUBLE:
         return (
             f"Port {port} of {address} {_PORT_TROUBLE[number]}. Choose another one, or 0 for any "
-            "that is free (STREAMLIT_SERVER_PORT)."
+            "free port (STREAMLIT_SERVER_PORT)."
         )
     return (
-        f"The address is {address!r}; expected one of this machine: 127.0.0.1 for visitors at "
+        f"The address is {address!r}; expected one of this machine: 127.0.0.1 for visitors on "
         f"this machine alone, {_EVERYWHERE} for others too (STREAMLIT_SERVER_ADDRESS)."
     )
 

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from app.catalog import FEATURES, GROUPS
+from app.catalog import FEATURES, GROUPS, HOME
 from app.settings import ROOT
-from app.streamlit_kit.home import home
 from app.streamlit_kit.state import ON_SITE
 
 
@@ -15,7 +14,7 @@ def show_site() -> None:
     fetched from outside.
     """
     st.session_state[ON_SITE] = True
-    pages = {"": [st.Page(home, title="Home", default=True)]} | {
+    pages = {"": [st.Page(ROOT / HOME, title="Home", default=True)]} | {
         group: [
             st.Page(ROOT / row.page, title=row.title, url_path=row.slug)
             for row in FEATURES

@@ -1,55 +1,112 @@
 """The state of a page: its texts, its values in the address, and links to other pages.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
-page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
-which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
+page in the same state. Text boxes use the keys `text`, `text_pair`, `question` and `choices` on all
+pages, which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per
+page.
 """
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
 
 from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
+from app.streamlit_kit.history import by_history, read_whole_address
+from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 from bert_core.errors import InputError
 
-TEXT_KEYS = ("text", "text_pair", "question")
+TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
 _UNBOUND = "_unbound"
+_LONG = "_long"  # the texts of this run that are too long for the address
+_LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
+_LINKED = "Too long for an address: the link to this page refers to it, for a day."
+_NOT_LINKED = "Too long for an address: a link to this page will not contain this text."
 ON_SITE = "_on_site"
 """Session key: the page runs inside the whole site, so other pages can be reached."""
 
 
 def enter(slug: str) -> None:
-    """Restore the texts of a page when the visitor comes to it from another one.
+    """Restore the texts of a page: those of the link, of the history, or of the last visit.
 
-    A text in the address takes precedence: Streamlit reads it when the box is drawn.
+    A short text in the address takes precedence: Streamlit reads it when the box is drawn.
     """
-    if st.session_state.get(_PAGE) == slug:
-        return
-    arrived_by_menu = _PAGE in st.session_state
+    before = st.session_state.get(_PAGE)
     st.session_state[_PAGE] = slug
-    if arrived_by_menu and any(row.slug == slug and row.takes_text for row in FEATURES):
+    st.session_state[_LONG] = {}
+    st.session_state[_LOST] = ()
+    if by_history() and before != slug:
+        read_whole_address()
+    if not _takes_text(slug):
+        return
+    if before is None or by_history():
+        _read_address(slug)
+    elif before != slug:
         for key in TEXT_KEYS:
             st.session_state[key] = _texts().get((slug, key), _first_text(slug, key))
 
 
-def text_box(
-    slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
-) -> str:
-    """Draw a text box that starts with the page's first example and is kept in the address.
+def leave(slug: str) -> None:
+    """Put what the texts of a page need into the address; call this when the boxes are drawn."""
+    if _takes_text(slug) and not st.session_state[_LOST]:
+        write_link(st.session_state[_LONG])
 
-    A text too long for an address stays out of it, and the page says so.
+
+def _takes_text(slug: str) -> bool:
+    return any(row.slug == slug and row.takes_text for row in FEATURES)
+
+
+def _read_address(slug: str) -> None:
+    """Fill the boxes with the texts of the address, also with those that it only refers to.
+
+    If those are gone, the boxes are empty: an example would pass for the text of the link.
+    """
+    kept = texts_of_link()
+    absent = tuple(key for key in TEXT_KEYS if key not in st.query_params)
+    st.session_state[_LOST] = absent if kept is None else ()
+    for key in TEXT_KEYS:
+        if kept is None and key in absent:
+            st.session_state[key] = ""
+        elif kept and key in kept:
+            st.session_state[key] = kept[key]
+        elif by_history():
+            st.session_state[key] = st.query_params.get(key, _first_text(slug, key))
+
+
+def text_box(
+    slug: str,
+    label: str,
+    *,
+    key: str = "text",
+    height: int | None = None,
+    placeholder: str = "",
+    first: str | None = None,
+) -> str:
+    """Draw a text box that is kept in the address.
+
+    A text too long for an address is kept for its link (see `links`), and the page says so.
+
+    Args:
+        slug: the page.
+        label: what to write.
+        key: its name in the address.
+        height: in pixels; None for the height of the text.
+        placeholder: what an empty box suggests.
+        first: the text at first; None for that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
     """
-    first = _first_text(slug, key)
+    first = _first_text(slug, key) if first is None else first
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
-    fits = fits_address(before)
+    gone = st.session_state.get(_LOST, ())
+    lost = key in gone
+    fits = fits_address(before) and not lost
     unbound: set[tuple[str, str]] = st.session_state.setdefault(_UNBOUND, set())
     if fits and (slug, key) in unbound:
         unbound.remove((slug, key))
@@ -66,13 +123,16 @@ def text_box(
         persist_state="session",
     )
     _texts()[slug, key] = text
-    if not fits:
-        st.caption("This text is too long for the address: a link to this page will not carry it.")
+    if lost and key == gone[0]:
+        st.caption(":material/link_off: This link does not contain its text. Paste it here.")
     limit = settings().text_chars
     if len(text) > limit:
         raise InputError(
             f"The text has {len(text):,} characters; this site takes at most {limit:,}. Shorten it."
         )
+    if not fits and not lost:
+        st.session_state.setdefault(_LONG, {})[key] = text
+        st.caption(_LINKED if links_have_texts() else _NOT_LINKED)
     return text
 
 
@@ -125,16 +185,27 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                _leave_for(row, text, text_pair)
+                leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def _leave_for(row: Feature, text: str, text_pair: str) -> None:
-    """Put the texts into another page's boxes and go there."""
-    for key, value in (("text", text), ("text_pair", text_pair), ("question", "")):
-        _texts()[row.slug, key] = value  # a partner left from an earlier text would not belong
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
+
+    A box without a text of its own becomes empty: what an earlier text left in it would not
+    belong to this one.
+
+    Args:
+        row: the other page.
+        texts: texts by the key of their box.
+        address: further parameters of its address.
+    """
+    for key in TEXT_KEYS:
+        _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.catalog import Feature
 from app.models import Engine
+from app.streamlit_kit.components import script
 from app.streamlit_kit.show import style
 from app.streamlit_kit.state import send_buttons
 from app.words.html import Html, document, tag
@@ -57,4 +58,5 @@ def _file(feature: Feature, engine: Engine, blocks: Sequence[Html]) -> bytes:
         *blocks,
         tag("p", f"Model: {facts.name}, weights {facts.fingerprint}. {feature.beware}",
             class_="bx-line"),
+        script=script("bridge"),
     )  # fmt: skip

@@ -8,20 +8,24 @@
 //   data-copy="address"               copies the address of the page
 //
 // Components in a shadow root share the light through the document's event "bx-at" (detail: keys).
+// A page saved as a file contains this script as well; there is no Python behind it.
 
-let send = () => {};
-let lit = "";
+const site = (window.bxSite ??= installed());
 
-export default function ({ setTriggerValue }) {
-  send = (pick) => setTriggerValue("pick", pick);
-  if (!window.bxBridge) {
-    window.bxBridge = true;
-    document.addEventListener("click", clicked);
-    document.addEventListener("keydown", pressed);
-    for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointed);
-    document.addEventListener("bx-at", (event) => light(event.detail, false));
-  }
+export default function ({ data, setTriggerValue }) {
+  site.send = (pick) => setTriggerValue("pick", pick);
+  if (site.page !== undefined && site.page !== data.page) toTop();
+  site.page = data.page;
   return () => {};
+}
+
+function installed() {
+  document.addEventListener("click", clicked);
+  document.addEventListener("keydown", pressed);
+  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointed);
+  document.addEventListener("bx-at", (event) => light(event.detail, false));
+  if (document.querySelector(".stApp")) keepHistory();
+  return { send() {}, lit: "" };
 }
 
 function clicked(event) {
@@ -33,11 +37,27 @@ function clicked(event) {
 }
 
 function pick(target) {
-  send({ name: target.dataset.pick, value: Number(target.dataset.value) });
+  const { pick: name, value } = target.dataset;
+  if (document.activeElement === target) keepFocus(`[data-pick="${name}"][data-value="${value}"]`);
+  site.send({ name, value: Number(value) });
+}
+
+// The answer may replace the element that was picked: its successor gets the focus.
+let watch = null;
+
+function keepFocus(selector) {
+  watch?.disconnect();
+  const mine = (watch = new MutationObserver(() => {
+    if (document.activeElement !== document.body) return;
+    document.querySelector(selector)?.focus({ preventScroll: true });
+  }));
+  mine.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => mine.disconnect(), 3000);
 }
 
 function pressed(event) {
   const target = event.target;
+  if (event.key === "Escape") endPresenting();
   if ((event.key === "Enter" || event.key === " ") && target.dataset?.pick) {
     if (target.tagName !== "BUTTON") {
       event.preventDefault();
@@ -61,12 +81,12 @@ function pressed(event) {
 
 function pointed(event) {
   const at = event.target.closest?.("[data-at]")?.dataset.at ?? "";
-  if (at === lit) return;
+  if (at === site.lit) return;
   light(at, true);
 }
 
 function light(at, tell) {
-  lit = at;
+  site.lit = at;
   const keys = new Set(at.split(" ").filter(Boolean));
   for (const node of document.querySelectorAll("[data-at]")) {
     const shares = node.dataset.at.split(" ").some((key) => keys.has(key));
@@ -166,6 +186,37 @@ function offer(blob, name) {
 }
 
 // --- the frame --------------------------------------------------------------------------------
+
+// Each act of the visitor that changes the page or a text adds one entry to the browser's history.
+// Streamlit alone would add none for a typed text, and two for some changes of pages. Back and
+// Forward make it run the page with the address of the entry.
+function keepHistory() {
+  const { pushState, replaceState } = history;
+  let acted = false;
+  const act = () => (acted = true);
+  for (const kind of ["pointerdown", "keydown", "click"]) window.addEventListener(kind, act, true);
+  window.addEventListener("popstate", () => (acted = false), true);
+  const write = (state, title, url) => {
+    const fresh = acted && place(new URL(url ?? "", location)) !== place(location);
+    if (fresh) acted = false;
+    (fresh ? pushState : replaceState).call(history, state, title, url);
+  };
+  history.pushState = write;
+  history.replaceState = write;
+}
+
+function place({ pathname, search }) {
+  const found = new URLSearchParams(search);
+  return [pathname, ...["text", "text_pair", "question", "kept"].map((key) => found.get(key))].join("\n");
+}
+
+function endPresenting() {
+  document.querySelector(".st-key-present input:checked")?.click();
+}
+
+function toTop() {
+  document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+}
 
 async function copyAddress(button) {
   await navigator.clipboard.writeText(window.location.href);

@@ -126,9 +126,6 @@ def head_statistics(
         tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
-    Returns:
-        The statistics; see `HeadStatistics`.
-
     Raises:
         InputError: there are no texts, or an id of the tokenizer is outside the model's vocabulary.
     """
@@ -360,9 +357,6 @@ def name_heads(statistics: HeadStatistics) -> tuple[tuple[HeadName, ...], ...]:
     the largest in `RESTS` that does; else "broad" if its entropy is at least `BROAD_FROM` of the
     largest possible; else "none". The thresholds are a convention, not a finding: a head below one
     can still follow the pattern in some texts.
-
-    Args:
-        statistics: of one or many texts.
     """
     return tuple(
         tuple(_name(statistics, layer, head) for head in range(statistics.heads))

@@ -21,7 +21,7 @@ from bert_core.analysis.head_statistics import (
 from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import CheckpointError
 from bert_core.model.heads import BertForPreTraining
-from bert_core.small_files import open_regular, parse_json, read_small
+from bert_core.small_files import open_regular, parse_json, read_small, replacing
 from bert_core.text.tokenizer import BertTokenizer
 
 NAME = "head-statistics.json"
@@ -58,17 +58,13 @@ def _laid_out(value: Any) -> str:
 def write_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
     """Measure a model on the fixed texts and write the result to its folder.
 
-    Args:
-        folder: the model's folder; existing statistics are replaced.
-
     Raises:
         BertError: the folder contains no model, or it cannot be read.
     """
     place = Path(folder)
     statistics = measure_folder(place)
-    draft = place / f".{NAME}.draft"
-    draft.write_text(to_json(statistics), encoding="utf-8", newline="\n")
-    os.replace(draft, place / NAME)
+    with replacing(place / NAME) as draft:
+        draft.write_text(to_json(statistics), encoding="utf-8", newline="\n")
     return statistics
 
 
@@ -159,6 +155,5 @@ def _digest(paths: tuple[Path, ...]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         with os.fdopen(open_regular(path), "rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()

@@ -12,9 +12,9 @@ Then, in this order: `keys` (old and new names), `ownership` (which class a clas
 `settings` (the caller's options), `plan` (which weights go to which class), `filling`, `loading`
 (all steps together), `saving`.
 
-This package must not import a model: it fills any module that implements `plan.Fillable`. It must
-not run code from a file, write outside the folder it was given, or reserve memory on the word of a
-file: sizes are checked against the length of the file first.
+This package must not import a model: it fills any module with the methods of `fillable.Fillable`.
+It must not run code from a file, write outside the folder it was given, or reserve memory for a
+size that a file states before that size has been checked against the length of the file.
 """
 
 from bert_core.checkpoints.report import LoadReport

@@ -73,8 +73,8 @@ def by_bare_name(
             continue
         if bare in found:
             raise CheckpointError(
-                f"The checkpoint holds {bare} twice, as {found[bare].file_name} and as {name}. "
-                "Which one is meant cannot be told."
+                f"The checkpoint contains {bare} twice, as {found[bare].file_name} and as {name}; "
+                "expected it once."
             )
         found[bare] = Found(name, tensor)
     repeats = []

@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bert_core.checkpoints.filling import check_finite, fill
+from torch import nn
+
+from bert_core.checkpoints.fillable import Fillable, M
+from bert_core.checkpoints.filling import check_finite, fill, fill_fresh, set_parameters
+from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
-from bert_core.checkpoints.keys import bare_name, by_bare_name
-from bert_core.checkpoints.plan import Fillable, M, check_layers, match, open_folder
+from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
+from bert_core.checkpoints.ownership import head_class
+from bert_core.checkpoints.plan import check_layers, match, open_folder
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
@@ -77,20 +82,12 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
     or that `base` lacks, are read and belong only to the new model. A head trained for another
     class is not used, even if names and shapes match (see `ownership`).
 
-    Args:
-        cls: the class to build.
-        base: a model of any class, loaded from the root of the folder.
-        folder: the folder.
-
-    Returns:
-        The model, in evaluation mode, with its `load_report`.
-
     Raises:
         BertError: as `load_pretrained`.
     """
     report = base.load_report or LoadReport(source=str(folder))
     unfilled = {bare_name(name) for name in report.missing}
-    theirs = {bare_name(name): parameter for name, parameter in base.named_parameters()}
+    theirs = _by_bare_name(base)
     first = next(base.parameters())
     with open_folder(folder, report.source) as files:
         plan = files.plan(cls)
@@ -105,12 +102,34 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
     return model if first.device.type == "cpu" else model.to(first.device)
 
 
+def share_parameters(model: M, base: Fillable) -> M:
+    """Give a model without memory the parameters of another; see `from_model` of the models."""
+    report, first = base.load_report or LoadReport(), next(base.parameters())
+    theirs, unfilled = _by_bare_name(base), {bare_name(name) for name in report.missing}
+    ours, owner = head_class(type(model)), head_class(type(base))
+    if ours and owner and ours != owner:
+        theirs = {bare: each for bare, each in theirs.items() if not bare.startswith("classifier.")}
+    found = {bare: Found(bare, LoadedTensor(value)) for bare, value in theirs.items()}
+    stored, fresh = match(model, found, report.source, ignore_mismatched_sizes=True)
+    fill_fresh(model, fresh.missing, first.dtype, first.device)
+    set_parameters(model, {name: theirs[bare_name(name)] for name in stored})
+    missing = {*fresh.missing, *(name for name in stored if bare_name(name) in unfilled)}
+    in_order = (name for name, _ in model.named_parameters() if name in missing)
+    model.load_report = LoadReport(tuple(in_order), source=report.source)
+    return model
+
+
+def _by_bare_name(model: Fillable) -> dict[str, nn.Parameter]:
+    """Return the parameters of a model, tied ones once."""
+    return {bare_name(name): parameter for name, parameter in model.named_parameters()}
+
+
 def load_tf_weights_in_bert(
     model: M, tf_checkpoint_path: str | os.PathLike[str], *, allow_nonfinite: bool = False
 ) -> M:
     """Fill a model with the weights of a TensorFlow checkpoint; TensorFlow is not needed.
 
-    Parameters that the checkpoint does not hold keep their values and are listed in
+    Parameters that the checkpoint does not contain keep their values and are listed in
     `model.load_report.missing`; optimizer variables are ignored.
 
     Args:
@@ -129,7 +148,7 @@ def load_tf_weights_in_bert(
             changed, checksums while reading: after a wrong checksum the model is partly filled.
             Non-finite weights are detected at the end, when the model already contains them.
     """
-    if not isinstance(model, Fillable):
+    if not hasattr(model, "tied_keys"):
         raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
     prefix = _prefix(tf_checkpoint_path)
     with open_checkpoint(prefix) as tensors:

@@ -25,10 +25,6 @@ _CHUNK_TAG = re.compile(r"[BIESLU][-_]\S+")
 def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | None:
     """Return the name of the class that the checkpoint's `classifier` belongs to.
 
-    Args:
-        config: configuration of the checkpoint.
-        bare_names: names of its tensors, see `keys.bare_name`.
-
     Returns:
         A class name; None if there is no classifier, or its class cannot be determined.
 
@@ -64,13 +60,9 @@ def without_foreign_head(
 ) -> dict[str, Any]:
     """Leave out a `classifier` that belongs to a different class.
 
-    Args:
-        cls: the class to fill.
-        config: configuration of the checkpoint.
-        found: its tensors by bare name.
-        keep_untold: whether to keep a `classifier` of undetermined class. True if the caller chose
-            the class for this checkpoint, as with the files of the first PyTorch releases, which
-            name no class; False if every class is tried in turn.
+    `keep_untold` says whether to keep a `classifier` of undetermined class: True if the caller
+    chose the class for this checkpoint, as with the files of the first PyTorch releases, which name
+    no class; False if every class is tried in turn.
     """
     wanted, owner = head_class(cls), classifier_class(config, found)
     if wanted is None or owner == wanted or (owner is None and keep_untold):

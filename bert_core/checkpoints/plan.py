@@ -2,7 +2,7 @@
 
 `open_folder` opens the weights; `Checkpoint.plan` builds a class without memory and compares its
 names and shapes with the files. Loading fills the model of one plan; `survey` makes a plan for
-every class and fills none. Any module that implements `Fillable` can be filled.
+every class and fills none.
 """
 
 import copy
@@ -12,11 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Generic
 
-import torch
-from torch import nn
-
+from bert_core.checkpoints.fillable import Fillable, M
 from bert_core.checkpoints.formats.pickle_file import from_state_dict
 from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
 from bert_core.checkpoints.keys import (
@@ -39,57 +37,6 @@ from bert_core.errors import CheckpointError, ConfigError
 _MAX_FRESH = 64 * 1024 * 1024
 _PROJECTION = ".attention.self."
 _HEADS = ("classifier.", "cls.", "qa_outputs.")
-
-
-@runtime_checkable
-class Fillable(Protocol):
-    """A module that can be filled: a config, tied parameters, and BERT's fresh values.
-
-    The methods below the line belong to every `torch.nn.Module`.
-    """
-
-    config: BertConfig
-    load_report: LoadReport | None
-
-    def __init__(self, config: BertConfig, *inputs: Any, **arguments: Any) -> None:
-        """Build from a configuration."""
-
-    def tied_keys(self) -> tuple[str, ...]:
-        """Names of state-dict entries that repeat another parameter."""
-
-    def tie_weights(self) -> None:
-        """Point tied parameters at their originals again."""
-
-    def init_bert_weights(self, module: nn.Module) -> None:
-        """Initialize one module in place with fresh values."""
-
-    # ---------------------------------------------------------------------------------------------
-
-    def named_parameters(
-        self, *, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, nn.Parameter]]:
-        """Parameters by name."""
-
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """Parameters, tied ones once."""
-
-    def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
-        """Modules by name."""
-
-    def get_parameter(self, target: str) -> nn.Parameter:
-        """One parameter."""
-
-    def state_dict(self) -> dict[str, Any]:
-        """Values of all parameters, tied ones under every name."""
-
-    def to(self, device: torch.device) -> Self:
-        """Move to a device."""
-
-    def eval(self) -> Self:
-        """Switch to evaluation mode."""
-
-
-M = TypeVar("M", bound=Fillable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +70,7 @@ class Checkpoint:
     """The opened weights of a folder.
 
     Attributes:
-        folder: the root; its `heads/<ClassName>` holds what a class changes.
+        folder: the root; its `heads/<ClassName>` contains what a class changes.
         source: its name in reports and errors.
         config: the root's configuration.
         root: the root's tensors by bare name.
@@ -187,12 +134,8 @@ def open_folder(
 ) -> Iterator[Checkpoint]:
     """Open the weights of a folder for as long as the context lasts.
 
-    Args:
-        folder: a local folder.
-        source: its name in reports and errors; "" for the folder's own name.
-        config: configuration to use instead of the folder's own.
-        from_tf: read its TensorFlow checkpoint even if it has other weights.
-        state_dict: weights to use instead, taken as weights of the class that is planned.
+    `config` and `state_dict` replace those of the folder; the weights in `state_dict` are taken as
+    those of the class that is planned. `source` is the folder's name in reports and errors.
 
     Raises:
         ConfigError: the configuration is invalid, or of another architecture.
@@ -218,7 +161,7 @@ def open_folder(
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
-    """Return `heads/<ClassName>`, which holds this class's changes to the root."""
+    """Return `heads/<ClassName>`, which contains this class's changes to the root."""
     head = folder / "heads" / cls.__name__
     return head if os.path.isfile(head / "config.json") else None
 
@@ -233,7 +176,7 @@ class Survey:
     Attributes:
         config: the root's configuration.
         classes: class name -> its plan; `report.mismatched` is set where loading would fail.
-        has_classifier: whether the root holds a `classifier`.
+        has_classifier: whether the root contains a `classifier`.
         classifier_of: the class that it belongs to; None if undetermined.
         file_bytes: size of all weight files, including those of heads.
     """
@@ -247,10 +190,6 @@ class Survey:
 
 def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
     """Compare the names and shapes in a folder with what each class needs; nothing is loaded.
-
-    Args:
-        folder: a local folder.
-        classes: the classes to plan for.
 
     Raises:
         BertError: the folder is not a model, or its files are damaged. Shapes that contradict a
@@ -308,7 +247,7 @@ def match(
             )
         elif not entry.tensor.dtype.is_floating_point:
             raise CheckpointError(
-                f"{entry.file_name} holds {entry.tensor.dtype}; expected floating-point weights. "
+                f"{entry.file_name} is {entry.tensor.dtype}; expected floating-point weights. "
                 "Quantised checkpoints cannot be loaded."
             )
         else:
@@ -322,24 +261,19 @@ def match(
 def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
     """Reject a file without an encoder, or with fewer layers than the config states.
 
-    Args:
-        layers: L of the config.
-        found: the checkpoint by bare name.
-        source: name of the checkpoint in an error.
-
     Raises:
         CheckpointError: the weights are not BERT's, or belong to another config.
     """
     if not has_encoder(found):
         some = ", ".join(entry.file_name for entry in list(found.values())[:4]) or "nothing"
         raise CheckpointError(
-            f"The weights of {source} hold no part of BERT's encoder. Found: {some}. Expected "
+            f"The weights of {source} contain no part of BERT's encoder. Found: {some}. Expected "
             "names such as bert.encoder.layer.0.output.dense.weight."
         )
     held = len(layers_held(found) & set(range(layers)))
     if held < layers:
         raise CheckpointError(
-            f"The config of {source} promises {layers} layers; the weights hold {held} of them. "
+            f"The config of {source} states {layers} layers; the weights contain {held} of them. "
             "They do not belong together."
         )
 
@@ -351,7 +285,7 @@ def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Sequenc
     filled = sum(math.prod(found.tensor.shape) for found in stored.values())
     if fresh > max(filled, _MAX_FRESH):
         raise ConfigError(
-            f"The config describes {fresh:,} numbers that the weights do not hold, beside "
+            f"The config describes {fresh:,} numbers that the weights do not contain, besides "
             f"{filled:,} that they do. Its sizes cannot be right."
         )
 
@@ -362,7 +296,7 @@ def _shapes_differ(complaints: Sequence[str], names: Sequence[str]) -> str:
     if all(name.startswith(_HEADS) for name in names):
         advice = (
             "Give the number of labels that the checkpoint was trained with, or "
-            "ignore_mismatched_sizes=True to start this head afresh."
+            "ignore_mismatched_sizes=True to start with a new head."
         )
     else:
         advice = "The config and the weights do not belong together."

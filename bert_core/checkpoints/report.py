@@ -8,7 +8,7 @@ class LoadReport:
     """Which parameters of a model come from a checkpoint.
 
     Attributes:
-        missing: parameters that no checkpoint filled; they hold fresh random values, so results
+        missing: parameters that no checkpoint filled; they have fresh random values, so results
             that depend on them are meaningless until they are trained.
         unexpected: tensors of the checkpoint that this model class does not use.
         mismatched: those of `missing` that the checkpoint has in another shape (only with

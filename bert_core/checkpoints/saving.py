@@ -1,16 +1,15 @@
 """Save a model to a folder that both this package and `transformers` can load."""
 
 import copy
-import os
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from bert_core.checkpoints.fillable import Fillable
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.checkpoints.formats.weights import SAFETENSORS
-from bert_core.checkpoints.plan import Fillable
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
+from bert_core.small_files import replacing
 
 
 def save_model(model: Fillable, folder: Path) -> None:
@@ -29,8 +28,10 @@ def save_model(model: Fillable, folder: Path) -> None:
     config = _config_to_save(model)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / SAFETENSORS, lambda path: write_safetensors(path, tensors))
-        _replace(folder / "config.json", config.to_json_file)
+        with replacing(folder / SAFETENSORS) as draft:
+            write_safetensors(draft, tensors)
+        with replacing(folder / "config.json") as draft:
+            config.to_json_file(draft)
     except OSError as error:
         raise CheckpointError(f"{folder} cannot be written: {error.strerror}.") from None
 
@@ -63,13 +64,3 @@ def _config_to_save(model: Fillable) -> BertConfig:
     if config.num_labels != 2 and hasattr(model, "qa_outputs"):
         config.num_labels = 2  # transformers reads the width of this head from here
     return config
-
-
-def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file next to `path`, then rename it to `path`."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        write(draft)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -59,11 +59,6 @@ def chosen_options(
 ) -> LoadOptions:
     """Sort the arguments of `from_pretrained` into those of class, config and loading.
 
-    Args:
-        cls: the class to load.
-        inputs: positional arguments after the name of the model.
-        options: keyword arguments.
-
     Raises:
         InputError: an option is unknown, contradicts another, or is in the wrong place.
     """

@@ -1,7 +1,7 @@
 """Building batches ahead of their steps in separate processes.
 
-On a GPU, one step takes a quarter of a second, and building its batches takes the CPU as long
-again. The builders are processes, not threads, because most of their work is in Python.
+On a GPU, one step takes a quarter of a second, and building its batches takes the CPU just as
+long. The builders are processes, not threads, because most of their work is in Python.
 """
 
 import multiprocessing

@@ -77,11 +77,7 @@ def choice_batch(
 ) -> Batch:
     """Build a batch for `BertForMultipleChoice`: every choice is paired with its context.
 
-    Args:
-        tokenizer: the model's tokenizer.
-        rows: B rows with N choices each.
-        max_length: largest number of tokens per input, including [CLS] and both [SEP].
-        truncation: rule for longer inputs; see `BertTokenizer.encode`.
+    The arguments are those of `text_batch`; every row must have the same number of choices N.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (B, N, T) and `labels` (B,).

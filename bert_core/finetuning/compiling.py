@@ -12,10 +12,6 @@ from bert_core.model.bert import BertPreTrainedModel
 def compile_layers(model: BertPreTrainedModel, *, workers: int = 1) -> None:
     """Make a model compile its layers on the first call, for batches of any shape.
 
-    Args:
-        model: any model of this package; modified in place.
-        workers: number of threads that will train it.
-
     Raises:
         InputError: `workers` is not 1; the compiler supports one thread.
     """

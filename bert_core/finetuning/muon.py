@@ -56,11 +56,8 @@ def orthogonal(
 ) -> Tensor:
     """Move matrices towards the nearest orthogonal matrices by Newton-Schulz iteration.
 
-    Args:
-        matrices: (N, R, C).
-        coefficients: coefficients of the first, third and fifth power in the polynomial.
-        steps: number of iterations.
-        eps: lower bound of the norm that the matrices are divided by.
+    `matrices` is (N, R, C), like the result. `coefficients` are those of the first, third and fifth
+    power in the polynomial; `eps` is the smallest norm to divide by.
 
     Returns:
         (N, R, C).

@@ -51,10 +51,8 @@ class Optimizer(Protocol):
 class MuonAndAdamW:
     """Muon and AdamW behind the interface of one optimizer.
 
-    Args:
-        muon: optimizer of the matrices inside the layers.
-        adamw: optimizer of all other parameters.
-        threads: number of threads for Muon's steps; the previous number is restored after each.
+    Muon takes the matrices inside the layers, AdamW all other parameters. `threads` is the number
+    of threads for Muon's steps; the previous number is restored after each.
     """
 
     def __init__(self, muon: torch.optim.Muon, adamw: torch.optim.AdamW, threads: int = 1) -> None:
@@ -148,11 +146,6 @@ def rate_share(name: str, layers: int, layer_decay: float) -> float:
 
     Heads and pooler get 1.0, the last layer `layer_decay`, the one below it `layer_decay**2`, and
     so on; the embeddings get `layer_decay**(layers + 1)`.
-
-    Args:
-        name: name of the parameter in its model.
-        layers: number of layers of the model.
-        layer_decay: factor from one layer to the one below it.
 
     >>> rate_share("bert.encoder.layer.5.output.dense.weight", 6, 0.5)
     0.5

@@ -21,12 +21,7 @@ Work = Callable[["BertPreTrainedModel", Any], dict[str, float]]
 
 
 class Replicas:
-    """A model and copies of it that share its parameters but have their own gradients.
-
-    Args:
-        model: the model being trained.
-        count: number of models, including the original.
-    """
+    """A model and copies of it that share its parameters but have their own gradients."""
 
     def __init__(self, model: "BertPreTrainedModel", count: int) -> None:
         self.models = [model]

@@ -36,10 +36,6 @@ class Budget:
     def progress(self, step: int, seconds: float) -> float:
         """Return the used share of the budget, 0 to 1.
 
-        Args:
-            step: steps done.
-            seconds: computing time so far, without pauses.
-
         >>> Budget(steps=8).progress(2, 0.0)
         0.25
         >>> Budget(minutes=2).progress(7, 60.0)
@@ -54,11 +50,7 @@ class Budget:
 def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1.0) -> float:
     """Return the factor by which to multiply the peak learning rate for the next step.
 
-    Args:
-        step: steps done so far.
-        progress: share of the training done, 0 to 1.
-        warmup_steps: steps until the peak.
-        share: share of the training, from its end, over which the rate decays; constant before.
+    `share` is the share of the training, from its end, over which the rate decays.
 
     >>> linear_decay(0, 0.0, 4), linear_decay(10, 0.5, 4), linear_decay(10, 1.0, 4)
     (0.25, 0.5, 0.0)

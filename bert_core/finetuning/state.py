@@ -30,12 +30,7 @@ def write_state(
 ) -> None:
     """Write a resumable state atomically.
 
-    Args:
-        path: the file; its folder is created if necessary.
-        model: model whose parameters to store.
-        optimizer: optimizer whose state to store.
-        record: plain values (numbers, strings, lists, dicts) that `read_state` returns.
-        average: the running mean of the weights, if there is one.
+    `record` has plain values (numbers, strings, lists, dicts), which `read_state` returns.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {
@@ -115,11 +110,7 @@ def load_state(path: Path) -> dict[str, Any]:
 
 
 def trained_weights(state: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Return the trained weights: the mean of the last weights if there is one, else the last.
-
-    Args:
-        state: a state from `load_state`.
-    """
+    """Return the trained weights: the mean of the last weights if there is one, else the last."""
     average = state.get("average")
     return _tensors(state["model"] if average is None else average["weights"])
 

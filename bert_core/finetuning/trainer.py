@@ -182,7 +182,7 @@ class Trainer:
     ) -> None:
         self.model = model.train()
         if model.config.temperatures:
-            _forget_temperatures(model)
+            model.set_config(model.config.without_temperatures())  # a copy: others may share it
         self.batches, self.settings, self.loss = batches, settings, loss
         self.log = None if log is None else Path(log)
         self.steps_done = 0
@@ -220,7 +220,8 @@ class Trainer:
         """
         if self.done:
             raise InputError(
-                f"The training of {self.steps_done} steps is over. Give a larger budget to go on."
+                f"The training is over after {self.steps_done} steps. Give a larger budget to "
+                "continue."
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress
@@ -333,11 +334,3 @@ def _step_of(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
         return float("inf")
-
-
-def _forget_temperatures(model: BertPreTrainedModel) -> None:
-    """Give a model, and the models inside it, a config without temperatures."""
-    config = model.config.without_temperatures()  # a copy: other models may share the config
-    for module in model.modules():
-        if isinstance(module, BertPreTrainedModel):
-            module.config = config

@@ -10,8 +10,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from bert_core.checkpoints.ownership import head_class
-from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.fillable import Fillable
 from bert_core.checkpoints.skeleton import without_memory
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.config import BertConfig
@@ -29,7 +28,7 @@ from bert_core.model.layers import (
 from bert_core.model.outputs import ModelOutputs
 
 
-class BertPreTrainedModel(nn.Module):
+class BertPreTrainedModel(Fillable):
     """Base class of all eight models.
 
     Args:
@@ -42,21 +41,18 @@ class BertPreTrainedModel(nn.Module):
     def __init__(
         self,
         config: BertConfig,
-        *,
         output_attentions: bool = False,
         keep_multihead_output: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(config)
         if not isinstance(config, BertConfig):
             raise ConfigError(
                 f"{type(self).__name__} is built from a BertConfig, not from a "
                 f"{type(config).__name__}. To load weights use {type(self).__name__}"
                 ".from_pretrained(name_or_path)."
             )
-        self.config = config
         self.output_attentions = output_attentions
         self.keep_multihead_output = keep_multihead_output
-        self.load_report: LoadReport | None = None
 
     # -- loading and saving -------------------------------------------------------------------
 
@@ -90,41 +86,11 @@ class BertPreTrainedModel(nn.Module):
         other. The rest is newly initialised and listed in `load_report.missing`. This includes a
         `classifier` that belongs to a different class; see `checkpoints.ownership`.
         """
+        from bert_core.checkpoints.loading import share_parameters
+
         with without_memory():
             model = cls(other.config, *inputs, **kwargs)
-        device, dtype = other.device, other.dtype
-        theirs = {_bare(name): value for name, value in _all_parameters(other)}
-        ours, owner = head_class(cls), head_class(type(other))
-        if ours and owner and ours != owner:
-            theirs = {
-                name: each for name, each in theirs.items() if not name.startswith("classifier.")
-            }
-        unfilled = {_bare(name) for name in (other.load_report or LoadReport()).missing}
-        tied = set(model.tied_keys())
-        missing: list[str] = []
-        fresh: set[str] = set()
-        for name, parameter in list(_all_parameters(model)):
-            if name in tied:
-                continue
-            shared = theirs.get(_bare(name))
-            if shared is None or shared.shape != parameter.shape:
-                shared = nn.Parameter(torch.zeros(parameter.shape, dtype=dtype, device=device))
-                fresh.add(name)
-            if name in fresh or _bare(name) in unfilled:
-                missing.append(name)
-            _set_parameter(model, name, shared)
-        model.tie_weights()
-        for name, module in model.named_modules():
-            if f"{name}.weight" in fresh:
-                init_weights(module, model.config.initializer_range)
-        source = "" if other.load_report is None else other.load_report.source
-        model.load_report = LoadReport(
-            missing=tuple(missing),
-            unexpected=(),
-            mismatched=(),
-            source=source,
-        )
-        return model.train(other.training)
+        return share_parameters(model, other).train(other.training)
 
     # -- parameters ---------------------------------------------------------------------------
 
@@ -144,13 +110,6 @@ class BertPreTrainedModel(nn.Module):
         model = self if isinstance(self, BertModel) else self.bert
         assert isinstance(model, BertModel)
         return model
-
-    def tied_keys(self) -> tuple[str, ...]:
-        """Return the state-dict names that are aliases of another parameter."""
-        return ()
-
-    def tie_weights(self) -> None:
-        """Make tied parameters refer to their originals again."""
 
     def init_weights(self) -> None:
         """Initialise all parameters: normal(0, initializer_range), biases 0, LayerNorm 1."""
@@ -204,6 +163,10 @@ class BertPreTrainedModel(nn.Module):
             self.encoder_model.encoder.block(layer).attention.prune(heads)
             if gone := set(record.get(str(layer), ())) | heads:
                 record[str(layer)] = sorted(gone)
+        self.set_config(config)
+
+    def set_config(self, config: BertConfig) -> None:
+        """Give this model, and the models inside it, another config."""
         for module in self.modules():
             if isinstance(module, BertPreTrainedModel):
                 module.config = config
@@ -281,11 +244,7 @@ class BertPreTrainedModel(nn.Module):
 class BertModel(BertPreTrainedModel):
     """The encoder: embeddings, L layers, and a pooler over [CLS].
 
-    Args:
-        config: sizes and settings of the model.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
-        add_pooling_layer: False for tasks whose checkpoints have no pooler.
+    `add_pooling_layer` is False for tasks whose checkpoints have no pooler.
     """
 
     def __init__(
@@ -296,9 +255,7 @@ class BertModel(BertPreTrainedModel):
         *,
         add_pooling_layer: bool = True,
     ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+        super().__init__(config, output_attentions, keep_multihead_output)
         self.embeddings = BertEmbeddings(config)
         self.encoder = BertEncoder(config)
         self.pooler = BertPooler(config) if add_pooling_layer else None
@@ -380,24 +337,6 @@ def init_weights(module: nn.Module, deviation: float) -> None:
             module.weight.fill_(1.0)
         if isinstance(module, nn.Linear | nn.LayerNorm) and module.bias is not None:
             module.bias.zero_()
-
-
-def _all_parameters(model: nn.Module) -> Iterable[tuple[str, nn.Parameter]]:
-    return model.named_parameters(remove_duplicate=False)
-
-
-def _bare(name: str) -> str:
-    """Remove the prefix that the encoder's parameters have inside a model with a head.
-
-    >>> _bare("bert.pooler.dense.weight")
-    'pooler.dense.weight'
-    """
-    return name.removeprefix("bert.")
-
-
-def _set_parameter(model: nn.Module, name: str, value: nn.Parameter) -> None:
-    owner, _, leaf = name.rpartition(".")
-    setattr(model.get_submodule(owner), leaf, value)
 
 
 def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:

@@ -84,10 +84,29 @@ class BertPreTrainingHeads(nn.Module):
             self.seq_relationship = nn.Linear(config.hidden_size, 2)
 
 
-class _MaskedWords(BertPreTrainedModel):
-    """Base class of the two models with a masked-word head."""
+class _ModelWithHead(BertPreTrainedModel):
+    """Base class of the seven models: an encoder and a head, both made by `_build`."""
 
     bert: BertModel
+
+    def __init__(
+        self,
+        config: BertConfig,
+        output_attentions: bool = False,
+        keep_multihead_output: bool = False,
+    ) -> None:
+        super().__init__(config, output_attentions, keep_multihead_output)
+        self._build(config)
+        self._finish()
+
+    def _build(self, config: BertConfig) -> None:
+        """Add the encoder and the modules of the head."""
+        raise NotImplementedError
+
+
+class _MaskedWords(_ModelWithHead):
+    """Base class of the two models with a masked-word head."""
+
     cls: BertPreTrainingHeads
 
     def tied_keys(self) -> tuple[str, ...]:
@@ -111,12 +130,8 @@ class _MaskedWords(BertPreTrainedModel):
     ) -> Tensor:
         """Score the vocabulary at chosen positions only.
 
-        Args:
-            input_ids: (B, T).
-            positions: (B, P), indices into T; must not be negative.
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), default ones.
-            head_mask: (H,) or (L, H).
+        `positions` (B, P) are indices into T and must not be negative; the other inputs are those
+        of `forward`.
 
         Returns:
             (B, P, V), the scores that `forward` gives at these positions.
@@ -154,18 +169,9 @@ class _MaskedWords(BertPreTrainedModel):
 class BertForPreTraining(_MaskedWords):
     """BERT with both pre-training heads: masked words and next sentence."""
 
-    def __init__(
-        self,
-        config: BertConfig,
-        output_attentions: bool = False,
-        keep_multihead_output: bool = False,
-    ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+    def _build(self, config: BertConfig) -> None:
         self.bert = BertModel(config)
         self.cls = BertPreTrainingHeads(config, words=True, sentences=True)
-        self._finish()
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {
@@ -184,13 +190,8 @@ class BertForPreTraining(_MaskedWords):
     ) -> Any:
         """Score words (B, T, V) and the sentence relation (B, 2), or return the loss.
 
-        Args:
-            input_ids: (B, T).
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), default ones.
-            masked_lm_labels: (B, T); -1 and -100 are ignored.
-            next_sentence_label: (B,); 0 means "B follows A", 1 "B is random".
-            head_mask: (H,) or (L, H).
+        `masked_lm_labels` are (B, T), -1 and -100 are ignored; `next_sentence_label` is (B,), 0 for
+        "B follows A" and 1 for "B is random"; the other inputs are those of `BertModel.forward`.
 
         Returns:
             Without labels, both scores; with one kind of label, its loss; with both kinds, the
@@ -211,18 +212,9 @@ class BertForPreTraining(_MaskedWords):
 class BertForMaskedLM(_MaskedWords):
     """BERT with the masked-word head (Devlin et al. 2019, section 3.1, task 1)."""
 
-    def __init__(
-        self,
-        config: BertConfig,
-        output_attentions: bool = False,
-        keep_multihead_output: bool = False,
-    ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+    def _build(self, config: BertConfig) -> None:
         self.bert = BertModel(config, add_pooling_layer=False)
         self.cls = BertPreTrainingHeads(config, words=True, sentences=False)
-        self._finish()
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {"logits": self.cls.predictions(encoded.last)}
@@ -242,21 +234,12 @@ class BertForMaskedLM(_MaskedWords):
         return self._answer(encoded, self._logits(encoded)["logits"])
 
 
-class BertForNextSentencePrediction(BertPreTrainedModel):
+class BertForNextSentencePrediction(_ModelWithHead):
     """BERT with the next-sentence head (task 2): index 0 is "B follows A", 1 "B is random"."""
 
-    def __init__(
-        self,
-        config: BertConfig,
-        output_attentions: bool = False,
-        keep_multihead_output: bool = False,
-    ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+    def _build(self, config: BertConfig) -> None:
         self.bert = BertModel(config)
         self.cls = BertPreTrainingHeads(config, words=False, sentences=True)
-        self._finish()
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {"logits": linear(pooled(encoded), self.cls.seq_relationship)}
@@ -280,26 +263,20 @@ class BertForNextSentencePrediction(BertPreTrainedModel):
 # -- fine-tuning --------------------------------------------------------------------------------
 
 
-class _Classifier(BertPreTrainedModel):
+class _Classifier(_ModelWithHead):
     """Base class of the models with a `classifier` layer."""
 
-    def __init__(
-        self,
-        config: BertConfig,
-        outputs: int,
-        output_attentions: bool,
-        keep_multihead_output: bool,
-        *,
-        pooling: bool = True,
-    ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+    _pooling = True
+
+    def _build(self, config: BertConfig) -> None:
         rate = config.extra.get("classifier_dropout")
         self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
-        self.bert = BertModel(config, add_pooling_layer=pooling)
-        self.classifier = nn.Linear(config.hidden_size, outputs)
-        self._finish()
+        self.bert = BertModel(config, add_pooling_layer=self._pooling)
+        self.classifier = nn.Linear(config.hidden_size, self._classes(config))
+
+    def _classes(self, config: BertConfig) -> int:
+        """Return how many scores the layer gives."""
+        raise NotImplementedError
 
     def _classify(self, hidden: Tensor) -> Tensor:
         return linear(F.dropout(hidden, self.dropout_rate, self.training), self.classifier)
@@ -308,14 +285,10 @@ class _Classifier(BertPreTrainedModel):
         return {"logits": self._classify(pooled(encoded))}
 
 
-class BertForSequenceClassification(_Classifier):
-    """BERT that classifies a text or a pair: sentiment, entailment, similarity ...
+class _LabelClassifier(_Classifier):
+    """Base class of the two models that choose among C labels.
 
-    Args:
-        config: sizes and settings of the model.
-        num_labels: C; None means the number in the config, else 2. With 1 it is a regression.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
+    `num_labels` is C; None means the number in the config, else 2.
     """
 
     def __init__(
@@ -327,7 +300,14 @@ class BertForSequenceClassification(_Classifier):
     ) -> None:
         config = _labelled(config, num_labels)
         self.num_labels = config.num_labels
-        super().__init__(config, self.num_labels, output_attentions, keep_multihead_output)
+        super().__init__(config, output_attentions, keep_multihead_output)
+
+    def _classes(self, config: BertConfig) -> int:
+        return config.num_labels
+
+
+class BertForSequenceClassification(_LabelClassifier):
+    """BERT that classifies a text or a pair; with 1 label it is a regression."""
 
     def forward(
         self,
@@ -353,11 +333,7 @@ class BertForSequenceClassification(_Classifier):
 class BertForMultipleChoice(_Classifier):
     """BERT that chooses one of N texts; inputs are (B, N, T).
 
-    Args:
-        config: sizes and settings of the model.
-        num_choices: only stored; inputs may have any N.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
+    `num_choices` is only stored; inputs may have any N.
     """
 
     def __init__(
@@ -368,7 +344,10 @@ class BertForMultipleChoice(_Classifier):
         keep_multihead_output: bool = False,
     ) -> None:
         self.num_choices = num_choices
-        super().__init__(config, 1, output_attentions, keep_multihead_output)
+        super().__init__(config, output_attentions, keep_multihead_output)
+
+    def _classes(self, config: BertConfig) -> int:
+        return 1
 
     def forward(
         self,
@@ -412,28 +391,10 @@ class BertForMultipleChoice(_Classifier):
         )
 
 
-class BertForTokenClassification(_Classifier):
-    """BERT that classifies every token: entities, parts of speech ...
+class BertForTokenClassification(_LabelClassifier):
+    """BERT that classifies every token: entities, parts of speech ..."""
 
-    Args:
-        config: sizes and settings of the model.
-        num_labels: C; None means the number in the config, else 2.
-        output_attentions: see `BertPreTrainedModel`.
-        keep_multihead_output: see `BertPreTrainedModel`.
-    """
-
-    def __init__(
-        self,
-        config: BertConfig,
-        num_labels: int | None = None,
-        output_attentions: bool = False,
-        keep_multihead_output: bool = False,
-    ) -> None:
-        config = _labelled(config, num_labels)
-        self.num_labels = config.num_labels
-        super().__init__(
-            config, self.num_labels, output_attentions, keep_multihead_output, pooling=False
-        )
+    _pooling = False
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {"logits": self._classify(encoded.last)}
@@ -457,21 +418,12 @@ class BertForTokenClassification(_Classifier):
         return cross_entropy(logits, labels)
 
 
-class BertForQuestionAnswering(BertPreTrainedModel):
+class BertForQuestionAnswering(_ModelWithHead):
     """BERT that scores every token as the start and as the end of an answer."""
 
-    def __init__(
-        self,
-        config: BertConfig,
-        output_attentions: bool = False,
-        keep_multihead_output: bool = False,
-    ) -> None:
-        super().__init__(
-            config, output_attentions=output_attentions, keep_multihead_output=keep_multihead_output
-        )
+    def _build(self, config: BertConfig) -> None:
         self.bert = BertModel(config, add_pooling_layer=False)
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
-        self._finish()
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         start, end = linear(encoded.last, self.qa_outputs).unbind(-1)  # (B, T) each
@@ -584,7 +536,7 @@ KINDS: Mapping[str, ModelKind] = {
         ModelKind(
             BertForPreTraining,
             "",
-            "pair of heads of pre-training",
+            "pair of pre-training heads",
             {"logits": "BTV", "seq_relationship_logits": "B2"},
             (*_WORD_LOGITS, StoredOutput("seq_relationship_logits", "padded")),
             reads_pairs=True,
@@ -633,6 +585,7 @@ KINDS: Mapping[str, ModelKind] = {
             "multiple-choice head",
             {"logits": "BN"},
             (StoredOutput("logits", "choices"),),
+            reads_pairs=True,
         ),
     )
 }

@@ -94,11 +94,17 @@ def _check_kind(name: str, ids: Tensor, rank: int) -> None:
 def _check_values(name: str, ids: Tensor, limit: int) -> None:
     if ids.numel() == 0:
         raise InputError(f"{name} is empty: its shape is {tuple(ids.shape)}. Give some tokens.")
-    if ids.device.type == "cpu":
-        low, high = (int(value) for value in ids.aminmax())
-        if low < 0 or high >= limit:
-            found = low if low < 0 else high
-            raise InputError(f"{name} contains {found}; this model expects 0 to {limit - 1}.")
+    found = _outside(ids, limit)
+    if found is not None:
+        raise InputError(f"{name} contains {found}; this model expects 0 to {limit - 1}.")
+
+
+def _outside(numbers: Tensor, limit: int) -> int | None:
+    """Return a number that is not 0 to `limit` - 1; None if there is none, or on a GPU."""
+    if numbers.device.type != "cpu" or not numbers.numel():
+        return None
+    low, high = (int(value) for value in numbers.aminmax())
+    return low if low < 0 else high if high >= limit else None
 
 
 def _check_shape(name: str, tensor: Tensor, input_ids: Tensor) -> None:
@@ -124,11 +130,9 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
             f"positions has the shape {tuple(positions.shape)}; expected "
             f"({input_ids.shape[0]}, number of positions)."
         )
-    if positions.device.type == "cpu" and positions.numel():
-        low, high = (int(value) for value in positions.aminmax())
-        if low < 0 or high >= input_ids.shape[-1]:
-            found = low if low < 0 else high
-            raise InputError(
-                f"positions contains {found}; expected 0 to {input_ids.shape[-1] - 1}, the "
-                "positions of the input."
-            )
+    found = _outside(positions, input_ids.shape[-1])
+    if found is not None:
+        raise InputError(
+            f"positions contains {found}; expected 0 to {input_ids.shape[-1] - 1}, the "
+            "positions of the input."
+        )

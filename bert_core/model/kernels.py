@@ -4,7 +4,7 @@ All optimizations of the forward pass are in this module, so that `bert_core.mod
 read without them. Their results agree with the plain computation to 1e-6 of the largest value:
 
 - oneDNN instead of MKL (`affine`). `F.linear` multiplies float32 with MKL, which uses only half of
-  the vector unit on CPUs that are not made by Intel. PyTorch also contains oneDNN, which uses all
+  the vector unit on CPUs not made by Intel. PyTorch also contains oneDNN, which uses all
   of it and can apply the activation while the result is still in the CPU: on an AMD EPYC with
   AVX-512, a linear layer took half the time, with GELU 0.4 of it. It has no gradients, so it is
   used only for inference, in float32 on the CPU.

@@ -274,14 +274,7 @@ class BertEncoder(nn.Module):
     def forward(
         self, hidden: Tensor, bias: Tensor | None, head_mask: Tensor | None, want: Request
     ) -> Encoded:
-        """Run all layers.
-
-        Args:
-            hidden: (B, T, D), the embeddings.
-            bias: the result of `attention_bias`.
-            head_mask: (L, H) or None.
-            want: what to return in addition to the last hidden state.
-        """
+        """Run all layers on the embeddings (B, T, D); `head_mask` is (L, H) or None."""
         states, attentions = [hidden], []
         for index, layer in enumerate(self.layer):
             factors = None if head_mask is None else head_mask[index]

@@ -40,7 +40,7 @@ class MaskingVocabulary:
         """Build the tables from a tokenizer's `vocab` (token -> id).
 
         Raises:
-            InputError: the vocabulary has no [MASK], or nothing but special tokens.
+            InputError: the vocabulary has no [MASK], or only special tokens.
         """
         if "[MASK]" not in vocab:
             raise InputError(
@@ -56,7 +56,7 @@ class MaskingVocabulary:
             usable[index] = not special[index] and not token.startswith("[unused")
         replacements = usable.nonzero().flatten()
         if not len(replacements):
-            raise InputError("The vocabulary has special tokens only; there is nothing to mask.")
+            raise InputError("The vocabulary has only special tokens; there is nothing to mask.")
         return cls(vocab["[MASK]"], special, continuation, replacements)
 
 

@@ -61,7 +61,7 @@ def sentence_pairs(
         raise InputError("No document has two sentences; give documents as lists of sentences.")
     if same_document + swapped < 1 and sum(1 for document in documents if document) < 2:
         raise InputError(
-            "There is one document only, so no sentence of another one can be drawn. Give more "
+            "There is only one document, so no sentence of another one can be drawn. Give more "
             "documents, or same_document=1."
         )
     source = random.Random(seed)

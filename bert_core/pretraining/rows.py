@@ -51,10 +51,7 @@ def pack_blocks(
     Documents are joined with a [SEP] between them, so no token is padding or dropped; only the
     last block can be shorter.
 
-    Args:
-        documents: token ids without special tokens.
-        length: tokens per block, including [CLS] and the final [SEP]; at least 3.
-        tokens: ids of the special tokens.
+    `length` is the number of tokens per block, including [CLS] and the final [SEP].
 
     >>> pack_blocks([[5, 6, 7], [8]], 5, RowTokens(0, 1, 2))
     [[1, 5, 6, 7, 2], [1, 8, 2]]
@@ -98,13 +95,7 @@ def truncate_pair(
 
 
 def sentence_rows(sentences: Sequence[Sequence[int]], length: int, tokens: RowTokens) -> Rows:
-    """Build rows `[CLS] A [SEP]`, truncated to `length` and padded to the longest.
-
-    Args:
-        sentences: token ids without special tokens.
-        length: largest row length, including special tokens; at least 3.
-        tokens: ids of the special tokens.
-    """
+    """Build rows `[CLS] A [SEP]`, truncated to `length` and padded to the longest."""
     room = _room(length, 2)
     rows = [[tokens.cls_id, *sentence[:room], tokens.sep_id] for sentence in sentences]
     return _pad(rows, [len(row) for row in rows], tokens.pad_id)
@@ -113,13 +104,7 @@ def sentence_rows(sentences: Sequence[Sequence[int]], length: int, tokens: RowTo
 def pair_rows(
     pairs: Sequence[tuple[Sequence[int], Sequence[int]]], length: int, tokens: RowTokens
 ) -> Rows:
-    """Build rows `[CLS] A [SEP] B [SEP]`, truncated to `length` and padded to the longest.
-
-    Args:
-        pairs: pairs of token id sequences, without special tokens.
-        length: largest row length, including special tokens; at least 4.
-        tokens: ids of the special tokens.
-    """
+    """Build rows `[CLS] A [SEP] B [SEP]`, truncated to `length` and padded to the longest."""
     room = _room(length, 3)
     rows, firsts = [], []
     for first, second in pairs:

@@ -8,11 +8,13 @@ word (Wu et al. 2016). Longest-match WordPiece (Devlin et al. 2019, section 3) u
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 from bert_core.errors import InputError
 from bert_core.pretraining.corruption import SPECIAL_TOKENS
+from bert_core.text.vocabulary import write_vocabulary
+
+__all__ = ["build_vocabulary", "write_vocabulary"]
 
 _CONTINUATION = "##"
 _LONGEST_WORD = 100  # longer words are [UNK] in WordPiece anyway
@@ -42,8 +44,8 @@ def build_vocabulary(
         The tokens; a token's id is its index.
 
     Raises:
-        InputError: there is no word in the texts, or `size` cannot hold the special tokens and
-            the characters.
+        InputError: there is no word in the texts, or `size` is too small for the special tokens
+            and the characters.
     """
     counts = _count_words(texts, split)
     if not counts:
@@ -73,19 +75,6 @@ def build_vocabulary(
             known.add(joined)
             vocabulary.append(joined)
     return vocabulary
-
-
-def write_vocabulary(tokens: Sequence[str], path: str | Path) -> Path:
-    """Write the tokens, one per line, to a file, or to `vocab.txt` in an existing folder.
-
-    Returns:
-        The file's path.
-    """
-    target = Path(path)
-    if target.is_dir():
-        target = target / "vocab.txt"
-    target.write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8", newline="\n")
-    return target
 
 
 def _count_words(

@@ -128,9 +128,7 @@ class TaggedText:
     def entities(self, scheme: TagScheme, how: Aggregation = "first") -> Entities:
         """Join the labels into entities.
 
-        Args:
-            scheme: the label scheme of the model.
-            how: aggregation strategy; see the module docstring.
+        `how` is the aggregation strategy; see the module docstring.
         """
         units = _units(self, how)
         labels: list[int] = units.probabilities.argmax(axis=1).tolist()
@@ -169,11 +167,7 @@ def find_entities(
 
     Scores use the temperature in the model's configuration.
 
-    Args:
-        model: in evaluation mode.
-        tokenizer: the model's tokenizer.
-        text: may be empty.
-        how: aggregation strategy; see the module docstring.
+    `how` is the aggregation strategy; see the module docstring.
     """
     temperature = model.config.temperature("BertForTokenClassification")
     [labelled] = read_texts(Runner.of(model, tokenizer), [text], temperature)
@@ -181,13 +175,7 @@ def find_entities(
 
 
 def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -> list[TaggedText]:
-    """Run a model over whole texts.
-
-    Args:
-        runner: runs the model.
-        texts: of any length.
-        temperature: divisor of the logits.
-    """
+    """Run a model over whole texts."""
     size = runner.max_length
     stride = min(size // 4, size - 3)
     wholes = [runner.tokenizer.encode(text) for text in texts]

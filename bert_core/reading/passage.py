@@ -37,7 +37,7 @@ LONGEST = 30  # pieces of an answer, the usual limit
 WINDOW = 384  # tokens, as in Devlin et al.
 SHARED = 128  # pieces, as in Devlin et al.
 
-_SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may well be an answer
+_SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may be an answer
 _MOST_PLACES = 100  # places kept per answer
 
 
@@ -284,13 +284,8 @@ def answer_question(
 
     Probabilities use the temperatures in the model's configuration.
 
-    Args:
-        model: in evaluation mode.
-        tokenizer: the model's tokenizer.
-        passage: the text to search.
-        question: the question.
-        longest: maximum number of pieces in an answer.
-        rules: further conditions; by default whole words within a single sentence.
+    `longest` is the largest number of pieces in an answer; `rules` are further conditions, by
+    default whole words within a single sentence.
 
     Raises:
         InputError: a text is empty, the question is too long for the model, or nothing in the
@@ -307,10 +302,6 @@ def answer_question(
 
 def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[PassageReading]:
     """Run a model over whole passages.
-
-    Args:
-        runner: runs the model.
-        asked: pairs of a passage and a question about it.
 
     Raises:
         InputError: a text is empty, or a question is too long for the model.
@@ -337,13 +328,13 @@ def _cut(runner: Runner, whole: Encoding) -> Windows:
 def _check(asked: int, pieces: int, size: int) -> None:
     """Reject empty texts, and a question that leaves too little room for the passage."""
     if not pieces:
-        raise InputError("The passage holds nothing that the model reads. Write or paste a text.")
+        raise InputError("The passage has no text that the model can read. Write or paste one.")
     if not asked:
-        raise InputError("The question holds nothing that the model reads. Ask something.")
+        raise InputError("The question has no text that the model can read. Ask a question.")
     if asked > size // 2:
         raise InputError(
             f"The question has {asked:,} pieces; it may have at most {size // 2:,}, half of the "
-            f"{size:,} tokens that are read at once, so that the passage has room beside it. "
+            f"{size:,} tokens that are read at once, to leave room for the passage. "
             "Shorten the question."
         )
 

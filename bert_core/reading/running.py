@@ -49,12 +49,7 @@ class Runner:
 
     @classmethod
     def of(cls, model: BertPreTrainedModel, tokenizer: BertTokenizer) -> "Runner":
-        """Return a runner that runs the model on its current device, without gradients.
-
-        Args:
-            model: with any head, in evaluation mode.
-            tokenizer: the model's tokenizer.
-        """
+        """Return a runner that runs the model on its current device, without gradients."""
 
         @torch.inference_mode()
         def run(inputs: Sequence[Encoding]) -> ModelOutputs:
@@ -65,10 +60,6 @@ class Runner:
 
     def logits(self, inputs: Sequence[Encoding], *names: str) -> list[tuple[Floats, ...]]:
         """Compute all inputs, batching those of similar length.
-
-        Args:
-            inputs: in any order.
-            names: attributes of `ModelOutputs` with one row per token.
 
         Returns:
             The values of these attributes for each input, in input order: (T, ...) without padding.
@@ -92,11 +83,8 @@ def by_length(
 ) -> Iterator[list[int]]:
     """Group rows of similar length, so that little time is spent on padding.
 
-    Args:
-        lengths: tokens of each row.
-        device: determines how many tokens fit in a batch.
-        each: number of inputs per row.
-        most: maximum number of rows in a batch; None for no limit.
+    The device determines how many tokens fit in a batch; `each` is the number of inputs per row,
+    `most` the largest number of rows in a batch.
 
     Yields:
         The row numbers of each batch; every row appears once.

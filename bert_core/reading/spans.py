@@ -166,7 +166,7 @@ def score_spans(
         score[shifted(parts.astype(np.float64), longest, np.inf) != parts[:, None]] = -np.inf
     if not np.isfinite(score).any():
         raise InputError(
-            "Nothing in the text can be an answer: it holds special tokens alone, or words of more "
+            "Nothing in the text can be an answer: it has only special tokens, or words of more "
             f"than {longest:,} pieces. Add a word, or allow longer answers."
         )
     return SpanScores(score, window_of, start, end, min(window.null for window in windows))

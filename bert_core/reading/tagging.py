@@ -86,9 +86,6 @@ class Fault:
 class TagScheme:
     """The labels of one model, and the rules by which they form stretches.
 
-    Args:
-        names: every label of the model, in the order of its logits.
-
     Attributes:
         names: as given.
         tags: the parsed labels, in the same order.
@@ -124,9 +121,6 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
 
         A continuing label (I-, E- or plain) joins the preceding stretch if that is still open and
         of the same kind. Otherwise it starts a new one, so that nothing the model marked is lost.
-
-        Args:
-            labels: one label number per position, in text order.
         """
         found: list[Stretch] = []
         kind, start, is_open = "", 0, False
@@ -143,11 +137,7 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
         return found
 
     def faults(self, labels: Sequence[int]) -> list[Fault]:
-        """Find labels that break the rules of the scheme; in IOB1, IO and plain none can.
-
-        Args:
-            labels: one label number per position, in text order.
-        """
+        """Find labels that break the rules of the scheme; in IOB1, IO and plain none can."""
         if self.name not in ("BIO", "BIOES"):
             return []
         strict = self.name == "BIOES"

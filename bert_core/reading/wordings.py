@@ -25,9 +25,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 class Wordings:
     """The spans of a text of N tokens, compared by wording.
 
-    Args:
-        text: the text.
-        offsets: (N, 2) index of each token's first character, and the index after its last.
+    `offsets` (N, 2) are the index of each token's first character, and the index after its last.
 
     >>> words = Wordings("The Nile, or Nile.", np.array([[0, 3], [4, 8], [10, 12], [13, 17]]))
     >>> score = np.zeros((4, 2))
@@ -45,11 +43,6 @@ class Wordings:
 
         A span with no letters left, such as a comma or "the" alone, is compared by its exact
         characters.
-
-        Args:
-            score: (N, M) score of every span, see `SpanScores`; -inf where no answer is allowed.
-            first: the given span's first token.
-            last: the given span's last token.
 
         Returns:
             Row and column indices into `score`.

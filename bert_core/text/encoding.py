@@ -104,21 +104,8 @@ class Encoding:
     """`[CLS] text [SEP]` or `[CLS] text [SEP] text_pair [SEP]`, token by token.
 
     Read-only: attributes cannot be set. Copy a list before changing it. T is the number of tokens,
-    including [CLS] and [SEP] (the added tokens).
-
-    Attributes:
-        text: the original text.
-        text_pair: the original second text, or None.
-        truncated: number of tokens removed to fit `max_length`.
-        input_ids: T vocabulary ids.
-        tokens: T strings.
-        offsets: T pairs (start, end): the token comes from `text[start:end]`, or from
-            `text_pair[start:end]` where `sequence_ids` is 1. Added tokens have (0, 0).
-        token_type_ids: T segment ids, 0 up to and including the first [SEP], then 1.
-        attention_mask: T ones; padding is added when a batch is built.
-        special_tokens_mask: T flags, 1 for added tokens, else 0.
-        word_ids: T word indices within the token's own text; None for added tokens.
-        sequence_ids: T times 0 (text) or 1 (pair); None for added tokens.
+    including [CLS] and [SEP] (the added tokens). `truncated` is the number of tokens removed to fit
+    `max_length`.
     """
 
     __slots__ = ("_first", "_frame", "_input_ids", "_offsets", "_second", "_tokens", "truncated")
@@ -176,7 +163,9 @@ class Encoding:
 
     @property
     def offsets(self) -> list[Span]:
-        """T pairs (start, end) in characters of the token's own text; (0, 0) for added tokens."""
+        """T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]` where
+        `sequence_ids` is 1; (0, 0) for added tokens.
+        """
         if self._offsets is None:
             offsets = [(0, 0), *self._first.offsets, (0, 0)]
             if self._second is not None:
@@ -205,7 +194,7 @@ class Encoding:
 
     @property
     def attention_mask(self) -> list[int]:
-        """T ones."""
+        """T ones; padding is added when a batch is built."""
         return [1] * len(self)
 
     @property

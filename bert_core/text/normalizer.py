@@ -140,10 +140,7 @@ class Normalizer(dict[str, str]):
     A dictionary, so that the common case is one lookup per character. Threads can share it: two
     that meet the same new character compute the same entry.
 
-    Args:
-        lowercase: lower-case letters.
-        strip_accents: decompose characters and drop accents; None follows `lowercase`.
-        chinese_chars: put spaces around Chinese characters.
+    `strip_accents=None` follows `lowercase`.
     """
 
     def __init__(

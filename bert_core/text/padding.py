@@ -21,10 +21,8 @@ def padded_inputs(
 ) -> dict[str, Tensor]:
     """Build the three input tensors of a model, (B, T) each.
 
-    Args:
-        tokenizer: the model's tokenizer; without [PAD], id 0 pads (the mask hides it anyway).
-        ids: ids of each input, including [CLS] and [SEP].
-        firsts: number of tokens of each input in segment 0, including [CLS] and [SEP].
+    `firsts` is the number of tokens of each input in segment 0, including [CLS] and [SEP]. Without
+    [PAD] in the vocabulary, id 0 pads; the mask hides it anyway.
     """
     lengths = numpy.array(list(map(len, ids)))
     places = numpy.arange(lengths.max())

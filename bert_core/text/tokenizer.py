@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 import torch
@@ -147,10 +147,6 @@ class BertTokenizer(Vocabulary):
     ) -> list[list[int]]:
         """Return only the ids of several texts; faster than `encode_batch`, for training.
 
-        Args:
-            texts: single texts.
-            add_special_tokens: add [CLS] and [SEP] to each.
-
         Raises:
             InputError: a text is not a string or contains a lone surrogate.
         """
@@ -232,8 +228,26 @@ class BertTokenizer(Vocabulary):
             InputError: as for `encode`, an option is unknown, or inputs of different lengths are
                 requested as a tensor.
         """
-        options = _BatchOptions(padding, truncation, max_length, return_tensors)
-        return _encode_dictionary(self, texts, pairs, options)
+        max_length = max_length if max_length is not None else self.max_len
+        cut = {} if truncation is False else _cutting(truncation, max_length)
+        if isinstance(texts, str):
+            if not (pairs is None or isinstance(pairs, str)):
+                raise InputError("Found one text and a list of second texts; expected one of each.")
+            encodings = [self.encode(texts, pairs, **cut)]
+        else:
+            encodings = self.encode_batch(texts, pairs, **cut)
+        columns = {
+            "input_ids": [list(encoding.input_ids) for encoding in encodings],
+            "token_type_ids": [encoding.token_type_ids for encoding in encodings],
+            "attention_mask": [encoding.attention_mask for encoding in encodings],
+        }
+        if padding is not False:
+            _pad(columns, _padded_length(encodings, padding, max_length), self)
+        if return_tensors is not None:
+            return {name: _tensor(rows, return_tensors) for name, rows in columns.items()}
+        return (
+            {name: rows[0] for name, rows in columns.items()} if isinstance(texts, str) else columns
+        )
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
         """Write `vocab.txt` and `tokenizer_config.json` to a folder, created if necessary.
@@ -241,7 +255,24 @@ class BertTokenizer(Vocabulary):
         Returns:
             The paths of the two files.
         """
-        return _save(self, path_of(folder))
+        place = path_of(folder)
+        if place.exists() and not place.is_dir():
+            raise InputError(f"Cannot save to {place}: it is a file. Give a folder.")
+        place.mkdir(parents=True, exist_ok=True)
+        options: dict[str, Any] = {
+            "tokenizer_class": "BertTokenizer",
+            "do_lower_case": self.do_lower_case,
+            "do_basic_tokenize": self.do_basic_tokenize,
+            "strip_accents": self.strip_accents,
+            "tokenize_chinese_chars": self.tokenize_chinese_chars,
+        }
+        if self.max_len is not None:
+            options["model_max_length"] = self.max_len
+        for name in ("unk", "sep", "pad", "cls", "mask"):
+            options[f"{name}_token"] = getattr(self, f"{name}_token")
+        path = place / CONFIG_NAME
+        path.write_text(json.dumps(options, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        return self.save_vocabulary(place), str(path)
 
     @classmethod
     def from_pretrained(
@@ -309,21 +340,8 @@ class BertTokenizer(Vocabulary):
 # -- batches --------------------------------------------------------------------------------------
 
 
-class _BatchOptions(NamedTuple):
-    """The options of `BertTokenizer.__call__`."""
-
-    padding: bool | str
-    truncation: bool | str
-    max_length: int | None
-    return_tensors: str | None
-
-
 def _listed(texts: Iterable[str]) -> list[str]:
-    """Return several texts as a list.
-
-    Raises:
-        InputError: `texts` is a single text, or not iterable.
-    """
+    """Return several texts as a list."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(
             f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`, "
@@ -333,11 +351,7 @@ def _listed(texts: Iterable[str]) -> list[str]:
 
 
 def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str, str | None]]:
-    """Pair each text with its second text, or with None.
-
-    Raises:
-        InputError: the numbers of texts and second texts differ.
-    """
+    """Pair each text with its second text, or with None."""
     first = _listed(texts)
     if pairs is None:
         return [(text, None) for text in first]
@@ -348,34 +362,6 @@ def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str
             "number of each."
         )
     return list(zip(first, second, strict=True))
-
-
-def _encode_dictionary(
-    tokenizer: BertTokenizer,
-    texts: str | Sequence[str],
-    pairs: str | Sequence[str] | None,
-    options: _BatchOptions,
-) -> dict[str, Any]:
-    """Encode, truncate, pad and convert; see `BertTokenizer.__call__`."""
-    single = isinstance(texts, str)
-    max_length = options.max_length if options.max_length is not None else tokenizer.max_len
-    cut = {} if options.truncation is False else _cutting(options.truncation, max_length)
-    if isinstance(texts, str):
-        if not (pairs is None or isinstance(pairs, str)):
-            raise InputError("Found one text and a list of second texts; expected one of each.")
-        encodings = [tokenizer.encode(texts, pairs, **cut)]
-    else:
-        encodings = tokenizer.encode_batch(texts, pairs, **cut)
-    columns = {
-        "input_ids": [list(encoding.input_ids) for encoding in encodings],
-        "token_type_ids": [encoding.token_type_ids for encoding in encodings],
-        "attention_mask": [encoding.attention_mask for encoding in encodings],
-    }
-    if options.padding is not False:
-        _pad(columns, _padded_length(encodings, options.padding, max_length), tokenizer)
-    if options.return_tensors is not None:
-        return {name: _tensor(rows, options.return_tensors) for name, rows in columns.items()}
-    return {name: rows[0] for name, rows in columns.items()} if single else columns
 
 
 def _cutting(truncation: bool | str, max_length: int | None) -> dict[str, Any]:
@@ -428,14 +414,7 @@ def _find(
     cache_dir: str | os.PathLike[str] | None = None,
     revision: str | None = None,
 ) -> tuple[Path, dict[str, Any]]:
-    """Return the path of a vocabulary, and the options found in its configuration and name.
-
-    Raises:
-        InputError: `name_or_path` is neither a path nor a name.
-        MissingFileError: it does not exist or contains no vocabulary.
-        DownloadError: the download failed.
-        CheckpointError: `tokenizer_config.json` cannot be read.
-    """
+    """Return the path of a vocabulary, and the options found in its configuration and name."""
     path = Path(os.path.expanduser(path_of(name_or_path)))
     if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
         folder, vocab_file = path.parent, path
@@ -443,7 +422,7 @@ def _find(
     else:
         folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
         vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
-        if "cased" not in name.lower():  # an archive's own name may say nothing; try its folder
+        if "cased" not in name.lower():  # an archive's own name may not tell; try its folder
             name = _told_name(folder)
     if not os.path.exists(vocab_file):  # unlike Path.exists, no exception if access is denied
         raise MissingFileError(
@@ -488,24 +467,3 @@ def _options(path: Path) -> dict[str, Any]:
     if isinstance(length, int) and not isinstance(length, bool) and 0 < length < _NO_LIMIT:
         options["max_len"] = length
     return options
-
-
-def _save(tokenizer: BertTokenizer, folder: Path) -> tuple[str, str]:
-    """Write the vocabulary and configuration; see `BertTokenizer.save_pretrained`."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"Cannot save to {folder}: it is a file. Give a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    options: dict[str, Any] = {
-        "tokenizer_class": "BertTokenizer",
-        "do_lower_case": tokenizer.do_lower_case,
-        "do_basic_tokenize": tokenizer.do_basic_tokenize,
-        "strip_accents": tokenizer.strip_accents,
-        "tokenize_chinese_chars": tokenizer.tokenize_chinese_chars,
-    }
-    if tokenizer.max_len is not None:
-        options["model_max_length"] = tokenizer.max_len
-    for name in ("unk", "sep", "pad", "cls", "mask"):
-        options[f"{name}_token"] = getattr(tokenizer, f"{name}_token")
-    path = folder / CONFIG_NAME
-    path.write_text(json.dumps(options, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    return tokenizer.save_vocabulary(folder), str(path)

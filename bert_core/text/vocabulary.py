@@ -208,10 +208,6 @@ class Vocabulary:
 
         What normalisation removed (case, accents, spacing) is not restored.
 
-        Args:
-            ids: integers, or a 1-D tensor.
-            skip_special_tokens: leave out BERT's five special tokens.
-
         Raises:
             InputError: an id is outside the vocabulary.
         """

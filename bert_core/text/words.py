@@ -88,13 +88,8 @@ class WordCache(dict[str, Chunk]):
 class ChunkCache(dict[str, Chunk]):
     """Chunk of raw text -> its tokens, computed on first access.
 
-    Args:
-        wordpiece: splits words into pieces.
-        vocab: piece -> id.
-        normalizer: normalises the text, or None to use whitespace-separated words unchanged
-            (`do_basic_tokenize=False`).
-        specials: tokens to find in the raw text before anything else; they must not contain
-            spaces.
+    Without a normalizer, words are separated by whitespace and unchanged. `specials` are found in
+    the raw text before anything else; they must not contain spaces.
     """
 
     def __init__(

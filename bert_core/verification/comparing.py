@@ -40,10 +40,11 @@ from bert_core.verification.texts import BATCHES, TEXTS, Item, Row
 TOLERANCE = 3e-5
 """Largest difference that counts as equal, as a share of the output's largest stored absolute value
 (or of 1, if that value is smaller). The last digits of float32 differ between kinds of CPU. Against
-double precision, the bundled model differed by at most 2.7e-6 of it (attention; 1.2e-6 for
-scores) on an AMD EPYC, over 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead
+double precision, the bundled model differed by at most 2.7e-6 of that value (attention; 1.2e-6 for
+scores) on an AMD EPYC, with 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead
 of oneDNN, and PyTorch's own kernels with AVX-512, AVX2 and neither. The tolerance is ten times
-that."""
+that.
+"""
 
 
 def verify(
@@ -159,9 +160,6 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
     They are computed in double precision, so they are exact to the last digit of float32 and do
     not depend on the CPU. All complete classes are stored; BertForPreTraining only if it has a
     folder of its own, because its two heads are those of two other classes.
-
-    Args:
-        folder: the model's folder, with weights, vocabulary and heads.
 
     Returns:
         The path of `verification.json`.

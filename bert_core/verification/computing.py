@@ -16,12 +16,7 @@ Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
 
 
 def loader(folder: Path, dtype: torch.dtype) -> Loaded:
-    """Return a function that loads each class from a folder, sharing one encoder on the CPU.
-
-    Args:
-        folder: the model's folder; it is read on the first call.
-        dtype: dtype to load and compute in.
-    """
+    """Return a function that loads each class from a folder, sharing one encoder on the CPU."""
     models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
 
     def load(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
@@ -37,11 +32,6 @@ def loader(folder: Path, dtype: torch.dtype) -> Loaded:
 
 def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
     """Compute one output.
-
-    Args:
-        model: a model of the item's class.
-        item: the output to compute.
-        texts: all stored texts.
 
     Returns:
         (N,) on the CPU, in the model's dtype. The values of each text follow each other, without

@@ -19,7 +19,7 @@ from torch import Tensor
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.heads import KINDS
-from bert_core.small_files import open_regular, parse_json, read_small
+from bert_core.small_files import open_regular, parse_json, read_small, replacing
 from bert_core.verification.texts import Item, Row
 
 JSON_NAME = "verification.json"
@@ -184,13 +184,13 @@ def write_stored(folder: Path, stored: Stored) -> None:
     for number, row in enumerate(stored.rows):
         tensors[f"texts.{number}.ids"] = torch.tensor(row.ids, dtype=torch.int32)
         tensors[f"texts.{number}.types"] = torch.tensor(row.types, dtype=torch.int8)
-    draft = folder / f".{TENSORS_NAME}.draft"
-    draft.unlink(missing_ok=True)
-    write_safetensors(draft, tensors)
+    with replacing(folder / TENSORS_NAME) as draft:
+        write_safetensors(draft, tensors)
+        digest = file_digest(draft)
     record: dict[str, Any] = {
         "format": _FORMAT,
         "files": dict(stored.files),
-        "tensors": file_digest(draft),
+        "tensors": digest,
         "texts": [list(each) for each in stored.texts],
         "outputs": [asdict(item) for item in stored.items],
     }
@@ -198,7 +198,5 @@ def write_stored(folder: Path, stored: Stored) -> None:
     record = json.loads(json.dumps(record))
     record["digest"] = _digest(record)
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    os.replace(draft, folder / TENSORS_NAME)
-    draft = folder / f".{JSON_NAME}.draft"
-    draft.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(draft, folder / JSON_NAME)
+    with replacing(folder / JSON_NAME) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")

@@ -74,7 +74,7 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     page.get_by_role("navigation").get_by_role("link", name="Fill-mask", exact=True).click()
     settled(page, "fill_mask")  # the page works while the download continues
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("was called off; nothing of it is kept")).to_be_visible()
+    expect(page.get_by_text("was cancelled; nothing was kept")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
     deadline = time.monotonic() + PATIENCE
     while files_of(downloads, name) and time.monotonic() < deadline:
@@ -82,7 +82,7 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     assert files_of(downloads, name) == []
     expect(page.get_by_role("combobox", name="Model")).to_have_value(before)
     page.get_by_role("button", name="Dismiss").click()
-    expect(page.get_by_text("was called off")).to_have_count(0)
+    expect(page.get_by_text("was cancelled")).to_have_count(0)
 
     hub.faults.clear()
     look_up(page, name)
@@ -131,7 +131,7 @@ def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
     hub.faults[weights_at(model)] = Fault(instead=wrong)
     look_up(page, name)
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
-    expect(page.get_by_text("arrived with other contents than the Hub lists")).to_be_visible()
+    expect(page.get_by_text("does not match the digest that the Hub lists")).to_be_visible()
     settled(page, "tokenizer")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("the cat")
     assert files_of(downloads, name) == []
@@ -180,7 +180,7 @@ def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
     assert max(page.evaluate(SIDEWAYS)) <= 0
     assert tabbed(page, "Cancel")[-1] == "Cancel"
     page.keyboard.press("Enter")
-    expect(page.get_by_text("was called off")).to_be_visible()
+    expect(page.get_by_text("was cancelled")).to_be_visible()
     assert grave_faults(page, scheme) == []
 
 

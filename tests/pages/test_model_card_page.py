@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -274,9 +275,18 @@ def test_without_expectations_there_is_nothing_to_compare_with(whole: Path) -> N
     assert "Verify this model" not in [button.label for button in at.button]
 
 
+def head_map(at: AppTest) -> dict[str, Any]:
+    """Return the data of the map of all heads."""
+    found = (
+        each for each in at.get("bidi_component") if "attention_grid" in each.proto.component_name
+    )
+    data: dict[str, Any] = json.loads(next(found).proto.json)
+    return data
+
+
 def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
     at = opened(tab="Heads", habit="Spread", layer="1", head="3")
-    drawn = json.loads(at.get("bidi_component")[0].proto.json)
+    drawn = head_map(at)
     assert drawn["layers"] == 2 and drawn["heads"] == 4 and len(drawn["notes"]) == 8
     assert all(re.fullmatch(r"Spread: \d\.\d bits", note) for note in drawn["notes"])
     assert "Means over 100 texts" in words(at)
@@ -294,8 +304,8 @@ def test_only_heads_that_the_model_has_are_marked(
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.query_params["tab"] = "Heads"
     at.session_state["layer"], at.session_state["head"] = picked
-    drawn = json.loads(checked(at).get("bidi_component")[0].proto.json)
-    assert (drawn["chosen"]["layer"], drawn["chosen"]["head"]) == marked
+    layer, head = marked
+    assert head_map(checked(at))["chosen"] == [layer * 4 + head]
 
 
 def test_statistics_of_other_weights_are_called_so(whole: Path) -> None:

@@ -15,6 +15,20 @@ from bert_core.pretraining import build_vocabulary, write_vocabulary
 SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]
 VERBS = ["sees", "likes", "finds", "draws", "hears"]
 OBJECTS = ["the river", "a red door", "two apples", "the long road", "some bread", "the moon"]
+TRIPLES = [
+    ("capital_of", "France", "Paris"),
+    ("capital_of", "Libya", "Tripoli"),
+    ("capital_of", "Chad", "N'Djamena"),
+    ("opposite_of", "hot", "cold"),
+    ("opposite_of", "clean", "dirty"),
+    ("opposite_of", "dirty", "clean"),
+    ("kind_of", "gold", "metal"),
+    ("kind_of", "dog", "animal"),
+    ("followed_by:day", "Monday", "Tuesday"),
+    ("followed_by:day", "Tuesday", "Sunday"),
+    ("occupation", "actor", "a theatrical performer"),
+    ("occupation", "waitress", "a woman waiter"),
+]
 
 
 def sentences(count: int, seed: int) -> list[str]:
@@ -91,6 +105,28 @@ def task_data(data: Path) -> Path:
         for part in ("train", "test"):
             write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
     return data
+
+
+@pytest.fixture
+def long_data(data: Path) -> Path:
+    """The data folder with short sentences and facts too."""
+    for name, seed in (("tatoeba-sentences", 41), ("wordnet-examples", 42)):
+        write_text(data / "text" / f"{name}.txt", [[one] for one in sentences(60, seed)])
+    rows = [
+        {"relation": name, "subject": subject, "object": obj, "source": "made up"}
+        for name, subject, obj in TRIPLES
+    ]
+    (data / "relations").mkdir()
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (data / "relations" / "relations.jsonl").write_text(lines, encoding="utf-8")
+    return data
+
+
+@pytest.fixture
+def whole_data(task_data: Path, long_data: Path) -> Path:
+    """The data folder with everything that the recipe reads."""
+    assert task_data == long_data
+    return task_data
 
 
 def write_choices(path: Path, number: int) -> None:

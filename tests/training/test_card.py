@@ -1,7 +1,7 @@
 """The model card, made from the files of a bundle alone."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from training.aims import calibration
 from training.card import write_card
 from training.evaluation import Measured
 from training.export import describe_bundle, export
+from training.lessons import run_stage
+from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings
-from training.pretrain import pretrain
 from training.recipe_text import describe_stage, time_spent
 from training.record import StageRecord, read_record, stage_record, write_record
 from training.sources import SOURCES, TASK_SOURCES
@@ -35,7 +36,7 @@ def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     trainer = TrainerSettings(Budget(steps=2), 6e-4, 100)
     settings = StageSettings(data, folder, str(encoder), trainer)
-    pretrain(settings, SMALL, say=lambda line: None)
+    run_stage("pretrain", settings, SMALL, say=lambda line: None)
     return folder
 
 
@@ -101,6 +102,19 @@ def test_the_optimizer_and_the_masked_pairs_are_named() -> None:
     assert "the pairs of every 2nd step are masked too" in describe_stage(1, told)
 
 
+def test_the_long_pretraining_is_described() -> None:
+    long = stage()
+    phase = long.settings["phases"][-1]
+    phase["mixture"] = asdict(LongSettings())
+    phase["trainer"] |= {"decay_share": 0.25}
+    text = " ".join(describe_stage(2, long).split())
+    assert text.startswith("### Stage 2: long pretraining `python -m training long` in this")
+    assert "level, then over the last 25 % straight down to 0" in text
+    assert "40 packed blocks of 128 tokens, 200 single sentences (10 % without their" in text
+    assert "Of the blocks 50 % have whole words hidden" in text
+    assert "Facts in sentences made from templates: 48 in each step." in text
+
+
 def test_time_is_summed_and_an_unknown_clock_is_said() -> None:
     known = replace(stage(), clock=1200.0)
     assert time_spent([known, known]).splitlines()[-1] == "| all | 2,000 | 21 | 40 | |"
@@ -138,12 +152,12 @@ def test_a_card_says_everything_once(work: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     (work / "note.md").write_text("It rained all day.", encoding="utf-8")
     export(work, folder)
-    describe_bundle(folder, Measured((), BIAS, ("sentiment: nobody trained it",)))
+    describe_bundle(folder, Measured((), BIAS, ("sentiment: no trained head",)))
     card = (folder / "README.md").read_text(encoding="utf-8")
     for heading in HEADINGS:
         assert card.count(f"\n## {heading}\n") == 1, heading
     assert "It rained all day." in card
-    assert "Not measured: sentiment: nobody trained it." in card
+    assert "Not measured: sentiment: no trained head." in card
     assert "| `BertForMaskedLM` | 1.000 | – |" in card
     assert "| nurse | she | 7.4 | -2.00 | -3.00 to -1.00 |" in card
     assert "the log-odds are +1.25" in " ".join(card.split())

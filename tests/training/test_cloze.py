@@ -1,4 +1,4 @@
-"""Gapped sentences: what is taken out, and what stands beside it."""
+"""Gapped sentences: what is taken out, and what is offered."""
 
 import random
 from pathlib import Path

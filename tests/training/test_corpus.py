@@ -8,6 +8,7 @@ import pytest
 
 from bert_core.errors import MissingFileError
 from bert_core.text.tokenizer import BertTokenizer
+from tests.training.conftest import write_text
 from training.corpus import (
     encode_text,
     held_out_files,
@@ -59,9 +60,11 @@ def test_sentences_that_stand_in_an_evaluation_text_are_dropped(
 ) -> None:
     tokenizer = BertTokenizer.from_pretrained(encoder)
     leaked = "The old king hears the moon and the moon hears the old king and the red river."
-    (tmp_path / "held.txt").write_text(leaked + "\n")
-    (tmp_path / "train.txt").write_text(f"A dog sees a door. {leaked} My aunt likes bread.\n")
-    text = encode_text(tmp_path / "train.txt", tokenizer, [tmp_path / "held.txt"])
+    write_text(tmp_path / "nsp" / "eval-documents.txt", [[leaked]])
+    write_text(
+        tmp_path / "text" / "train.txt", [["A dog sees a door.", leaked, "My aunt likes bread."]]
+    )
+    [text] = load_corpus(tmp_path, tmp_path / "work", tokenizer)
     kept = [tokenizer.decode(text.sentence(i)) for i in range(len(text.sentences) - 1)]
     assert kept == ["a dog sees a door.", "my aunt likes bread."]
     assert text.documents.tolist() == [0, 2]

@@ -13,8 +13,8 @@ from bert_core.verification import verify
 from training.__main__ import main
 from training.blend import Blend, blended
 from training.export import export
+from training.lessons import run_stage
 from training.mixture import MixtureSettings
-from training.pretrain import pretrain
 from training.stage import StageSettings
 
 SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
@@ -23,7 +23,7 @@ SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pa
 def train(data: Path, work: Path, init: Path | str, steps: int) -> None:
     trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
     settings = StageSettings(data, work, str(init), trainer)
-    pretrain(settings, SMALL, say=lambda line: None)
+    run_stage("pretrain", settings, SMALL, say=lambda line: None)
 
 
 def test_a_bundle_brings_what_it_is_verified_with_and_an_older_one_is_replaced(

@@ -1,6 +1,5 @@
 """What a step of the long pretraining sees: facts, short sentences, words hidden everywhere."""
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from bert_core.text.tokenizer import BertTokenizer
-from tests.training.conftest import sentences, write_text
+from tests.training.conftest import write_text
 from training.corpus import load_corpus, plain_ids
 from training.famous import FAMOUS
 from training.gaps import GAPS
@@ -22,35 +21,6 @@ from training.unseen import evaluation_lines, kept_back, without_known
 SMALL = LongSettings(
     blocks=4, block_length=32, long_every=0, sentences=12, relations=6, pairs=4, part_tokens=64
 )
-TRIPLES = [
-    ("capital_of", "France", "Paris"),
-    ("capital_of", "Libya", "Tripoli"),
-    ("capital_of", "Chad", "N'Djamena"),
-    ("opposite_of", "hot", "cold"),
-    ("opposite_of", "clean", "dirty"),
-    ("opposite_of", "dirty", "clean"),
-    ("kind_of", "gold", "metal"),
-    ("kind_of", "dog", "animal"),
-    ("followed_by:day", "Monday", "Tuesday"),
-    ("followed_by:day", "Tuesday", "Sunday"),
-    ("occupation", "actor", "a theatrical performer"),
-    ("occupation", "waitress", "a woman waiter"),
-]
-
-
-@pytest.fixture
-def long_data(data: Path) -> Path:
-    """The data folder with short sentences and facts too."""
-    for name, seed in (("tatoeba-sentences", 41), ("wordnet-examples", 42)):
-        write_text(data / "text" / f"{name}.txt", [[one] for one in sentences(60, seed)])
-    rows = [
-        {"relation": name, "subject": subject, "object": obj, "source": "made up"}
-        for name, subject, obj in TRIPLES
-    ]
-    (data / "relations").mkdir()
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (data / "relations" / "relations.jsonl").write_text(lines, encoding="utf-8")
-    return data
 
 
 @pytest.fixture

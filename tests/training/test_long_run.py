@@ -1,7 +1,8 @@
-"""The long pretraining: states that take turns, killed and resumed, measured on the way."""
+"""The long pretraining: the state before the newest, killed and resumed, measured on the way."""
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,15 @@ import torch
 
 from bert_core.errors import CheckpointError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
+from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForPreTraining
-from tests.training.test_long_mixture import SMALL, long_data
-from training.long_run import STATES, WAY, long_lesson, resume_newest, run_long
-from training.stage import LOG, STATE, StageSettings, make_trainer
-
-__all__ = ["long_data"]  # a fixture
+from tests.training.whole import LONG
+from training.lessons import long_lesson, run_stage
+from training.stage import BEFORE, LOG, STATE, WAY, StageSettings, make_trainer, newest_state
 
 
 def quiet(line: str) -> None:
-    """Nobody listens."""
+    """Say nothing."""
 
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 8) -> StageSettings:
@@ -29,6 +29,7 @@ def settings(data: Path, work: Path, encoder: Path, steps: int = 8) -> StageSett
         trainer=TrainerSettings(Budget(steps=steps), 6e-4, 2, average_last=0.25, decay_share=0.5),
         save_minutes=0.0,
         cache=data / "cache",
+        measured=8,
     )
 
 
@@ -39,7 +40,7 @@ def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
 def test_stopped_and_resumed_it_ends_like_a_run_in_one_go(
     long_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    whole = run_long(settings(long_data, tmp_path / "whole", encoder), SMALL, quiet)
+    whole = run_stage("long", settings(long_data, tmp_path / "whole", encoder), LONG, quiet)
     stop = threading.Event()
     apart = settings(long_data, tmp_path / "apart", encoder)
 
@@ -47,9 +48,9 @@ def test_stopped_and_resumed_it_ends_like_a_run_in_one_go(
         if line.startswith("measured") and (apart.work / WAY).read_text().count("\n") == 4:
             stop.set()  # after step 3 of 8
 
-    part = run_long(apart, SMALL, end, stop)
-    assert part.steps_done == 3 and not (apart.work / STATE).exists()
-    rest = run_long(apart, SMALL, quiet)
+    part = run_stage("long", apart, LONG, end, stop)
+    assert part.steps_done == 3
+    rest = run_stage("long", apart, LONG, quiet)
     assert rest.done and (apart.work / STATE).is_file()
     for name, value in weights(rest).items():
         assert torch.equal(value, dict(whole.model.named_parameters())[name]), name
@@ -71,18 +72,19 @@ def test_stopped_and_resumed_it_ends_like_a_run_in_one_go(
 def test_a_damaged_state_gives_way_to_the_older_one(
     long_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    plan = settings(long_data, tmp_path / "work", encoder, steps=3)
-    run_long(plan, SMALL, quiet, measured=1)
-    newest = max((plan.work / name for name in STATES), key=lambda path: path.stat().st_mtime)
+    plan = replace(settings(long_data, tmp_path / "work", encoder, steps=3), measured=1)
+    run_stage("long", plan, LONG, quiet)
+    newest, before = plan.work / STATE, plan.work / BEFORE
     newest.write_bytes(newest.read_bytes()[:1000])
-    long = long_lesson(plan, SMALL, quiet)
-    trainer = make_trainer(plan, long.lesson)
-    found = resume_newest(trainer, plan.work)
-    assert found is not None and found != newest
+    trainer = make_trainer(plan, long_lesson(plan, LONG, quiet))
+    found = newest_state(plan.work, trainer.resume)
+    assert found is not None and found[0] == before
     assert trainer.steps_done in (2, 3)
-    found.write_bytes(b"")
+    before.replace(plan.work / "state-b.pt")  # as long trainings of version 0.1 named it
+    assert newest_state(plan.work, load_state) is not None
+    (plan.work / "state-b.pt").write_bytes(b"")
     with pytest.raises(CheckpointError):
-        resume_newest(trainer, plan.work)
-    for name in STATES:
-        (plan.work / name).unlink()
-    assert resume_newest(trainer, plan.work) is None
+        newest_state(plan.work, trainer.resume)
+    for path in plan.work.glob("state*.pt"):
+        path.unlink()
+    assert newest_state(plan.work, trainer.resume) is None

@@ -12,7 +12,9 @@ from training.corpus import EVERYDAY, EncodedText, load_corpus
 from training.mixture import Mixture, MixtureSettings, Part
 from training.rows import is_held_out, json_rows
 
-SMALL = MixtureSettings(blocks=4, block_length=16, long_every=3, sentences=3, pairs=2, splits=2)
+SMALL = MixtureSettings(
+    blocks=4, block_length=16, long_every=3, sentences=3, pairs=2, splits=2, masked_pairs_every=4
+)
 
 
 @pytest.fixture
@@ -101,12 +103,12 @@ def test_everyday_situations_get_their_share_of_the_single_sentences(
     texts = load_corpus(task_data, tmp_path / "everyday", tokenizer)
     assert texts[-1].name == EVERYDAY
     rows = [row for name in ("codah", "copa")
-            for row in json_rows(task_data / "mc", f"{name}_train.jsonl")
+            for row in json_rows(task_data / "mc" / f"{name}_train.jsonl")
             if not is_held_out(row["id"])]  # fmt: skip
     assert len(texts[-1].sentences) - 1 == len(texts[-1].documents) - 1 == len(rows)
     mixture = Mixture(texts, tokenizer.vocab, replace(SMALL, everyday=0.25))
-    numbers, _, weights = mixture.sentence_places
-    shares = {texts[index].name: weight for index, weight in zip(numbers, weights, strict=True)}
+    named = zip(mixture.texts, mixture.weights, strict=True)
+    shares = {text.name: weight for text, weight in named}
     assert shares[EVERYDAY] == pytest.approx(0.25)
     assert sum(shares.values()) == pytest.approx(1.0)
 

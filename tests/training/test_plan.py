@@ -13,12 +13,12 @@ from bert_core.errors import InputError
 from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.pretraining import joint_loss
 from tests.training.whole import ROWS, SMALL
-from training.joint import JointSettings, task_lesson
-from training.mixture import Part
-from training.padding import Padded, tokens_of
+from training.lessons import pretraining_lesson, task_lesson
+from training.long_mixture import LongSettings
+from training.mixture import MixtureSettings, Part
+from training.padding import Padded
 from training.plan import PLANS, choose
-from training.pretrain import pretraining_lesson
-from training.stage import StageSettings, closing_builders, make_trainer, prepare
+from training.stage import StageSettings, closing_builders, make_trainer
 from training.task_model import TaskModel, TaskPart, task_loss
 from training.tasks import TaskRows, TaskSettings, by_square_root
 
@@ -31,8 +31,8 @@ def stage(data: Path, work: Path, encoder: Path, **options: Any) -> StageSetting
 
 def test_the_card_s_plan_sees_more_than_a_hundred_million_tokens_of_running_text() -> None:
     plan = PLANS["cuda"]
-    mixture, steps = plan.mixture, plan.pretrain.budget.steps
-    assert steps is not None
+    mixture, steps = plan.stages["pretrain"].sizes, plan.stages["pretrain"].trainer.budget.steps
+    assert steps is not None and isinstance(mixture, MixtureSettings)
     assert mixture.blocks * mixture.block_length == 262_144
     assert steps * mixture.blocks * mixture.block_length > 100_000_000
     assert mixture.blocks * mixture.block_length / mixture.splits <= 65_536  # a part's memory
@@ -44,17 +44,37 @@ def test_the_processor_s_plan_is_one_of_minutes_and_uses_all_cores(
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     plan = PLANS["cpu"].on_this_machine()
-    assert plan.workers == 3 and plan.mixture.splits == 6
-    assert plan.pretrain.budget.minutes and plan.tasks.budget.minutes
+    pretrain, tasks = plan.stages["pretrain"], plan.stages["tasks"]
+    assert isinstance(pretrain.sizes, MixtureSettings)
+    assert plan.workers == 3 and pretrain.sizes.splits == 6
+    assert pretrain.trainer.budget.minutes and tasks.trainer.budget.minutes
     assert PLANS["cuda"].on_this_machine().builders == 1  # two cores are left for the rest
+
+
+def test_the_long_pretraining_is_a_stage_of_both_plans() -> None:
+    long = PLANS["cpu"].stages["long"]
+    assert list(PLANS["cpu"].stages) == list(PLANS["cuda"].stages) == ["pretrain", "long", "tasks"]
+    assert long.sizes == LongSettings() and long.measured == 8
+    trainer = long.trainer
+    assert trainer.budget == Budget(steps=9_400) and trainer.optimizer == "muon"
+    assert (trainer.learning_rate, trainer.warmup_steps) == (7e-4, 200)
+    assert (trainer.weight_decay, trainer.decay_share, trainer.average_last) == (0.1, 0.25, 0.1)
+    small, large = (PLANS[name].stages["long"] for name in PLANS)
+    assert isinstance(small.sizes, LongSettings) and isinstance(large.sizes, LongSettings)
+    for name in ("blocks", "sentences", "relations", "pairs"):  # as many of each in all
+        seen = [
+            getattr(each.sizes, name) * (each.trainer.budget.steps or 0) for each in (small, large)
+        ]
+        assert seen[1] == pytest.approx(seen[0], rel=0.02)
 
 
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:
     plan = PLANS["cpu"].with_minutes(30)
-    assert plan.pretrain.budget == Budget(minutes=15)
-    assert plan.tasks.budget == Budget(minutes=15)
-    card = PLANS["cuda"].with_minutes(15)
-    assert card.pretrain.budget == Budget(minutes=10)
+    assert {name: each.trainer.budget for name, each in plan.stages.items()} == {
+        name: Budget(minutes=10) for name in ("pretrain", "long", "tasks")
+    }
+    card = PLANS["cuda"].with_minutes(16)
+    assert card.stages["pretrain"].trainer.budget == Budget(minutes=8)
     for wrong in (0.0, -3.0, math.nan):
         with pytest.raises(InputError, match="above 0"):
             plan.with_minutes(wrong)
@@ -75,17 +95,24 @@ def test_rows_are_divided_by_square_roots() -> None:
     rows = TaskRows(
         none * 30, none * 20, none * 14, none * 16, none * 4, none * 1, [none * 5, none * 3], none
     )  # fmt: skip
-    found = by_square_root(TaskSettings(), rows, 36)  # square roots 8, 4, 2, 1, 3: together 18
+    found = by_square_root(TaskSettings(rows=36), rows)  # square roots 8, 4, 2, 1, 3: together 18
     counts = (found.questions, found.tags, found.partial_tags, found.sentiment, found.choices)
     assert counts == (16, 8, 4, 2, 6)
     assert found.weights == TaskSettings().weights
 
 
+def tokens_of(parts: list[Any]) -> int:
+    """Count the tokens in a step, including padding."""
+    batches = [part.batch for part in parts]
+    return sum(
+        (batch["input_ids"] if isinstance(batch, dict) else batch.input_ids).numel()
+        for batch in batches
+    )
+
+
 @pytest.fixture
 def lesson_parts(task_data: Path, encoder: Path, tmp_path: Path) -> list[Any]:
-    lesson = task_lesson(
-        stage(task_data, tmp_path / "w", encoder), JointSettings(ROWS, SMALL), lambda line: None
-    )
+    lesson = task_lesson(stage(task_data, tmp_path / "w", encoder), ROWS, lambda line: None)
     parts: list[Any] = [part for step in range(4) for part in lesson.batches(step, 0.5)]
     assert {"questions", "tags", "partial_tags", "sentiment", "choices"} <= {
         part.task for part in parts if isinstance(part, TaskPart)
@@ -93,11 +120,15 @@ def lesson_parts(task_data: Path, encoder: Path, tmp_path: Path) -> list[Any]:
     return [lesson, parts]
 
 
-def test_padding_changes_shapes_but_no_loss(lesson_parts: list[Any]) -> None:
+def test_padding_changes_shapes_but_no_loss(lesson_parts: list[Any], encoder: Path) -> None:
     lesson, parts = lesson_parts
-    padded = [p for s in range(4) for p in Padded(lesson.batches, 16, lesson.pad_id)(s, 0.5)]
+    padded = [
+        p
+        for s in range(4)
+        for p in Padded(lesson.batches, 16, lesson.tokenizer.pad_token_id)(s, 0.5)
+    ]
     torch.manual_seed(0)
-    model = lesson.start().eval()
+    model = lesson.start(str(encoder)).eval()
     assert isinstance(model, TaskModel)
     longer = 0
     for plain, other in zip(parts, padded, strict=True):
@@ -121,7 +152,6 @@ def test_batches_built_ahead_and_padded_train_the_same(
 ) -> None:
     plain = stage(data, tmp_path / "w", encoder, pad_to=8)
     ahead = replace(plain, builders=1)
-    prepare(plain)
     lesson = pretraining_lesson(plain, SMALL, lambda line: None)
     trained = []
     for settings in (plain, ahead):
@@ -135,7 +165,7 @@ def test_batches_built_ahead_and_padded_train_the_same(
 
 def test_the_task_stage_s_batches_can_be_sent_to_builders(lesson_parts: list[Any]) -> None:
     lesson, parts = lesson_parts
-    sent = pickle.loads(pickle.dumps(Padded(lesson.batches, 1, lesson.pad_id)))  # noqa: S301 - ours
+    sent = pickle.loads(pickle.dumps(Padded(lesson.batches, 1, lesson.tokenizer.pad_token_id)))  # noqa: S301 - ours
     again = [part for step in range(4) for part in sent(step, 0.5)]
     assert tokens_of(again) == tokens_of(parts)
     for one, two in zip(parts, again, strict=True):
@@ -153,7 +183,6 @@ def test_a_compiled_step_in_bfloat16_runs_on_a_card(
     settings = stage(data, tmp_path / "w", encoder, device="cuda", pad_to=64)
     trainer = replace(settings.trainer, bfloat16=True, compiled=True)
     settings = replace(settings, trainer=trainer)
-    prepare(settings)
     trainer = make_trainer(settings, pretraining_lesson(settings, SMALL, lambda line: None))
     losses = [trainer.step().loss for _ in range(4)]
     assert all(math.isfinite(loss) for loss in losses)

@@ -16,10 +16,10 @@ from bert_core import (
 )
 from bert_core.config import BertConfig
 from bert_core.finetuning import Choices, TaggedWords
+from training.judgements import choice_scores
 from training.rows import TAGS
 from training.task_evaluation import (
     choice_figures,
-    choice_scores,
     entity_counts,
     entity_figures,
     sentiment_figures,
@@ -37,7 +37,7 @@ def tokenizer(encoder: Path) -> BertTokenizer:
 
 
 def tagger(encoder: Path, answers: dict[str, str], room: int = 512) -> BertForTokenClassification:
-    """A model that gives a word its tag, whatever stands around it, and O to all others."""
+    """A model that gives a word its tag, whatever the other words, and O to all others."""
     tokenizer = BertTokenizer.from_pretrained(encoder)
     config = BertConfig(str(encoder / "config.json"))
     config.id2label = dict(enumerate(TAGS))

@@ -20,7 +20,7 @@ from bert_core.finetuning import Budget, Question, TrainerSettings
 from bert_core.model.bert import BertPreTrainedModel
 from training.__main__ import main
 from training.export import export
-from training.joint import JointSettings, train_tasks
+from training.lessons import run_stage
 from training.mixture import MixtureSettings
 from training.record import read_record
 from training.rows import (
@@ -39,11 +39,17 @@ from training.start import start_model
 from training.task_model import TaskPart, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
 
-SMALL = JointSettings(
-    TaskSettings(
-        questions=6, tags=3, partial_tags=2, sentiment=4, choices=4, max_length=64, stride=16
+SMALL = TaskSettings(
+    questions=6,
+    tags=3,
+    partial_tags=2,
+    sentiment=4,
+    choices=4,
+    max_length=64,
+    stride=16,
+    pretraining=MixtureSettings(
+        blocks=2, block_length=32, long_every=4, sentences=2, pairs=4, splits=2
     ),
-    MixtureSettings(blocks=2, block_length=32, long_every=4, sentences=2, pairs=4, splits=2),
 )
 
 
@@ -56,7 +62,7 @@ def silent(line: str) -> None:
     assert line
 
 
-def mixture(data: Path, encoder: Path, choose: TaskSettings = SMALL.tasks) -> TaskMixture:
+def mixture(data: Path, encoder: Path, choose: TaskSettings = SMALL) -> TaskMixture:
     tokenizer = BertTokenizer.from_pretrained(encoder)
 
     def nothing(step: int, progress: float) -> list[TaskPart]:
@@ -158,7 +164,7 @@ def test_the_heads_of_a_bundle_share_its_encoder_and_give_the_trained_scores(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     work, folder = tmp_path / "work", tmp_path / "bundle"
-    trainer = train_tasks(settings(task_data, work, encoder), SMALL, say=silent)
+    trainer = run_stage("tasks", settings(task_data, work, encoder), SMALL, say=silent)
     export(work, folder)
     cases: tuple[tuple[type[BertPreTrainedModel], str, str], ...] = (
         (BertForQuestionAnswering, "qa_outputs", "qa_outputs"),
@@ -185,11 +191,11 @@ def test_a_stopped_task_stage_ends_like_one_in_one_go(
     apart, whole = tmp_path / "apart", tmp_path / "whole"
     torch.manual_seed(0)
     stop = Stop(after=2)
-    first = train_tasks(settings(task_data, apart, encoder), SMALL, say=silent, stop=stop)  # type: ignore[arg-type]
+    first = run_stage("tasks", settings(task_data, apart, encoder), SMALL, say=silent, stop=stop)  # type: ignore[arg-type]
     assert first.steps_done == 2
-    resumed = train_tasks(settings(task_data, apart, encoder), SMALL, say=silent)
+    resumed = run_stage("tasks", settings(task_data, apart, encoder), SMALL, say=silent)
     torch.manual_seed(0)
-    straight = train_tasks(settings(task_data, whole, encoder), SMALL, say=silent)
+    straight = run_stage("tasks", settings(task_data, whole, encoder), SMALL, say=silent)
     ours, theirs = resumed.model.state_dict(), straight.model.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
@@ -209,7 +215,7 @@ def test_the_next_stage_starts_from_the_heads_of_a_bundle(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     work, folder = tmp_path / "work", tmp_path / "bundle"
-    train_tasks(settings(task_data, work, encoder), SMALL, say=silent)
+    run_stage("tasks", settings(task_data, work, encoder), SMALL, say=silent)
     export(work, folder)
     again = start_task_model(start_model(folder), str(folder))
     for cls, own, theirs in (
@@ -282,9 +288,9 @@ def test_every_fourth_step_has_two_choices_a_row_and_the_others_four(
 
 def test_rows_for_fitting_are_not_among_those_for_training(task_data: Path) -> None:
     for name in (*CHOICE_FILES, *TWO_CHOICE_FILES):
-        everything = json_rows(task_data / "mc", f"{name}.jsonl")
+        everything = json_rows(task_data / "mc" / f"{name}.jsonl")
         trained = choices(task_data, [name])
-        kept = choices(task_data, [name], held_out=True)
+        kept = choices(task_data, [name], kept_apart=True)
         assert len(trained) + len(kept) == len(everything)
         assert kept and not set(kept) & set(trained)
 
@@ -311,9 +317,7 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
     tokenizer = BertTokenizer.from_pretrained(encoder)
     rows = TaskRows.read(data, 1, gapped=True)
     assert len(rows.gapped) > 40 and not TaskRows.read(data, 1).gapped
-    batches = TaskMixture(
-        rows, tokenizer, replace(SMALL.tasks, gapped=3), lambda step, progress: []
-    )
+    batches = TaskMixture(rows, tokenizer, replace(SMALL, gapped=3), lambda step, progress: [])
     (part,) = [p for p in batches(0, 0.0) if isinstance(p, TaskPart) and p.task == "gapped"]
     assert tuple(part.batch["input_ids"].shape[:2]) == (3, 4)
     model = start_task_model(start_model(encoder), str(encoder)).eval()

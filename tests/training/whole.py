@@ -8,31 +8,43 @@ the recipe says.
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from bert_core.finetuning import Budget, StepReport, Trainer, TrainerSettings
-from training.joint import JointSettings
+from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings
-from training.plan import Plan
+from training.plan import Plan, StagePlan
 from training.recipe import RecipeSettings, run_recipe
 from training.tasks import TaskSettings
 
 SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=1)
+LONG = LongSettings(
+    blocks=4, block_length=32, long_every=0, sentences=12, relations=6, pairs=4, part_tokens=64
+)
 ROWS = TaskSettings(
-    questions=4, tags=2, partial_tags=2, sentiment=2, choices=2, gapped=2, max_length=48, stride=16
+    questions=4,
+    tags=2,
+    partial_tags=2,
+    sentiment=2,
+    choices=2,
+    gapped=2,
+    max_length=48,
+    stride=16,
+    pretraining=SMALL,
 )
 
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> RecipeSettings:
     """A step's state is saved as soon as the step is done."""
+    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2, average_last=0.5, optimizer="muon")
     plan = Plan(
         device="cpu",
-        pretrain=TrainerSettings(Budget(steps=steps), 5e-3, 2, average_last=0.5, optimizer="muon"),
-        tasks=TrainerSettings(
-            Budget(steps=steps), 5e-3, 2, layer_decay=0.9, average_last=0.5, optimizer="muon"
-        ),
-        mixture=SMALL,
-        joint=JointSettings(ROWS, SMALL),
+        stages={
+            "pretrain": StagePlan(trainer, SMALL),
+            "long": StagePlan(replace(trainer, decay_share=0.5), LONG, measured=2),
+            "tasks": StagePlan(replace(trainer, layer_decay=0.9), ROWS),
+        },
         bfloat16=False,
     )
     return RecipeSettings(data, work, str(encoder), plan, save_minutes=0.0)

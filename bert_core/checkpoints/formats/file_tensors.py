@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import torch
@@ -122,12 +121,7 @@ class TensorFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -147,7 +141,7 @@ class TensorFile:
             count = self._handle.readinto(view[done:])
             if not count:
                 raise CheckpointError(
-                    f"{self.path.name} ends inside the tensor {name}: it was cut or changed "
+                    f"{self.path.name} ends inside the tensor {name}: it was truncated or changed "
                     "while it was read. Get the file again."
                 )
             done += count
@@ -165,7 +159,9 @@ class TensorFile:
         if self._map is None:
             self._map = mmap.mmap(self._handle.fileno(), 0, access=mmap.ACCESS_COPY)
         if start + count * dtype.itemsize > len(self._map):
-            raise CheckpointError(f"{self.path.name} was cut while it was read. Get it again.")
+            raise CheckpointError(
+                f"{self.path.name} was truncated while it was read. Get it again."
+            )
         return torch.frombuffer(self._map, dtype=dtype, count=count, offset=start)
 
 

@@ -75,8 +75,8 @@ class PickleFile(TensorFile):
             self.close()
             raise CheckpointError(
                 f"{path.name} cannot be read as a table of tensors. {error} The file is damaged, "
-                "or holds more than weights (nothing in it was run). Get it again, or convert it "
-                "to model.safetensors where you trust it."
+                "or contains more than weights (nothing in it was run). Get it again, or convert "
+                "it to model.safetensors where you trust it."
             ) from None
         except BaseException:
             self.close()
@@ -87,7 +87,9 @@ class PickleFile(TensorFile):
         if head.startswith(_ZIP_MAGIC):
             self._read_zip()
         elif head[_TAR_PLACE:] == _TAR_MAGIC:
-            raise ProgramError("It is a tar file, as PyTorch wrote in 2016; these are not read.")
+            raise ProgramError(
+                "It is a tar file, which PyTorch wrote in 2016; this format is not supported."
+            )
         else:
             self._read_stream()
 
@@ -101,7 +103,9 @@ class PickleFile(TensorFile):
         folder = programs[0].removesuffix("data.pkl")
         order = entries.get(f"{folder}byteorder")
         if order is not None and self._content(order, 16) != b"little":
-            raise ProgramError("Its numbers begin with the high byte; these are not read.")
+            raise ProgramError(
+                "Its numbers are big-endian; only little-endian files are supported."
+            )
         found = run_program(BytesIO(self._content(entries[programs[0]], _MAX_PROGRAM_BYTES)))
         starts: dict[str, int] = {}
         for storage in _storages(found):
@@ -111,7 +115,7 @@ class PickleFile(TensorFile):
             needed = storage.numel * storage.dtype.itemsize
             if entry.file_size < needed:
                 raise ProgramError(
-                    f"It promises {needed:,} bytes for the storage {storage.key[:80]} and holds "
+                    f"It needs {needed:,} bytes for the storage {storage.key[:80]} but contains "
                     f"{entry.file_size:,}."
                 )
             if storage.key not in starts:
@@ -136,7 +140,7 @@ class PickleFile(TensorFile):
             )
         entries = {entry.filename: entry for entry in found}
         if len(entries) != len(found):
-            raise ProgramError("It has two entries of one name.")
+            raise ProgramError("It has two entries with the same name.")
         return entries
 
     def _start(self, entry: zipfile.ZipInfo) -> int:
@@ -174,9 +178,11 @@ class PickleFile(TensorFile):
         stream = BytesIO(self.read(0, _MAX_PROGRAM_BYTES))
         magic, version, machine = (run_program(stream) for _ in range(3))
         if magic != _STREAM_MAGIC or version != _STREAM_VERSION:
-            raise ProgramError("It does not begin as a file of PyTorch.")
+            raise ProgramError("It does not begin like a PyTorch file.")
         if not isinstance(machine, dict) or machine.get("little_endian") is not True:
-            raise ProgramError("Its numbers begin with the high byte; these are not read.")
+            raise ProgramError(
+                "Its numbers are big-endian; only little-endian files are supported."
+            )
         found, keys = run_program(stream), run_program(stream)
         known = {storage.key: storage for storage in _storages(found)}
         if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
@@ -186,7 +192,7 @@ class PickleFile(TensorFile):
         for key in keys:
             storage = known.get(key)
             if storage is None or key in starts:
-                raise ProgramError("Its list of storages does not fit its tensors.")
+                raise ProgramError("Its list of storages does not match its tensors.")
             starts[key] = place + 8
             held = int.from_bytes(self.read(place, 8), "little")
             place += 8 + storage.numel * storage.dtype.itemsize
@@ -195,7 +201,7 @@ class PickleFile(TensorFile):
                     f"It ends inside the storage {key[:80]}, or is wrong about its length."
                 )
         if len(starts) < len(known):
-            raise ProgramError("Its list of storages does not fit its tensors.")
+            raise ProgramError("Its list of storages does not match its tensors.")
         self._take(found, starts)
 
     # -- both -----------------------------------------------------------------------------------
@@ -255,10 +261,6 @@ def _storages(found: object) -> Iterable[StorageNote]:
 def from_state_dict(values: object, name: str) -> dict[str, LoadedTensor]:
     """Check that `values` maps names to ordinary tensors.
 
-    Args:
-        values: the caller's weights.
-        name: name for them in an error.
-
     Raises:
         CheckpointError: `values` is anything else.
     """
@@ -269,7 +271,7 @@ def from_state_dict(values: object, name: str) -> dict[str, LoadedTensor]:
 def _checked_table(values: object, name: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise CheckpointError(
-            f"{name} holds a {type(values).__name__}; expected a table of names and tensors."
+            f"{name} is a {type(values).__name__}; expected a table of names and tensors."
         )
     for key in values:
         if not isinstance(key, str):
@@ -289,7 +291,9 @@ def _check(key: str, value: object, name: str) -> Tensor:
     if not isinstance(value, Tensor):
         raise CheckpointError(_no_tensor(name, key, value))
     if value.layout is not torch.strided or value.is_quantized or value.is_meta:
-        raise CheckpointError(f"{name}: {key} is a sparse, quantised or empty kind of tensor.")
+        raise CheckpointError(
+            f"{name}: {key} is a sparse, quantised or meta tensor; expected an ordinary one."
+        )
     needed = value.numel() * value.element_size()
     held = value.untyped_storage().nbytes()
     if needed > held:

@@ -86,9 +86,6 @@ class _Name:
 def run_program(stream: BytesIO) -> object:
     """Interpret one pickle and leave the stream at its end.
 
-    Args:
-        stream: bytes in memory, positioned at the start of a pickle.
-
     Returns:
         Plain values; a table is a dict, a tensor a `TensorNote`.
 
@@ -105,7 +102,7 @@ def run_program(stream: BytesIO) -> object:
         return machine.stack.pop()
     except (LookupError, ValueError, TypeError, struct.error, OverflowError, MemoryError, Warning):
         # Warning: `pickletools` warns about bad strings, and warnings may be set to raise.
-        raise ProgramError("Its instructions do not fit together.") from None
+        raise ProgramError("Its instructions are inconsistent.") from None
 
 
 class _Machine:
@@ -198,7 +195,9 @@ class _Machine:
         if not isinstance(function, _Name) or not isinstance(arguments, tuple):
             raise TypeError
         if function.path not in _MAKERS:
-            raise ProgramError(f"It calls {function.path}, which makes no table and no tensor.")
+            raise ProgramError(
+                f"It calls {function.path}, which builds neither a table nor a tensor."
+            )
         self.stack.append(_MAKERS[function.path](*arguments))
 
     def build(self, _: object) -> None:
@@ -254,7 +253,9 @@ def _put(table: object, key: object, value: object) -> None:
     if isinstance(key, int) and abs(key) >= _LIMIT:
         raise ProgramError("It has a table indexed with a huge number.")
     if isinstance(key, str) and (len(key) > _MAX_NAME or not is_text(key)):
-        raise ProgramError("It has a name that is too long, or has half a character in it.")
+        raise ProgramError(
+            "It has a name that is too long or contains half a character (a lone surrogate)."
+        )
     if key in table:
         raise ProgramError(f"It sets the entry {str(key)[:80]} twice.")
     table[key] = value
@@ -292,7 +293,7 @@ def _tensor(storage: Any, offset: Any, shape: Any, strides: Any, *_: object) -> 
     if offset + needed > storage.count:
         raise ProgramError(
             f"It has a tensor of shape {shape} that needs {offset + needed:,} numbers; its "
-            f"storage holds {storage.count:,}."
+            f"storage has {storage.count:,}."
         )
     return TensorNote(storage, offset, shape, strides)
 
@@ -315,7 +316,7 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 def _storage(note: Any) -> StorageNote:
     """Parse PyTorch's description of a storage: type, key, device, length and part."""
     if isinstance(note, tuple) and note[:1] == ("module",):
-        raise ProgramError("It holds a whole model with its program, not weights alone.")
+        raise ProgramError("It contains a whole model with its code, not only weights.")
     kind, of, key, _, numel, *rest = note
     if kind != "storage" or not isinstance(of, _Name) or of.path not in _STORAGES:
         raise TypeError

@@ -63,9 +63,9 @@ class SafetensorsFile(TensorFile):
         length = int.from_bytes(self.read(0, 8), "little")
         if length > _MAX_HEADER_BYTES:
             raise CheckpointError(
-                f"{self.path.name} has {self.size:,} bytes and announces a header of {length:,}; "
-                f"at most {_MAX_HEADER_BYTES:,} are read. It is not a safetensors file, or not of "
-                "a BERT; get it again."
+                f"{self.path.name} has {self.size:,} bytes and declares a header of {length:,}; "
+                f"expected at most {_MAX_HEADER_BYTES:,}. It is not a safetensors file, or not a "
+                "BERT; get it again."
             )
         start = 8 + length
         try:
@@ -77,8 +77,8 @@ class SafetensorsFile(TensorFile):
                     start += tensor.size * tensor.dtype.itemsize
         except SafetensorError as error:
             raise CheckpointError(
-                f"{self.path.name} ({self.size:,} bytes) is cut, damaged or not a safetensors "
-                f"file: {str(error)[:200]}. Get it again."
+                f"{self.path.name} ({self.size:,} bytes) is truncated, damaged or not a "
+                f"safetensors file: {str(error)[:200]}. Get it again."
             ) from None
 
     def _tensor(self, name: str, dtype: str, shape: tuple[int, ...], start: int) -> FileTensor:

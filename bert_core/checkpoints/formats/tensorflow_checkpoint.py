@@ -19,9 +19,8 @@ import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 import torch
 from torch import Tensor
@@ -36,10 +35,18 @@ from bert_core.errors import CheckpointError, MissingFileError
 
 @dataclass(frozen=True, slots=True)
 class BundleTensor:
-    """One tensor of an open checkpoint."""
+    """One tensor of an open checkpoint.
+
+    Attributes:
+        bundle: the checkpoint.
+        entry: type, shape and place of the tensor.
+        transposed: whether to swap its two axes: a dense layer's matrix is (inputs, outputs) in
+            TensorFlow and (outputs, inputs) in PyTorch.
+    """
 
     bundle: "TensorBundle"
     entry: IndexEntry
+    transposed: bool = False
 
     @property
     def dtype(self) -> torch.dtype:
@@ -48,8 +55,8 @@ class BundleTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape in the file."""
-        return self.entry.shape
+        """Shape, after transposing."""
+        return self.entry.shape[::-1] if self.transposed else self.entry.shape
 
     def copy_to(self, target: Tensor) -> None:
         """Fill `target`, of the same shape, converting to its dtype and device.
@@ -58,23 +65,18 @@ class BundleTensor:
             CheckpointError: the bytes are not those originally written.
         """
         target = target.detach()
-        if (target.dtype, target.device.type) == (self.dtype, "cpu") and target.is_contiguous():
+        direct = (target.dtype, target.device.type) == (self.dtype, "cpu")
+        if direct and target.is_contiguous() and not self.transposed:
             self.bundle.read_into(target.view(-1).view(torch.uint8), self.entry)
-        else:
-            target.copy_(self.borrow())
-
-    def borrow(self) -> Tensor:
-        """Return the tensor in a buffer that the next read of this checkpoint overwrites."""
+            return
         raw = self.bundle.buffer(self.entry.size)
         self.bundle.read_into(raw, self.entry)
-        return raw.view(self.dtype).view(self.shape)
+        stored = raw.view(self.dtype).view(self.entry.shape)
+        target.copy_(stored.mT if self.transposed else stored)
 
 
 class TensorBundle:
     """An open checkpoint whose index has been checked; a context manager.
-
-    Args:
-        prefix: the path of its files without `.index`.
 
     Attributes:
         tensors: name -> tensor.
@@ -100,12 +102,7 @@ class TensorBundle:
     def __enter__(self) -> "TensorBundle":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._close()
 
     def buffer(self, size: int) -> Tensor:
@@ -152,8 +149,8 @@ def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
         if end > file.size:
             raise CheckpointError(
                 f"{file.path.name} has {file.size:,} bytes; the index puts the tensor "
-                f"{entry.name} at {entry.start:,} to {end:,}. The file is cut or damaged; get it "
-                "again."
+                f"{entry.name} at {entry.start:,} to {end:,}. The file is truncated or damaged; "
+                "get it again."
             )
         if entry.start < behind and entry.size:
             raise CheckpointError(
@@ -165,7 +162,7 @@ def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
 
 # -- names ----------------------------------------------------------------------------------------
 
-# Optimizer variables, recognized by a part of their name.
+# Optimizer variables, recognised by a part of their name.
 _OPTIMIZER = {
     "adam_m",
     "adam_v",
@@ -186,27 +183,6 @@ _LEAVES = {
 }
 _LAYER = re.compile(r"layer_(\d+)")
 _OBJECTS = "/.ATTRIBUTES/VARIABLE_VALUE"
-
-
-@dataclass(frozen=True, slots=True)
-class TransposedTensor:
-    """A dense layer's matrix: (inputs, outputs) in TensorFlow, transposed in PyTorch."""
-
-    stored: BundleTensor
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Number type in the file."""
-        return self.stored.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape after transposing."""
-        return self.stored.shape[::-1]
-
-    def copy_to(self, target: Tensor) -> None:
-        """Fill `target`, of the same shape, converting to its dtype and device."""
-        target.detach().copy_(self.stored.borrow().mT)
 
 
 def published_name(variable: str) -> str | None:
@@ -234,20 +210,14 @@ def published_name(variable: str) -> str | None:
     return ".".join((*parts, _LEAVES.get(leaf, leaf)))
 
 
-def by_published_name(
-    tensors: Mapping[str, BundleTensor], source: str
-) -> dict[str, BundleTensor | TransposedTensor]:
+def by_published_name(tensors: Mapping[str, BundleTensor], source: str) -> dict[str, BundleTensor]:
     """Convert a checkpoint to the names and layout of published PyTorch checkpoints.
 
-    Args:
-        tensors: the checkpoint's variables.
-        source: name of the checkpoint in an error.
-
     Raises:
-        CheckpointError: two variables map to one parameter, or the checkpoint holds TensorFlow 2
+        CheckpointError: two variables map to one parameter, or the checkpoint contains TensorFlow 2
             objects.
     """
-    found: dict[str, BundleTensor | TransposedTensor] = {}
+    found: dict[str, BundleTensor] = {}
     origin: dict[str, str] = {}
     for variable, tensor in tensors.items():
         if variable.endswith(_OBJECTS):
@@ -261,12 +231,12 @@ def by_published_name(
             continue
         if name in origin:
             raise CheckpointError(
-                f"{source} holds {name} twice, as {origin[name]} and as {variable}. Which one is "
-                "meant cannot be told."
+                f"{source} contains {name} twice, as {origin[name]} and as {variable}; expected "
+                "it once."
             )
         origin[name] = variable
         is_kernel = variable.rpartition("/")[2] == "kernel" and len(tensor.shape) == 2
-        found[name] = TransposedTensor(tensor) if is_kernel else tensor
+        found[name] = replace(tensor, transposed=is_kernel)
     return found
 
 
@@ -290,9 +260,9 @@ def find_checkpoint(folder: Path) -> Path | None:
         if latest not in prefixes:
             shown = ", ".join(prefixes[:6]) + (" ..." if len(prefixes) > 6 else "")
             raise CheckpointError(
-                f"The folder {folder} holds {len(prefixes)} TensorFlow checkpoints ({shown}). "
-                "Which one is meant cannot be told: expected one, or a file called checkpoint "
-                'that says model_checkpoint_path: "NAME".'
+                f"The folder {folder} contains {len(prefixes)} TensorFlow checkpoints ({shown}). "
+                "Expected one, or a file called checkpoint with the line "
+                'model_checkpoint_path: "NAME" to say which.'
             )
         prefixes = [latest]
     return folder / prefixes[0] if prefixes else None
@@ -314,11 +284,8 @@ def need_checkpoint(folder: Path) -> Path:
 
 
 @contextmanager
-def open_checkpoint(prefix: Path) -> Iterator[Mapping[str, BundleTensor | TransposedTensor]]:
+def open_checkpoint(prefix: Path) -> Iterator[Mapping[str, BundleTensor]]:
     """Open a checkpoint as published name -> tensor, readable until the context ends.
-
-    Args:
-        prefix: the path of its files without `.index`.
 
     Raises:
         MissingFileError: one of its files is missing.

@@ -6,9 +6,9 @@ and index as varints, padding, and a magic number. A block is a sequence of entr
 prefix shared with the previous key, rest of the key, value), a list of restart points that only
 searching needs, then one byte for the compression and four for the checksum.
 
-The values are protocol buffers. The empty key holds a header with the number of data files; the
-name of each variable holds its type, shape, location and checksum. Writers omit fields that are
-zero. From the bytes up, the layers are `ByteReader` and `fields`, `read_table`, `read_index`.
+The values are protocol buffers. The empty key has a header with the number of data files; the
+name of each variable has its type, shape, location and checksum. Writers omit fields that are zero.
+From the bytes up, the layers are `ByteReader` and `fields`, `read_table`, `read_index`.
 
 Sources: TensorFlow, `tsl/lib/io/table_format.txt`, `format.cc` and `block.cc`,
 `core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`, `tensor_shape.proto` and
@@ -36,14 +36,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types; 3 and 4 are depr
 
 
 class ByteReader:
-    """Reads a range of bytes sequentially and never past its end.
-
-    Args:
-        raw: the bytes.
-        name: name for them in an error.
-        start: offset to begin at.
-        end: offset to stop at; None for the end of `raw`.
-    """
+    """Reads a range of bytes sequentially and never past its end."""
 
     __slots__ = ("_at", "_end", "_name", "_raw")
 
@@ -92,17 +85,13 @@ class ByteReader:
                     return number
                 break
         raise CheckpointError(
-            f"{self._name} holds a number that does not end or has more than 64 bits. It is "
+            f"{self._name} has a number that does not end or has more than 64 bits. It is "
             "damaged; get it again."
         )
 
 
 def fields(raw: bytes, name: str) -> Iterator[tuple[int, int | bytes]]:
     """Yield the fields of one message in file order, as (field number, value).
-
-    Args:
-        raw: the message.
-        name: name for it in an error.
 
     Raises:
         CheckpointError: `raw` is not a valid message.
@@ -123,8 +112,7 @@ def fields(raw: bytes, name: str) -> Iterator[tuple[int, int | bytes]]:
             yield number, int.from_bytes(reader.take(8), "little")
         else:
             raise CheckpointError(
-                f"{name} holds a field of the unknown kind {wire_type}. It is damaged; get it "
-                "again."
+                f"{name} has a field of the unknown kind {wire_type}. It is damaged; get it again."
             )
 
 
@@ -157,7 +145,7 @@ def read_table(path: Path) -> dict[bytes, bytes]:
     if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
         raise CheckpointError(
             f"{path.name} has {len(raw):,} bytes and does not end like the index of a TensorFlow "
-            "checkpoint. It is cut, or something else; get it again."
+            "checkpoint. It is truncated, or is not an index; get it again."
         )
     footer = ByteReader(raw, path.name, len(raw) - _FOOTER_BYTES)
     metaindex, index = _place(footer), _place(footer)
@@ -168,8 +156,8 @@ def read_table(path: Path) -> dict[bytes, bytes]:
         block = _place(ByteReader(value, path.name))
         if block.start < behind:
             raise CheckpointError(
-                f"{path.name}: a block begins at byte {block.start:,}, before the one in front of "
-                f"it ends ({behind:,}). The file is damaged; get it again."
+                f"{path.name}: a block begins at byte {block.start:,}, before the previous block "
+                f"ends ({behind:,}). The file is damaged; get it again."
             )
         behind = block.start + block.size + _TRAILER_BYTES
         for key, contents in _entries(raw, block, path.name):
@@ -182,7 +170,7 @@ def read_table(path: Path) -> dict[bytes, bytes]:
             last = key
             if len(found) > _MAX_ENTRIES:
                 raise CheckpointError(
-                    f"{path.name} names more than {_MAX_ENTRIES:,} tensors; that is no BERT."
+                    f"{path.name} names more than {_MAX_ENTRIES:,} tensors, more than any BERT has."
                 )
     return found
 
@@ -193,7 +181,7 @@ def _read_whole(path: Path) -> bytes:
             return file.read(0, file.size)
     raise CheckpointError(
         f"{path.name} has {file.size:,} bytes; the index of a checkpoint has at most "
-        f"{_MAX_FILE_BYTES:,}. Its weights belong into files of the same name that end in .data-..."
+        f"{_MAX_FILE_BYTES:,}. Its weights belong in files of the same name that end in .data-..."
     )
 
 
@@ -209,8 +197,8 @@ def _check_block(raw: bytes, place: _Place, name: str) -> None:
     end = place.start + place.size
     if end + _TRAILER_BYTES > len(raw) - _FOOTER_BYTES:
         raise CheckpointError(
-            f"{name} says that a block lies at byte {place.start:,} and has {place.size:,} bytes; "
-            f"the file has {len(raw):,}. It is cut or damaged; get it again."
+            f"{name} says that a block is at byte {place.start:,} and has {place.size:,} bytes; "
+            f"the file has {len(raw):,}. It is truncated or damaged; get it again."
         )
     covered = np.frombuffer(raw, np.uint8, place.size + 1, place.start)
     stored = int.from_bytes(raw[end + 1 : end + _TRAILER_BYTES], "little")
@@ -222,8 +210,8 @@ def _check_block(raw: bytes, place: _Place, name: str) -> None:
     if raw[end]:
         kind = "snappy" if raw[end] == _SNAPPY else f"kind {raw[end]}"
         raise CheckpointError(
-            f"{name} is compressed ({kind}). TensorFlow writes checkpoints without compression, "
-            "and only such ones are read here; save it again with TensorFlow."
+            f"{name} is compressed ({kind}); expected an uncompressed index, as TensorFlow writes "
+            "it. Save it again with TensorFlow."
         )
 
 
@@ -234,7 +222,7 @@ def _entries(raw: bytes, place: _Place, name: str) -> Iterator[tuple[bytes, byte
     restarts = int.from_bytes(raw[end - 4 : end], "little") if place.size >= 4 else 0
     if place.size < 4 * (restarts + 1):
         raise CheckpointError(
-            f"{name}: the block at byte {place.start:,} has {place.size:,} bytes and announces "
+            f"{name}: the block at byte {place.start:,} has {place.size:,} bytes but declares "
             f"{restarts:,} restart points. The file is damaged; get it again."
         )
     reader = ByteReader(raw, name, place.start, end - 4 * (restarts + 1))
@@ -243,7 +231,7 @@ def _entries(raw: bytes, place: _Place, name: str) -> Iterator[tuple[bytes, byte
         kept, added, length = reader.varint(), reader.varint(), reader.varint()
         if kept > len(key) or kept + added > _MAX_KEY_BYTES:
             raise CheckpointError(
-                f"{name}: a key keeps {kept:,} bytes of the {len(key):,} before it and adds "
+                f"{name}: a key repeats {kept:,} bytes of the previous {len(key):,} and adds "
                 f"{added:,}; names have at most {_MAX_KEY_BYTES:,}. The file is damaged."
             )
         key = key[:kept] + reader.take(added)
@@ -279,15 +267,9 @@ _DAMAGED = "The file is damaged; get it again."
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One tensor of a checkpoint.
+    """One tensor of a checkpoint: data file `shard` holds its bytes, from byte `start`.
 
-    Attributes:
-        name: name in the checkpoint.
-        dtype: number type in the file.
-        shape: shape in the file.
-        shard: number of its data file.
-        start: offset of its first byte in that file.
-        checksum: masked CRC-32C of its bytes.
+    `checksum` is their masked CRC-32C.
     """
 
     name: str
@@ -305,9 +287,6 @@ class IndexEntry:
 
 def read_index(path: Path) -> tuple[int, tuple[IndexEntry, ...]]:
     """Read the index of a checkpoint.
-
-    Args:
-        path: the file that ends in `.index`.
 
     Returns:
         The number of data files, and the tensors sorted by name. String tensors, which some
@@ -331,19 +310,19 @@ def _shards(header: bytes, name: str) -> int:
     version = _last_fields(_message(found.get(3, b""), name), name)
     if found.get(2):
         raise CheckpointError(
-            f"{name} was written with the highest byte first (big endian); expected little "
-            "endian. Convert it with TensorFlow on the machine that wrote it."
+            f"{name} is big-endian; expected little-endian. Convert it with TensorFlow on the "
+            "machine that wrote it."
         )
     needed = _count(version.get(2, 0), name)
     if needed > _VERSION:
         raise CheckpointError(
-            f"{name} asks for version {needed} of the format; this package reads version "
+            f"{name} requires version {needed} of the format; this package reads version "
             f"{_VERSION}."
         )
     shards = _count(found.get(1, 0), name)
     if not 0 < shards <= _MAX_SHARDS:
         raise CheckpointError(
-            f"{name} announces {shards:,} data files; expected 1 to {_MAX_SHARDS}. {_DAMAGED}"
+            f"{name} declares {shards:,} data files; expected 1 to {_MAX_SHARDS}. {_DAMAGED}"
         )
     return shards
 
@@ -366,11 +345,11 @@ def _named(table: Mapping[bytes, bytes], name: str) -> list[tuple[str, bytes]]:
     for text, value in found:
         if any(number == _SLICES for number, _ in fields(value, f"{name}, {text}")):
             raise CheckpointError(
-                f"{name}: the variable {text} was saved in pieces (partitioned). Such checkpoints "
-                "are not read here; load it with TensorFlow and save it without a partitioner."
+                f"{name}: the variable {text} was saved in slices (partitioned), which is not "
+                "supported. Load it with TensorFlow and save it without a partitioner."
             )
     if binary:
-        raise CheckpointError(f"{name} holds keys that are no names. {_DAMAGED}")
+        raise CheckpointError(f"{name} has keys that are not names. {_DAMAGED}")
     return found
 
 
@@ -393,7 +372,7 @@ def _entry(text: str, value: bytes, shards: int, name: str) -> IndexEntry | None
     )
     if shard >= shards:
         raise CheckpointError(
-            f"{where}: lies in data file {shard} of {shards} (counted from 0). {_DAMAGED}"
+            f"{where}: is in data file {shard} of {shards} (counted from 0). {_DAMAGED}"
         )
     entry = IndexEntry(text, _DTYPES[kind], shape, shard, start, checksum)
     if entry.size != size:
@@ -427,11 +406,11 @@ def _count(value: int | bytes, where: str) -> int:
     """Check that a field is a number of plausible size."""
     if isinstance(value, int) and value < 2**62:
         return value
-    raise CheckpointError(f"{where}: {value!r:.40} stands where a number should. {_DAMAGED}")
+    raise CheckpointError(f"{where}: {value!r:.40} is in place of a number. {_DAMAGED}")
 
 
 def _message(value: int | bytes, where: str) -> bytes:
     """Check that a field is a nested message."""
     if isinstance(value, bytes):
         return value
-    raise CheckpointError(f"{where}: the number {value} stands where a field should. {_DAMAGED}")
+    raise CheckpointError(f"{where}: the number {value} is in place of a field. {_DAMAGED}")

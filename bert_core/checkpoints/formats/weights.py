@@ -22,7 +22,7 @@ from bert_core.checkpoints.formats.tensorflow_checkpoint import (
     open_checkpoint,
 )
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.small_files import parse_json, read_small, shown
+from bert_core.small_files import listed, parse_json, read_small, shown
 
 SAFETENSORS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -49,10 +49,6 @@ class StoredTensor(Protocol):
 @contextmanager
 def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str, StoredTensor]]:
     """Open the weights of a folder as name -> tensor, readable until the context ends.
-
-    Args:
-        folder: folder to search.
-        from_tf: search only for a TensorFlow checkpoint.
 
     Raises:
         MissingFileError: the folder has no weights.
@@ -95,11 +91,9 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
 def list_names(folder: Path) -> str:
     """Return the names in a folder, for an error message."""
     try:
-        names = sorted(entry.name for entry in folder.iterdir())
+        return listed(entry.name for entry in folder.iterdir())
     except OSError as error:
         return f"nothing that can be read ({error.strerror})"
-    shown = ", ".join(names[:12]) or "nothing"
-    return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
 
 
 def _open(path: Path) -> SafetensorsFile:
@@ -134,7 +128,7 @@ def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
         tensor = shards[shard].tensors.get(name)
         if tensor is None:
             raise CheckpointError(
-                f"{INDEX} says that {name} lies in {shard}; it does not. The files do not "
+                f"{INDEX} says that {name} is in {shard}; it is not. The files do not "
                 "belong together, get them again."
             )
         found[name] = tensor

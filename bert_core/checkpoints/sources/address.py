@@ -42,11 +42,11 @@ _TRIES = 5  # consecutive attempts without new data
 _CHUNK = 64 * 1024
 _MAX_REDIRECTS = 10
 _REASONS = {
-    401: "it wants a password (401)",
-    403: "it does not allow this download (403)",
+    401: "it requires a password (401)",
+    403: "it forbids this download (403)",
     404: "there is nothing at this address (404)",
-    410: "what was at this address is gone (410)",
-    429: "it has had too many requests from here; try again later (429)",
+    410: "the file that was at this address has been removed (410)",
+    429: "it received too many requests from this network; try again later (429)",
 }
 
 
@@ -75,10 +75,8 @@ class Unreachable(DownloadError):
 class Fetch:
     """Download of one file from one address, with a record of its version next to the part.
 
-    Args:
-        address: http or https.
-        part: file to write to; an existing part of the same version is resumed.
-        held: the version already in the cache, which allows the answer "not modified".
+    An existing `part` of the same version is resumed. `held` is the version in the cache, which
+    allows the answer "not modified".
     """
 
     def __init__(self, address: str, part: Path, held: Version) -> None:
@@ -90,7 +88,7 @@ class Fetch:
         self._reply: requests.Response | None = None
 
     def run(self, meter: Meter) -> Version | None:
-        """Fetch the whole file; return its version, or None if the held one is still current."""
+        """Fetch the whole file; return its version, or None if the cached one is still current."""
         import requests
 
         tries, pause = 0, _PAUSE
@@ -108,7 +106,8 @@ class Fetch:
                     tries += 1
                     if tries >= _TRIES:
                         raise DownloadError(
-                            f"{self._what}: the line broke {tries} times in a row. Try again later."
+                            f"{self._what}: the connection broke {tries} times in a row. Try again "
+                            "later."
                         ) from None
                     meter.pause(pause)
                     pause *= 2
@@ -166,21 +165,21 @@ class Fetch:
             reply = session.get(self._address, headers=headers, stream=True, timeout=_TIMEOUTS)
         except requests.TooManyRedirects:
             raise DownloadError(
-                f"{self._what}: more than {_MAX_REDIRECTS} redirects; they go in circles."
+                f"{self._what}: more than {_MAX_REDIRECTS} redirects; they form a loop."
             ) from None
         except requests.exceptions.InvalidSchema:
             raise DownloadError(
                 f"{self._what} redirects to something that is neither http nor https."
             ) from None
         except requests.exceptions.InvalidURL:
-            raise InputError(f"{self._what} is no address that can be asked.") from None
+            raise InputError(f"{self._what} is not an address that can be requested.") from None
         except requests.RequestException as error:
             raise Unreachable(f"{self._what} cannot be reached: {_cause(error)}.") from None
         hops = [each.url for each in (*reply.history, reply)]
         if hops[0].startswith("https:") and any(hop.startswith("http:") for hop in hops):
             reply.close()
             raise DownloadError(
-                f"{self._what} redirects from https to http, which anybody can alter."
+                f"{self._what} redirects from https to http, which anyone on the way can alter."
             )
         if reply.status_code in (500, 502, 503, 504):
             reply.close()
@@ -214,8 +213,8 @@ class Fetch:
 
     def _too_large(self, size: int) -> str:
         return (
-            f"{self._what} has {size_text(size)} or more; at most {size_text(MAX_BYTES)} are "
-            "fetched. Is it a model?"
+            f"{self._what} has {size_text(size)} or more; expected at most {size_text(MAX_BYTES)}. "
+            "Check that it is a model."
         )
 
     def _size(self) -> int:
@@ -267,7 +266,7 @@ def shown(address: str) -> str:
         found = urlsplit("")
     if found.scheme.lower() not in ("http", "https") or not host:
         raise InputError(
-            f"{address[:200]!r} is no address of an archive; expected "
+            f"{address[:200]!r} is not the address of an archive; expected "
             "http://host/model.tar.gz or https://host/model.zip."
         )
     place = host if port is None else f"{host}:{port}"
@@ -275,7 +274,7 @@ def shown(address: str) -> str:
 
 
 def _reason(status: int) -> str:
-    default = f"the server answers with an error ({status}); try again later"
+    default = f"the server returned an error ({status}); try again later"
     return _REASONS.get(status, default)
 
 
@@ -284,9 +283,9 @@ def _cause(error: Exception) -> str:
     name = type(error).__name__
     known = {
         "SSLError": "its certificate is not accepted",
-        "ProxyError": "the proxy does not pass the request on",
-        "ConnectTimeout": "it does not answer",
-        "ReadTimeout": "it does not answer in time",
+        "ProxyError": "the proxy did not forward the request",
+        "ConnectTimeout": "it did not answer",
+        "ReadTimeout": "it did not answer in time",
         "ConnectionError": "there is no connection",
     }
     return known.get(name, f"the request failed ({name})")
@@ -307,11 +306,7 @@ def fetch_archive(
 ) -> Path:
     """Return the folder of the archive at an address, downloading it if needed.
 
-    Args:
-        address: http or https.
-        cache: see `cache.cache_folder`.
-        progress: called with bytes and total; None draws a bar on a terminal.
-        cancel: event that cancels the download.
+    `progress` and `cancel` are those of `resolve`.
 
     Raises:
         InputError: `address` is not an http(s) address.
@@ -355,7 +350,7 @@ def _fetch(
     except Unreachable as error:
         if held is None:
             raise DownloadError(str(error)) from None
-        _LOG.warning("%s The copy from before is used.", error)
+        _LOG.warning("%s The earlier copy is used.", error)
         return held
     except Exception:
         fetch.discard()

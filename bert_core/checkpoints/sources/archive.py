@@ -5,12 +5,12 @@ written only to a temporary folder next to the final one. It is renamed once eve
 and every checksum has been verified, and removed on any failure.
 """
 
+import hashlib
 import os
 import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
@@ -28,16 +28,10 @@ from bert_core.checkpoints.sources.cache import (
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
 
 _MARKS = (*CONFIG_NAMES, "vocab.txt")  # any of these marks the folder of a model
-_HASH_CHUNK = 2**20
 
 
 def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None) -> Path:
     """Return the folder of a local archive, unpacking it if that was not done yet.
-
-    Args:
-        path: a `.tar.gz`, `.tgz` or `.zip` file.
-        cache: see `cache.cache_folder`.
-        cancel: event that cancels the work.
 
     Raises:
         CheckpointError: the archive is damaged, malicious, or contains no model.
@@ -69,11 +63,7 @@ def unpack(
 ) -> tuple[Path, str]:
     """Unpack an archive into the cache.
 
-    Args:
-        path: the archive; its format is detected from its contents, not its name.
-        cache: see `cache.cache_folder`.
-        what: name of the archive in messages.
-        cancel: event that cancels the work.
+    The format is detected from the contents. `what` is the archive's name in messages.
 
     Returns:
         The model's folder, and the sha256 of the archive.
@@ -93,7 +83,7 @@ def unpack(
                 _write_all(archive_members(path), fresh, path.stat().st_size, cancel)
                 model_folder(fresh)
             except CheckpointError as error:
-                raise CheckpointError(f"{what} is not unpacked: {error}") from None
+                raise CheckpointError(f"{what} was not unpacked: {error}") from None
             _rename(fresh, place / digest.result())
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -113,7 +103,7 @@ def unpacked(cache: Path, digest: object) -> Path | None:
 
 
 def model_folder(folder: Path) -> Path:
-    """Return the folder that holds the model: `folder` itself or its only model subfolder.
+    """Return the folder that contains the model: `folder` itself or its only model subfolder.
 
     Raises:
         CheckpointError: no folder, or more than one, looks like a model.
@@ -124,9 +114,9 @@ def model_folder(folder: Path) -> Path:
     if len(inner) == 1:
         return inner[0]
     names = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
-    found = f"{len(inner)} folders in it do" if inner else "neither its top nor a folder in it does"
+    found = f"{len(inner)} of its folders have one" if inner else "it has none"
     raise CheckpointError(
-        f"one folder with {' or '.join(_MARKS)} is expected, and {found}. Found: {names}."
+        f"expected {' or '.join(_MARKS)} at its root or in one folder, but {found}. Found: {names}."
     )
 
 
@@ -146,7 +136,7 @@ def _write_all(
             continue
         limits.count(member)
         if str(target).casefold() in taken:
-            raise CheckpointError(f"it holds {str(target)!r} twice.")
+            raise CheckpointError(f"it contains {str(target)!r} twice.")
         taken.add(str(target).casefold())
         check_space(folder, member.size, "unpacking it")
         path = folder / target
@@ -154,11 +144,13 @@ def _write_all(
             path.parent.mkdir(parents=True, exist_ok=True)
             file = path.open("xb", buffering=0)
         except (FileExistsError, NotADirectoryError):
-            raise CheckpointError(f"it holds {str(target)!r} as file and as folder.") from None
+            raise CheckpointError(
+                f"it contains {str(target)!r} both as a file and as a folder."
+            ) from None
         with file:
             for chunk in member.chunks:
                 if cancel is not None and cancel.is_set():
-                    raise DownloadCancelled("Unpacking was called off. Nothing was kept.")
+                    raise DownloadCancelled("Unpacking was cancelled; nothing was kept.")
                 write_all(file, chunk)
 
 
@@ -190,8 +182,5 @@ def _identity(path: Path) -> dict[str, int]:
 
 
 def _sha256(path: Path) -> str:
-    digest = sha256()
     with path.open("rb", buffering=0) as file:
-        while chunk := file.read(_HASH_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

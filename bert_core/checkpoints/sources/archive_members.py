@@ -67,7 +67,7 @@ class Limits:
         self.files += 1
         self.bytes += member.size
         if self.files > MAX_FILES:
-            raise CheckpointError(f"it holds more than {MAX_FILES:,} files.")
+            raise CheckpointError(f"it contains more than {MAX_FILES:,} files.")
         if self.bytes > self.most:
             raise CheckpointError(
                 f"its {size_text(self.archive_bytes)} would unpack to {size_text(self.bytes)} or "
@@ -91,7 +91,7 @@ def archive_members(path: Path) -> Iterator[Member]:
             yield from _read_zip(path)
         else:
             found = "nothing" if not start else repr(start)
-            raise CheckpointError(f"a .tar.gz or .zip archive is expected; it begins with {found}.")
+            raise CheckpointError(f"expected a .tar.gz or .zip archive; it begins with {found}.")
 
 
 def target_of(name: str) -> Path | None:
@@ -106,15 +106,15 @@ def target_of(name: str) -> Path | None:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     refusal = None
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
-        refusal = "is an absolute name"
+        refusal = "is an absolute path"
     elif ".." in parts or "\\" in name:
         refusal = "leads out of its folder"
     elif len(parts) > _MAX_DEPTH or len(name) > 1_000 or any(len(part) > 200 for part in parts):
         refusal = "is too long or too deep"
     elif not name.isprintable() or re.search(r'[:*?"<>|]', name):
-        refusal = "has characters that no file name should have"
+        refusal = "has characters that are not allowed in file names"
     elif any(_WINDOWS.fullmatch(part) or part.endswith((" ", ".")) for part in parts):
-        refusal = "cannot be a file's name on every system"
+        refusal = "is not a valid file name on every system"
     if refusal:
         raise CheckpointError(f"its member {name[:100]!r} {refusal}.")
     leftover = "__MACOSX" in parts or any(p.startswith("._") or p == ".DS_Store" for p in parts)
@@ -145,18 +145,14 @@ def _read_tar_gz(file: BinaryIO, limit: int) -> Iterator[Member]:
     """Read a tar archive in one pass; `tarfile` parses only the headers.
 
     Its data filter is not used: it keeps links and changes absolute names; here both are rejected.
-
-    Args:
-        file: the archive, open for reading at its beginning.
-        limit: largest total size of its members in bytes.
     """
     stream = _Inflated(file, limit + _OVERHEAD)
     headers = _headers(stream)
     for number, info in enumerate(headers):
         if number >= _MAX_HEADERS:
-            raise CheckpointError(f"it holds more than {_MAX_HEADERS:,} members.")
+            raise CheckpointError(f"it contains more than {_MAX_HEADERS:,} members.")
         if info.size < 0 or (info.isdir() and info.size):
-            raise CheckpointError(f"its member {info.name[:100]!r} has a size that cannot be.")
+            raise CheckpointError(f"its member {info.name[:100]!r} has an impossible size.")
         if info.isdir():
             continue
         if info.type not in _FILES:
@@ -208,7 +204,7 @@ class _Inflated:
     def seek(self, place: int) -> None:
         """Skip forward to a position."""
         if place < self._place:
-            raise CheckpointError("a header in it is damaged (its size cannot be).")
+            raise CheckpointError("a header in it is damaged (its size is impossible).")
         for _ in self.chunks(place - self._place):
             pass
 
@@ -225,7 +221,7 @@ class _Inflated:
         while count:
             part = self._some(min(count, _CHUNK))
             if not part:
-                raise CheckpointError("it is cut: it ends inside a member.")
+                raise CheckpointError("it is truncated: it ends inside a member.")
             count -= len(part)
             yield part
 
@@ -235,23 +231,23 @@ class _Inflated:
         while part := self._some(_CHUNK):
             passed += len(part)
             if passed > _MAX_PADDING or any(part):
-                raise CheckpointError("it goes on after the end of its last member.")
+                raise CheckpointError("it continues after the end of its last member.")
 
     def _some(self, count: int) -> bytes:
         """Return `count` bytes; fewer only at the end."""
         try:
             found = self._gzip.read(count)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise CheckpointError(f"it is cut or damaged ({error}).") from None
+            raise CheckpointError(f"it is truncated or damaged ({error}).") from None
         self._place += len(found)
         if self._place > self._limit:
-            raise CheckpointError("it would unpack to far more than weights of its size.")
+            raise CheckpointError("it would unpack to far more than any model of its size.")
         return found
 
 
 def _no_plain_file(found: str, name: str) -> CheckpointError:
     return CheckpointError(
-        f"it holds {found}, {name[:100]!r}. Only plain files and folders are unpacked; pack the "
+        f"it contains {found}, {name[:100]!r}. Only plain files and folders are unpacked; pack the "
         "files themselves."
     )
 
@@ -282,11 +278,11 @@ def _read_zip(path: Path) -> Iterator[Member]:
             # A damaged offset in the table makes zipfile seek to a negative position: an OSError.
             archive = zipfile.ZipFile(file)
         except (*_DAMAGE, OSError) as error:
-            raise CheckpointError(f"it is cut or damaged ({error}).") from None
+            raise CheckpointError(f"it is truncated or damaged ({error}).") from None
         with archive:
             infos = archive.infolist()
             if len(infos) > MAX_FILES:
-                raise CheckpointError(f"it holds more than {MAX_FILES:,} files.")
+                raise CheckpointError(f"it contains more than {MAX_FILES:,} files.")
             for info in infos:
                 _check_kind(info)
             for info in infos:
@@ -304,8 +300,8 @@ def _check_kind(info: zipfile.ZipInfo) -> None:
         raise CheckpointError(f"its member {info.filename[:100]!r} is encrypted.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise CheckpointError(
-            f"its member {info.filename[:100]!r} is packed by method {info.compress_type}; only "
-            "stored and deflated ones are read."
+            f"its member {info.filename[:100]!r} is compressed by method {info.compress_type}; "
+            "expected stored or deflated."
         )
     if "\0" in info.orig_filename:
         raise CheckpointError(f"its member {info.filename[:100]!r} has a name with a NUL in it.")
@@ -322,4 +318,6 @@ def _contents(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes
     except (*_DAMAGE, OSError) as error:
         raise CheckpointError(f"its member {info.filename!r} is damaged ({error}).") from None
     if left:
-        raise CheckpointError(f"its member {info.filename!r} is cut: {left:,} bytes are missing.")
+        raise CheckpointError(
+            f"its member {info.filename!r} is truncated: {left:,} bytes are missing."
+        )

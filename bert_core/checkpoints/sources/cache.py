@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
 from bert_core.errors import DownloadCancelled, DownloadError
+from bert_core.small_files import replacing
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -66,12 +66,8 @@ def read_record(path: Path) -> dict[str, Any]:
 def write_record(path: Path, values: dict[str, Any]) -> None:
     """Write a record atomically: a reader sees either the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{token_hex(4)}")
-    try:
-        fresh.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(path) as draft:
+        draft.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
 
 
 def write_all(file: IO[bytes] | io.FileIO, chunk: bytes | memoryview) -> None:
@@ -95,7 +91,7 @@ def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Ite
     lock = FileLock(place / f"{key}.lock")
     while not _acquired(lock):
         if cancel is not None and cancel.is_set():
-            raise DownloadCancelled("Called off while another process was at the same work.")
+            raise DownloadCancelled("Cancelled while another process was doing the same work.")
     try:
         yield
     finally:
@@ -119,11 +115,6 @@ def _acquired(lock: "FileLock") -> bool:
 def check_space(folder: Path, needed: int, what: str) -> None:
     """Check for enough free disk space before writing.
 
-    Args:
-        folder: destination; may not exist yet.
-        needed: bytes required.
-        what: what requires them, for the message.
-
     Raises:
         DownloadError: there is not enough space.
     """
@@ -134,8 +125,8 @@ def check_space(folder: Path, needed: int, what: str) -> None:
     if needed + _MARGIN > free:
         raise DownloadError(
             f"The disk is too full: {what} needs {size_text(needed)}, and {size_text(_MARGIN)} "
-            f"more must stay free; {folder} has {size_text(free)} free. Make room, or name another "
-            f"place with cache_dir= or {CACHE_VARIABLE}."
+            f"more must stay free; {folder} has {size_text(free)} free. Make room, or choose "
+            f"another folder with cache_dir= or {CACHE_VARIABLE}."
         )
 
 
@@ -144,12 +135,12 @@ def disk_error(error: OSError, folder: Path, what: str) -> DownloadError:
     if error.errno in _FULL:
         return DownloadError(
             f"{what} does not fit: the disk of {folder}, or your share of it, is full. What was "
-            f"written has been removed. Make room, or name another place with cache_dir= or "
-            f"{CACHE_VARIABLE}."
+            f"written has been removed. Make room, or choose another folder with cache_dir= "
+            f"or {CACHE_VARIABLE}."
         )
     reason = error.strerror or type(error).__name__
     return DownloadError(
-        f"{what} cannot be kept in {folder}: {reason}. Name another place with cache_dir= or "
+        f"{what} cannot be stored in {folder}: {reason}. Choose another folder with cache_dir= or "
         f"{CACHE_VARIABLE}."
     )
 

@@ -18,7 +18,6 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
@@ -39,6 +38,7 @@ from bert_core.checkpoints.sources.hub_names import (
 )
 from bert_core.checkpoints.sources.transfer import Meter, Progress, watched
 from bert_core.errors import DownloadError
+from bert_core.small_files import replacing
 
 # -- the plan -------------------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class DownloadPlan:
 
     @property
     def folder(self) -> Path:
-        """The folder that holds the files once fetched."""
+        """The folder of the files once they are fetched."""
         return self.storage / "snapshots" / self.commit
 
 
@@ -147,7 +147,7 @@ def plan_download(
         return _plan_of(held, name, revision, cache, token)
     if offline():
         raise DownloadError(
-            f"{name} is not on this machine, and the environment forbids asking the Hub "
+            f"{name} is not on this machine, and the environment forbids requests to the Hub "
             "(HF_HUB_OFFLINE)."
         )
     try:
@@ -175,7 +175,7 @@ def _plan_from(
     """Build a plan from the Hub's answer."""
     commit = found.sha
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
-        raise DownloadError(f"{name}: what answers is not the Hub; it names no commit.")
+        raise DownloadError(f"{name}: the server that answered is not the Hub; it gave no commit.")
     listed = {file.rfilename: file for file in found.siblings or ()}
     folder = _storage(cache, name) / "snapshots" / commit
     files = []
@@ -233,7 +233,6 @@ def _storage(cache: Path, name: str) -> Path:
 # -- the download ---------------------------------------------------------------------------------
 
 _PATIENCE = 300.0  # seconds for one of the client's chunks of 10 MiB: less than 35 kB/s
-_HASH_CHUNK = 2**20
 _LOCK_SECONDS = 0.05
 
 
@@ -278,9 +277,6 @@ def remove_leftovers(storage: Path) -> None:
 
     The client starts every download under a new name, so it never resumes them. Partial files
     whose lock is held are kept: another process is downloading them.
-
-    Args:
-        storage: the model's folder in the cache.
     """
     for part in list(storage.glob("blobs/*.incomplete")):
         from filelock import FileLock
@@ -344,12 +340,14 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
     )
     meter.add(before + file.size - meter.done)  # the client shows no bar for small or shared files
     if Path(found) != path:
-        raise DownloadError(f"{plan.name}: the Hub gave {file.name} of another commit. Try again.")
+        raise DownloadError(
+            f"{plan.name}: the Hub sent {file.name} from another commit. Try again."
+        )
     if not _is_listed(path, file):
         _remove(path)
         raise DownloadError(
-            f"{plan.name}: {file.name} arrived with other contents than the Hub lists (their "
-            "digests differ). It has been removed. Try again."
+            f"{plan.name}: {file.name} does not match the digest that the Hub lists. It has been "
+            "removed. Try again."
         )
 
 
@@ -365,8 +363,7 @@ def _is_listed(path: Path, file: PlannedFile) -> bool:
     else:
         return True
     with path.open("rb", buffering=0) as opened:
-        while chunk := opened.read(_HASH_CHUNK):
-            digest.update(chunk)
+        hashlib.file_digest(opened, lambda: digest)
     return digest.hexdigest() == expected
 
 
@@ -381,9 +378,5 @@ def _note_commit(plan: DownloadPlan) -> None:
     """Record the commit of a branch, once all its files are cached."""
     place = plan.storage / "refs" / plan.revision
     place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = place.with_name(f".{place.name}.{token_hex(4)}")
-    try:
-        fresh.write_text(plan.commit, encoding="ascii")
-        os.replace(fresh, place)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(place) as draft:
+        draft.write_text(plan.commit, encoding="ascii")

@@ -61,12 +61,7 @@ def explained(
 ) -> Exception:
     """Translate an exception of the client into one of our errors.
 
-    Args:
-        error: any exception.
-        name: the repository.
-        revision: its revision.
-        folder: the cache folder.
-        anonymous: no token was sent on purpose, so the message should not suggest one.
+    If no token was sent on purpose (`anonymous`), the message does not suggest one.
     """
     from huggingface_hub import errors
 
@@ -74,21 +69,21 @@ def explained(
         return error
     if anonymous and isinstance(error, errors.GatedRepoError):
         return DownloadError(
-            f"{name} is given only to people who agreed to its terms; nothing is fetched here in "
-            "anybody's name."
+            f"{name} is available only to people who accepted its terms; this server downloads "
+            "only public models."
         )
     if isinstance(error, errors.GatedRepoError):
         return DownloadError(
-            f"{name} is given only to people who agreed to its terms on its page on the Hub. Do "
-            "so, log in (`hf auth login`) or set HF_TOKEN, and try again."
+            f"{name} is available only to people who accepted its terms on its page on the Hub. "
+            "Do so, log in (`hf auth login`) or set HF_TOKEN, and try again."
         )
     if isinstance(error, errors.RevisionNotFoundError):
         return DownloadError(f"{name} is on the Hub, but has no revision {revision!r}.")
     if isinstance(error, errors.EntryNotFoundError) and isinstance(error, errors.HfHubHTTPError):
         return DownloadError(f"{name} lists a file that the Hub does not have. Try again later.")
     if isinstance(error, errors.RepositoryNotFoundError):
-        log_in = "for a private one log in (`hf auth login`) or set HF_TOKEN."
-        log_in = "what is private is not fetched here." if anonymous else log_in
+        log_in = "for a private model log in (`hf auth login`) or set HF_TOKEN."
+        log_in = "private models are not downloaded here." if anonymous else log_in
         return DownloadError(
             f"There is no {name!r} on the Hub, or it is private. Check the name; {log_in}"
         )
@@ -110,12 +105,12 @@ def unreachable(error: Exception) -> bool:
 def _answer(status: int) -> str:
     if status in (401, 403):
         return (
-            f"the Hub does not give it to you ({status}). Is the token in HF_TOKEN still valid, "
-            "and allowed to read this repository?"
+            f"the Hub denies access ({status}). Check that the token in HF_TOKEN is valid and may "
+            "read this repository."
         )
     if status == 429:
-        return "the Hub has had too many requests from here (429). Try again in some minutes."
-    return f"the Hub answers with an error ({status}). Try again later."
+        return "the Hub received too many requests from here (429). Try again in a few minutes."
+    return f"the Hub returned an error ({status}). Try again later."
 
 
 def _silence(error: BaseException) -> str:
@@ -126,17 +121,17 @@ def _silence(error: BaseException) -> str:
         names.update(cls.__name__ for cls in type(link).__mro__)
         link = link.__cause__ or link.__context__
     if "OfflineModeIsEnabled" in names:
-        return "the environment forbids asking the Hub (HF_HUB_OFFLINE)."
+        return "the environment forbids requests to the Hub (HF_HUB_OFFLINE)."
     if "TimeoutException" in names or "TimeoutError" in names:
-        return "the Hub does not answer in time. Try again later."
+        return "the Hub did not answer in time. Try again later."
     if "ProxyError" in names:
-        return "the proxy does not pass the request on."
+        return "the proxy did not forward the request."
     if names & {"RemoteProtocolError", "ReadError"}:
-        return "the line to the Hub broke. Try again."
+        return "the connection to the Hub broke. Try again."
     if names & {"NetworkError", "ConnectError", "ConnectionError"}:
-        return "the Hub cannot be reached. Is there a network? Copies on this machine still load."
+        return "the Hub cannot be reached. Check the network; models on this machine still load."
     if "ValueError" in names or "FileMetadataError" in names:
-        return "what answers is not the Hub, or not well. Is there a login page in between?"
+        return "the answer is not one that the Hub gives. Check for a login page in between."
     if type(error) is OSError:
-        return "a file that arrived is not as long as the Hub says. Try again."
+        return "a downloaded file does not have the length that the Hub lists. Try again."
     return f"the download failed ({type(error).__name__})."

@@ -1,6 +1,6 @@
 """Names on the Hugging Face Hub: model ids, and the files of a model that are needed.
 
-A repository often holds the same weights five times, in formats for five libraries; only the
+A repository often contains the same weights five times, in formats for five libraries; only the
 files that are needed are fetched.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from bert_core.checkpoints.formats.weights import INDEX, PICKLE, SAFETENSORS
 from bert_core.checkpoints.settings import CONFIG_NAMES
 from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.small_files import listed
 
 # -- models ---------------------------------------------------------------------------------------
 
@@ -68,9 +69,9 @@ def hub_id(text: str) -> str:
     if is_hub_id(text):
         return text
     raise InputError(
-        f"{_short(text)} is no id on the Hugging Face Hub. Expected owner/name in letters, digits, "
-        "dots, hyphens and underscores, such as google-bert/bert-base-uncased, or a short name "
-        "such as bert-base-uncased."
+        f"{_short(text)} is not an id on the Hugging Face Hub. Expected owner/name in letters, "
+        "digits, dots, hyphens and underscores, such as google-bert/bert-base-uncased, or "
+        "a short name such as bert-base-uncased."
     )
 
 
@@ -106,8 +107,8 @@ def checked_revision(revision: str | None) -> str:
         or "" in parts
     ):
         raise InputError(
-            f"{_short(str(revision))} is no revision. Expected a branch, a tag or a commit, such "
-            "as main."
+            f"{_short(str(revision))} is not a revision. Expected a branch, a tag or a commit, "
+            "such as main."
         )
     return revision
 
@@ -130,11 +131,6 @@ _HEAD = re.compile(r"heads/[A-Za-z]+/(config\.json|model\.safetensors)")
 def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     """Choose the files to fetch, small ones first.
 
-    Args:
-        names: the files in the repository.
-        part: the part requested.
-        repository: its name in messages.
-
     Raises:
         MissingFileError: the requested part is missing.
         CheckpointError: it exists only in a form that this package does not read.
@@ -143,15 +139,15 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     if part is Part.TOKENIZER:
         if VOCABULARY not in tokenizer:
             raise MissingFileError(
-                f"{repository} has no {VOCABULARY}; its tokenizer is of another kind than BERT's. "
-                f"Found: {_listed(names)}."
+                f"{repository} has no {VOCABULARY}; its tokenizer is not BERT's. "
+                f"Found: {listed(names)}."
             )
         return tokenizer
     config = [name for name in CONFIG_NAMES if name in names][:1]
     if not config:
         raise MissingFileError(
-            f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is no BERT. Found: "
-            f"{_listed(names)}."
+            f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is not a BERT model. Found: "
+            f"{listed(names)}."
         )
     if part is Part.CONFIG:
         return config
@@ -160,8 +156,8 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         expected = f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or {_CKPT}"
         expected = _CKPT if part is Part.TENSORFLOW else expected
         raise CheckpointError(
-            f"{repository} has no weights that can be read here. Expected {expected}. Found: "
-            f"{_listed(names)}."
+            f"{repository} has no weights in a supported format. Expected {expected}. Found: "
+            f"{listed(names)}."
         )
     heads = sorted(name for name in names if _HEAD.fullmatch(name))
     card = [_CARD] if _CARD in names else []
@@ -203,9 +199,3 @@ def _is_whole(weights: list[str]) -> bool:
     if weights and _TENSORFLOW.fullmatch(weights[0]):
         return any(name.endswith(".index") for name in weights) and len(weights) > 1
     return bool(weights) and weights != [INDEX]
-
-
-def _listed(names: Collection[str]) -> str:
-    shown = sorted(names)[:12]
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return (", ".join(shown) or "nothing") + more

@@ -35,8 +35,8 @@ def given_name(name_or_path: Any, options: dict[str, Any]) -> Any:
     given = [name for name in names if name is not None]
     if len(given) != 1:
         raise InputError(
-            f"from_pretrained was given {len(given)} names of a model; expected one: a folder, an "
-            f"archive, a bundled name or a Hub id, first or as {_CLASSIC_NAME}=."
+            f"from_pretrained was given {len(given)} models; expected one: a folder, an archive, a "
+            f"bundled name or a Hub id, as the first argument or as {_CLASSIC_NAME}=."
         )
     return given[0]
 
@@ -107,8 +107,8 @@ def _archive(
     if path.is_file() and path.name.lower().endswith(ARCHIVE_ENDINGS):
         return open_archive(path, cache_folder(cache_dir), cancel)
     raise CheckpointError(
-        f"{path} is not a folder, and no archive ({', '.join(ARCHIVE_ENDINGS)}) either. Give the "
-        "folder it lies in."
+        f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
+        "folder that contains it."
     )
 
 

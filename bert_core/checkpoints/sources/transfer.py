@@ -124,14 +124,13 @@ def _watch(
     seen, since = -1, time.monotonic()
     while wait([future], timeout=_TICK).not_done:
         if cancel is not None and cancel.is_set():
-            raise DownloadCancelled(f"{what}: called off. Nothing of it was kept.")
+            raise DownloadCancelled(f"{what}: cancelled; nothing was kept.")
         if meter.done != seen:
             seen, since = meter.done, time.monotonic()
             report(seen, meter.total)
         elif time.monotonic() - since > patience:
             raise DownloadError(
-                f"{what}: nothing arrived for {patience:.0f} seconds, so it was given up. Try "
-                "again later."
+                f"{what}: no data arrived for {patience:.0f} seconds. Try again later."
             )
     if future.exception() is None:
         report(meter.done, meter.total)

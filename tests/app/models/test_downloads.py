@@ -1,4 +1,4 @@
-"""Downloads that visitors ask for: shared, bounded, called off by the last who leaves."""
+"""Downloads requested by visitors: shared, bounded, cancelled when the last one leaves."""
 
 import hashlib
 import logging
@@ -88,7 +88,7 @@ def test_what_the_operator_fetched_with_a_token_stays_theirs(
     assert resolve(NAME).is_dir()
     for wanted in (HubId(NAME), HubId(NAME, model.commit)):
         assert copy_here(wanted) is None
-        with pytest.raises(DownloadError, match="what is private is not fetched here"):
+        with pytest.raises(DownloadError, match="private models are not downloaded here"):
             look_up(wanted)
 
 
@@ -96,10 +96,10 @@ def test_what_the_operator_fetched_with_a_token_stays_theirs(
     ("trouble", "error", "says"),
     [
         ("unknown", DownloadError, "There is no 'someone/gone' on the Hub"),
-        ("no model", MissingFileError, "so it is no BERT"),
-        ("no weights", CheckpointError, "has no weights that can be read here"),
+        ("no model", MissingFileError, "so it is not a BERT model"),
+        ("no weights", CheckpointError, "has no weights in a supported format"),
         ("dead", DownloadError, "the Hub cannot be reached"),
-        ("broken", DownloadError, r"answers with an error \(500\)"),
+        ("broken", DownloadError, r"returned an error \(500\)"),
         ("busy", DownloadError, r"too many requests from here \(429\)"),
         ("no revision", DownloadError, "has no revision 'v9'"),
     ],
@@ -133,7 +133,7 @@ def test_a_model_beyond_a_limit_is_refused_with_both_numbers(
             with pytest.raises(InputError, match=r"has 1\.\d MB; .* at most 1\.0 MB"):
                 look_up(HubId(NAME))
     monkeypatch.setenv("BERT_EXPLORER_DISK", "1")
-    with pytest.raises(InputError, match=r"needs 1\.\d MB.* at most 1\.0 MB .* 0 bytes are taken"):
+    with pytest.raises(InputError, match=r"needs 1\.\d MB.* at most 1\.0 MB .* 0 bytes are in use"):
         look_up(HubId(NAME))
 
 
@@ -217,7 +217,7 @@ def test_the_last_who_leaves_calls_it_off_and_nothing_is_left(
     assert ticket.leave() == 0
     until(lambda: downloads.under_way() == 0)
     until(lambda: files_in(place) == [])
-    assert "called off" in ticket.ask().says
+    assert "cancelled" in ticket.ask().says
     assert NAME not in offers()
     loopback.faults.clear()
     assert ended(downloads.join(look_up(HubId(NAME)))).state is State.DONE
@@ -236,13 +236,13 @@ def test_who_comes_while_it_is_called_off_gets_a_download_of_their_own(
     assert ended(downloads.join(plan)).state is State.DONE
 
 
-def test_a_download_that_nobody_asks_after_is_called_off(
+def test_a_download_without_waiting_visitors_is_cancelled(
     model: Repository, loopback: Loopback, place: Path
 ) -> None:
     slow(loopback, model)
     downloads = Downloads(patience=0.3)
     ticket = downloads.join(look_up(HubId(NAME)))
-    for _ in range(4):  # longer than the patience, but somebody asks
+    for _ in range(4):  # longer than the patience, but a visitor asks
         assert ticket.ask().state is State.RUNNING
         time.sleep(0.1)
     until(lambda: downloads.under_way() == 0)
@@ -257,7 +257,7 @@ def test_a_bounded_number_at_once(
     slow(loopback, model)
     downloads = Downloads()
     first = downloads.join(look_up(HubId(NAME)))
-    with pytest.raises(InputError, match=f"is downloading {NAME}, and no more"):
+    with pytest.raises(InputError, match=f"is downloading {NAME}, the most"):
         downloads.join(look_up(HubId("someone/else")))
     with pytest.raises(InputError, match="Another version"):
         downloads.join(look_up(HubId(NAME, model.commit)))
@@ -277,7 +277,7 @@ def test_room_that_others_will_take_counts(
     downloads = Downloads()
     other = look_up(HubId("someone/else"))
     first = downloads.join(look_up(HubId(NAME)))
-    with pytest.raises(InputError, match="are taken"):
+    with pytest.raises(InputError, match="are in use"):
         downloads.join(other)
     first.leave()
     until(lambda: downloads.under_way() == 0)
@@ -286,8 +286,8 @@ def test_room_that_others_will_take_counts(
 @pytest.mark.parametrize(
     ("trouble", "says"),
     [
-        ("other bytes", "other contents than the Hub lists"),
-        ("gone", "lists a file that the Hub does not have|answers with an error"),
+        ("other bytes", "not match the digest that the Hub lists"),
+        ("gone", "lists a file that the Hub does not have|returned an error"),
         ("dead", "cannot be reached|line to the Hub broke"),
         ("another kind", "model_type|gpt2"),
     ],
@@ -327,9 +327,7 @@ def test_a_full_disk_is_told_without_its_path(
     plan = look_up(HubId(NAME))
     monkeypatch.setattr("bert_core.checkpoints.sources.cache._MARGIN", 2**62)
     status = ended(Downloads().join(plan))
-    assert status.says == (
-        f"There is no room for {NAME} on this server, or its disk cannot be written to."
-    )
+    assert status.says == (f"This server cannot store {NAME}: its disk is full or not writable.")
 
 
 def test_a_bug_is_noted_without_what_a_visitor_typed(
@@ -339,7 +337,7 @@ def test_a_bug_is_noted_without_what_a_visitor_typed(
         raise KeyError(plan.name)
 
     status = ended(Downloads(fetch=broken).join(look_up(HubId(NAME))))
-    assert "something broke on our side" in status.says
+    assert "an internal error occurred" in status.says
     assert "KeyError" in caplog.text
     assert "tiny-bert" not in caplog.text
 

@@ -107,7 +107,7 @@ def test_models_leave_when_they_take_more_memory_than_allowed() -> None:
     assert store.names() == ("huge",)
 
 
-def test_a_failed_load_evicts_nobody_and_is_tried_again() -> None:
+def test_a_failed_load_evicts_no_engine_and_is_tried_again() -> None:
     attempts: list[str] = []
 
     def load(name: str) -> Engine:

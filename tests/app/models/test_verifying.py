@@ -1,4 +1,4 @@
-"""Verifying a model: one run for all who ask meanwhile, a new one for whoever comes later."""
+"""Verifying a model: one run for everyone who asks during it, a new one for later requests."""
 
 import threading
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def test_thirty_who_press_at_once_never_compute_beside_each_other() -> None:
     assert len(outcomes) == 30
     assert all(isinstance(each, Verification) and each.report is REPORT for each in outcomes)
     times = {each.began for each in outcomes if isinstance(each, Verification)}
-    # Whoever came when the first run was over had one more; nobody had one beside it.
+    # A request after the first run starts another; no two runs overlap.
     assert slow.runs == len(times)
     assert slow.most == 1
 

@@ -13,6 +13,7 @@ from app.models import downloads as downloads_module
 from app.models.downloads import Downloads, State
 from app.models.hub import HubId, copy_here, look_up
 from app.streamlit_kit import hub_dialog as dialog_module
+from app.streamlit_kit import visitor as visitor_module
 from app.streamlit_kit.hub_dialog import may_download
 from tests.loopback import Fault, Loopback, Repository
 
@@ -51,11 +52,11 @@ def page_with_dialog() -> None:
     """A page whose dialog is always open: AppTest runs whole scripts only."""
     import streamlit as st
 
-    from app.streamlit_kit.frame import heading
+    from app.streamlit_kit.frame import top
     from app.streamlit_kit.hub_dialog import hub_dialog
 
     st.session_state.setdefault("open", True)
-    offer = heading("tokenizer", "Tokenizer")
+    _, offer = top("tokenizer", "Tokenizer", "")
     st.caption(f"works with {offer.name}")
     if st.session_state.open and "_hub_ticket" not in st.session_state:
         hub_dialog()
@@ -137,7 +138,7 @@ def test_while_it_loads_the_page_works_and_the_way_out_works_too(
     assert "Cancel" in labels(at)
     at.session_state["open"] = False
     press(at, "Cancel")
-    assert "was called off; nothing of it is kept" in said(at)
+    assert "was cancelled; nothing was kept" in said(at)
     assert "Cancel" not in labels(at)
     press(at, "Dismiss")
     assert said(at) == ""
@@ -164,10 +165,10 @@ def test_who_leaves_others_waiting_is_told_so(model: Repository, loopback: Loopb
 @pytest.mark.parametrize(
     ("name", "revision", "says"),
     [
-        ("not an id", "", "is no id on the Hugging Face Hub"),
-        ("../../etc/passwd", "", "is no id"),
-        ("![x](http://a.example/x.png)", "", "is no id"),
-        (NAME, "../x", "is no revision"),
+        ("not an id", "", "is not an id on the Hugging Face Hub"),
+        ("../../etc/passwd", "", "is not an id"),
+        ("![x](http://a.example/x.png)", "", "is not an id"),
+        (NAME, "../x", "is not a revision"),
         (NAME, "v9", "has no revision 'v9'"),
         ("someone/gone", "", "There is no 'someone/gone' on the Hub"),
     ],
@@ -191,7 +192,7 @@ def test_a_download_that_fails_says_why_on_the_page(
     at = ask(opened(), NAME)
     press(at, next(label for label in labels(at) if label.startswith("Download")))
     until_arrived(at)
-    assert "other contents than the Hub lists" in said(at)
+    assert "not match the digest that the Hub lists" in said(at)
     assert worked_with(at) == f"works with {tiny_model.name}"
 
 
@@ -207,7 +208,7 @@ def test_one_too_many_is_told_in_the_dialog(
     ticket = dialog_module.DOWNLOADS.join(look_up(HubId(NAME)))
     at = ask(opened(), "someone/else")
     press(at, next(label for label in labels(at) if label.startswith("Download")))
-    assert "and no more at once" in said(at)
+    assert "the most it does at once" in said(at)
     assert ticket.ask().state is State.RUNNING
 
 
@@ -237,10 +238,10 @@ def test_strangers_download_nothing_unless_the_operator_says_so(
     assert may_download() is may
 
 
-def test_a_stranger_is_told_and_nobody_is_asked(
+def test_a_remote_visitor_is_told_and_no_request_is_sent(
     model: Repository, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialog_module, "_is_local", lambda: False)
+    monkeypatch.setattr(visitor_module, "is_local", lambda: False)
     at = ask(opened(), NAME)
     assert f"This server has no copy of {NAME}, and it downloads nothing for visitors" in said(at)
     assert loopback.log == []

@@ -1,4 +1,4 @@
-"""Archives behind an address: fetched, carried on, asked about again; never half-written."""
+"""Archives at an address: downloaded, resumed, revalidated; never half-written."""
 
 import hashlib
 import io
@@ -141,7 +141,7 @@ def test_redirects_are_followed(loopback, address, cache):
 
 def test_a_proxy_of_the_environment_is_used(loopback, address, cache, monkeypatch):
     monkeypatch.setenv("http_proxy", loopback.url)
-    with pytest.raises(DownloadError):  # what stands for a proxy here knows no such path
+    with pytest.raises(DownloadError):  # the stand-in for a proxy has no such path
         fetch("http://model.invalid/files/x.zip", cache)
     assert loopback.log
 
@@ -191,7 +191,7 @@ def test_a_line_that_breaks_again_and_again_is_carried_on_while_something_arrive
 
 def test_a_line_that_always_breaks_is_given_up_and_nothing_kept(loopback, address, cache):
     loopback.faults[PATH] = Fault(cut=1_000, headers={"ETag": 'W/"weak"'})
-    with pytest.raises(DownloadError, match="line broke 5 times"):
+    with pytest.raises(DownloadError, match="connection broke 5 times"):
         fetch(address, cache)
     assert_nothing_kept(cache)
 
@@ -364,7 +364,7 @@ def test_with_a_dead_server_the_copy_serves(loopback, address, cache, caplog):
     folder = fetch(address, cache)
     with loopback.dead():
         assert fetch(address, cache) == folder
-        assert "copy from before" in caplog.text
+        assert "earlier copy" in caplog.text
         with pytest.raises(DownloadError, match="no connection"):
             fetch(address, cache.with_name("empty"))
 
@@ -389,7 +389,7 @@ def test_a_refusal_is_said(loopback, address, cache, status):
 def test_a_slow_server_is_not_waited_for_for_ever(loopback, address, cache, monkeypatch):
     monkeypatch.setattr(address_module, "_TIMEOUTS", (0.3, 0.3))
     loopback.faults[PATH] = Fault(wait=1.0)
-    with pytest.raises(DownloadError, match="does not answer in time"):
+    with pytest.raises(DownloadError, match="did not answer in time"):
         fetch(address, cache)
     assert_nothing_kept(cache)
 
@@ -398,7 +398,7 @@ def test_a_trickle_is_given_up(loopback, address, cache, monkeypatch):
     monkeypatch.setattr(address_module, "_PATIENCE", 0.5)
     loopback.faults[PATH] = Fault(drip=0.2)
     began = time.monotonic()
-    with pytest.raises(DownloadError, match="nothing arrived"):
+    with pytest.raises(DownloadError, match="no data arrived"):
         fetch(address, cache)
     assert time.monotonic() - began < 10
     assert_nothing_kept(cache)
@@ -419,7 +419,7 @@ def test_a_slow_transfer_is_no_standstill(monkeypatch):
 
 def test_redirects_in_circles_are_given_up(loopback, address, cache):
     loopback.faults[PATH] = Fault(redirect=address)
-    with pytest.raises(DownloadError, match="circles"):
+    with pytest.raises(DownloadError, match="loop"):
         fetch(address, cache)
     assert len(loopback.log) <= 12
     assert_nothing_kept(cache)
@@ -450,7 +450,7 @@ def test_no_redirect_leads_from_https_to_http(tmp_path, monkeypatch, hops):
 @pytest.mark.parametrize("body", [b"<html>log in</html>", b"", b"PK\x03\x04 cut"])
 def test_what_is_no_archive_is_not_kept(loopback, address, cache, body):
     loopback.files[NAME] = body
-    with pytest.raises(CheckpointError, match=r"model.zip is not unpacked"):
+    with pytest.raises(CheckpointError, match=r"model.zip was not unpacked"):
         fetch(address, cache)
     assert_nothing_kept(cache)
 
@@ -487,7 +487,7 @@ def test_contents_are_taken_as_they_are_stored(loopback, address, cache):
     ["http://", "https:///x.zip", "http://:80/x.zip", "http://a:99999/x.zip", "http://[::1/x.zip"],
 )
 def test_what_is_no_address_is_refused(text, cache):
-    with pytest.raises(InputError, match="no address of an archive"):
+    with pytest.raises(InputError, match="not the address of an archive"):
         fetch(text, cache)
 
 
@@ -499,7 +499,7 @@ def test_passwords_and_keys_of_an_address_are_not_repeated(loopback, cache):
     assert "absent.zip" in str(caught.value)
 
 
-# -- called off, no room -------------------------------------------------------------------------
+# -- cancelled, disk full ------------------------------------------------------------------------
 
 
 def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache):
@@ -515,7 +515,7 @@ def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache)
     assert fetch(address, cache).is_dir()
 
 
-def test_whoever_waits_for_another_can_be_called_off(loopback, address, cache, monkeypatch):
+def test_waiting_for_another_process_can_be_cancelled(loopback, address, cache, monkeypatch):
     monkeypatch.setattr(address_module, "_CHUNK", 1_000)
     loopback.faults[PATH] = Fault(drip=0.0005)
     first = threading.Thread(target=fetch, args=(address, cache))

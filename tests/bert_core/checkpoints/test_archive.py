@@ -271,13 +271,13 @@ def test_a_full_disk_leaves_nothing(tmp_path, run_on_small_disk):
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write anywhere")
 def test_a_cache_that_cannot_be_written_is_said(tmp_path, cache):
     cache.mkdir(mode=0o500)
-    with pytest.raises(DownloadError, match="cannot be kept"):
+    with pytest.raises(DownloadError, match="cannot be stored"):
         open_archive(pack_zip(tmp_path / "model.zip", FILES), cache)
 
 
 def test_a_cache_that_is_a_file_is_said(tmp_path, cache):
     cache.write_bytes(b"x")
-    with pytest.raises(DownloadError, match="cannot be kept"):
+    with pytest.raises(DownloadError, match="cannot be stored"):
         open_archive(pack_zip(tmp_path / "model.zip", FILES), cache)
 
 
@@ -355,7 +355,7 @@ def test_two_members_for_one_place_are_refused(tmp_path, cache, pack, ending, na
         else nullcontext()
     ):
         path = pack(tmp_path / f"model{ending}", Twice())
-    with pytest.raises(CheckpointError, match=r"twice|as file and as folder"):
+    with pytest.raises(CheckpointError, match=r"twice|as a file and as a folder"):
         open_archive(path, cache)
     assert_nothing_kept(tmp_path, cache)
 
@@ -407,7 +407,7 @@ def test_a_zip_with_anything_but_files_is_refused(tmp_path, cache, kind):
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_ways_of_packing_are_refused(tmp_path, cache, method):
     path = pack_zip(tmp_path / "model.zip", FILES, compression=method)
-    with pytest.raises(CheckpointError, match="packed by method"):
+    with pytest.raises(CheckpointError, match="compressed by method"):
         open_archive(path, cache)
 
 
@@ -456,7 +456,7 @@ def test_a_bomb_of_zeros_behind_the_end_is_refused(tmp_path, cache):
     path = pack_tar(tmp_path / "model.tar.gz", FILES)
     raw = gzip.decompress(path.read_bytes())
     path.write_bytes(gzip.compress(raw + bytes(50_000_000), compresslevel=1))
-    with pytest.raises(CheckpointError, match="goes on after the end"):
+    with pytest.raises(CheckpointError, match="continues after the end"):
         open_archive(path, cache)
 
 
@@ -626,9 +626,9 @@ def test_hundreds_of_damaged_headers_end_in_our_errors(tmp_path, cache, pack, en
     ("files", "says"),
     [
         ({}, "nothing"),
-        ({"readme.txt": b""}, "neither its top"),
-        ({"a/b/config.json": b"{}"}, "neither its top"),
-        ({"a/config.json": b"{}", "b/config.json": b"{}"}, "2 folders"),
+        ({"readme.txt": b""}, "it has none"),
+        ({"a/b/config.json": b"{}"}, "it has none"),
+        ({"a/config.json": b"{}", "b/config.json": b"{}"}, "2 of its folders"),
     ],
 )
 @PACKERS

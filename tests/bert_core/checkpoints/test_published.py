@@ -25,7 +25,7 @@ TAGS = ["O", "B-MISC", "I-MISC", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I
 
 @pytest.fixture
 def publish(loopback, make_config, tmp_path):
-    """Put a model of a class on the Hub the way somebody else saved it."""
+    """Put a model of a class on the Hub as another program saved it."""
 
     def publish(name, cls, /, *, drop=(), keys=None, weights="safetensors", files=None, **changes):
         torch.manual_seed(3)
@@ -130,7 +130,7 @@ class Runs:
         return (exec, ("import pathlib; pathlib.Path('ran').touch()",))
 
 
-def test_a_classifier_in_an_old_pickle_without_labels_beside_one_nobody_may_open(
+def test_a_classifier_in_an_old_pickle_without_labels_beside_one_that_is_refused(
     publish, loopback, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

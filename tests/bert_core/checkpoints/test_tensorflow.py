@@ -309,7 +309,7 @@ def test_variables_of_an_optimizer_are_no_parameters(variable):
     assert published_name(variable) is None
 
 
-def test_heads_that_nobody_asked_for_are_reported_and_optimizers_are_not():
+def test_unrequested_heads_are_reported_and_optimizers_are_not():
     model = BertModel.from_pretrained(WRITTEN / "classifier")
     assert sorted(model.load_report.unexpected) == ["classifier.bias", "classifier.weight"]
 
@@ -374,7 +374,7 @@ def test_a_model_of_other_sizes_stays_as_it_was(make_config):
     with pytest.raises(CheckpointError, match=r"\(19, 16\).*\(20, 16\)"):
         load_tf_weights_in_bert(model, WRITTEN / "pretraining")
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-    with pytest.raises(CheckpointError, match=r"3 layers.*hold 2"):
+    with pytest.raises(CheckpointError, match=r"3 layers.*contain 2"):
         load_tf_weights_in_bert(BertModel(make_config(num_hidden_layers=3)), WRITTEN / "questions")
 
 

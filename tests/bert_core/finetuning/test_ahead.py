@@ -86,7 +86,7 @@ def test_builders_end_with_a_training_that_was_killed(folder: Path) -> None:
 
 
 def _runs(process: int) -> bool:
-    """Whether a process is there and no mere entry that nobody has collected."""
+    """Return whether a process is running, not a zombie."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

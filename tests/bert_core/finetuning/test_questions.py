@@ -1,4 +1,4 @@
-"""Windows of passages: answers at exactly their tokens, in every window that holds them."""
+"""Windows of passages: answers at exactly their tokens, in every window that contains them."""
 
 import random
 from collections.abc import Callable

@@ -235,7 +235,7 @@ def test_steps_after_the_end_are_refused() -> None:
     trainer = words_trainer(steps=1)
     trainer.step()
     assert trainer.done
-    with pytest.raises(InputError, match="of 1 steps is over"):
+    with pytest.raises(InputError, match="over after 1 steps"):
         trainer.step()
 
 

@@ -1,4 +1,4 @@
-"""Blocks of memory come back when, and only when, nobody holds them any more."""
+"""Blocks of memory are returned when, and only when, they are no longer in use."""
 
 import gc
 import threading
@@ -45,7 +45,7 @@ def test_a_block_is_used_again_once_it_is_free():
         lambda tensor: tensor.detach().permute(2, 0, 1),
     ],
 )
-def test_a_block_stays_with_whoever_holds_a_view_of_it(view):
+def test_a_block_stays_in_use_while_a_view_of_it_exists(view):
     blocks = Blocks(keep=2)
     held = view(blocks.empty(LARGE).fill_(7.0))
     gc.collect()

@@ -72,7 +72,7 @@ def test_a_short_lone_document_gives_swapped_negatives() -> None:
     ("documents", "options", "says"),
     [
         ([["alone"], ["alone"]], {}, "two sentences"),
-        ([["One.", "Two."]], {}, "one document only"),
+        ([["One.", "Two."]], {}, "only one document"),
         ([["One.", "Two."]], {"same_document": 0.8, "swapped": 0.4}, "at most 1"),
         ([["One.", "Two."]], {"swapped": -0.1}, "not below 0"),
     ],

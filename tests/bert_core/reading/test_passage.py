@@ -172,10 +172,10 @@ def test_texts_that_cannot_be_read_are_refused(
     reader: BertForQuestionAnswering, tokenizer: BertTokenizer
 ) -> None:
     for passage, question, told in (
-        (" ", "who", "passage holds nothing"),
-        ("cat", "\n", "question holds nothing"),
+        (" ", "who", "passage has no text"),
+        ("cat", "\n", "question has no text"),
         ("cat", "cat " * 25, "25 pieces; it may have at most 24, half of the 48"),
-        ("[SEP]", "who", "special tokens alone"),
+        ("[SEP]", "who", "only special tokens"),
     ):
         with pytest.raises(InputError, match=told):
             answer_question(reader, tokenizer, passage, question)

@@ -73,9 +73,7 @@ def test_of_equal_lines_the_last_counts_as_in_the_reference(tmp_path: Path) -> N
         (b"\x89PNG\r\n\x1a\n\0\0", "is not UTF-8"),
     ],
 )
-def test_a_vocabulary_nobody_can_use_is_refused(
-    tmp_path: Path, content: bytes, message: str
-) -> None:
+def test_an_unusable_vocabulary_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = written(tmp_path / "vocab.txt", content)
     with pytest.raises(CheckpointError, match=message):
         BertTokenizer(path)

@@ -1,0 +1,122 @@
+"""What each stage trains and on which data: pretraining, the long pretraining, the tasks."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from bert_core.finetuning import Trainer
+from bert_core.model.heads import BertForPreTraining
+from bert_core.text.tokenizer import BertTokenizer
+from training.corpus import EncodedText, load_corpus
+from training.long_mixture import LongMixture, LongSettings, long_part_loss
+from training.mixture import Mixture, MixtureSettings, part_loss
+from training.relations import Relations, kept_back_gaps
+from training.stage import Lesson, Say, StageSettings, train
+from training.start import start_model, warm_bias
+from training.task_model import TaskModel, start_task_model, task_loss
+from training.tasks import TaskMixture, TaskRows, TaskSettings, by_square_root
+from training.unseen import evaluation_lines, kept_back, without_known
+from training.way import measure_way
+
+
+def run_stage(
+    name: str,
+    settings: StageSettings,
+    sizes: Any,
+    say: Say = print,
+    stop: threading.Event | None = None,
+) -> Trainer:
+    """Run or resume the stage of this name, see `training.stage.train`."""
+    return train(settings, LESSONS[name](settings, sizes, say), say, stop)
+
+
+def pretraining_lesson(settings: StageSettings, sizes: MixtureSettings, say: Say = print) -> Lesson:
+    """Read the texts and prepare the pretraining."""
+    began = time.monotonic()
+    sizes = replace(sizes, seed=sizes.seed + settings.seed)
+    tokenizer, texts = _read(settings)
+    say(f"{_tokens(texts):,} tokens of text, {time.monotonic() - began:.0f} s")
+
+    def start(init: str) -> BertForPreTraining:
+        model = start_model(init)
+        warm_bias(model, texts)
+        return model
+
+    mixture = Mixture(texts, tokenizer.vocab, sizes)
+    return Lesson(start, mixture, part_loss, tokenizer, sizes.seed, asdict(sizes), _tokens(texts))
+
+
+def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) -> Lesson:
+    """Read the texts, remove what the model is measured on, and prepare the long pretraining."""
+    began = time.monotonic()
+    sizes = replace(sizes, seed=sizes.seed + settings.seed)
+    tokenizer, texts = _read(settings)
+    kept = [sentence for each in kept_back(texts).values() for sentence in each]
+    lines = evaluation_lines(tokenizer)
+    before = _sentences(texts)
+    texts = without_known(texts, kept, lines)
+    say(
+        f"{_tokens(texts):,} tokens of text, {before - _sentences(texts):,} of {before:,} "
+        "sentences left out because they are measured on or near to it, "
+        f"{time.monotonic() - began:.0f} s"
+    )
+    relations = Relations(settings.data, tokenizer, texts, lines)
+    mixture = LongMixture(texts, tokenizer.vocab, relations, sizes)
+    gaps = kept_back_gaps(settings.data)
+    return Lesson(
+        start_model,
+        mixture,
+        long_part_loss,
+        tokenizer,
+        sizes.seed,
+        asdict(sizes),
+        _tokens(texts),
+        measure=lambda model: measure_way(model, tokenizer, settings.data, kept, gaps),
+    )
+
+
+def task_lesson(settings: StageSettings, sizes: TaskSettings, say: Say = print) -> Lesson:
+    """Read texts and labelled rows and prepare all tasks together with pretraining."""
+    began = time.monotonic()
+    pretraining = replace(sizes.pretraining, seed=sizes.pretraining.seed + settings.seed)
+    sizes = replace(sizes, seed=sizes.seed + settings.seed, pretraining=pretraining)
+    tokenizer, texts = _read(settings)
+    rows = TaskRows.read(settings.data, sizes.seed, gapped=sizes.gapped > 0)
+    sizes = by_square_root(sizes, rows)
+    say(
+        f"{_tokens(texts):,} tokens of text, {len(rows.answered):,} questions and "
+        f"{len(rows.short):,} short ones, {len(rows.tags) + len(rows.partial_tags):,} tagged "
+        f"sentences, {len(rows.sentiment):,} with a sentiment, "
+        f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices, "
+        f"{len(rows.gapped):,} sentences with a gap; {time.monotonic() - began:.0f} s"
+    )
+
+    def start(init: str) -> TaskModel:
+        return start_task_model(start_model(init), init)
+
+    mixture = TaskMixture(rows, tokenizer, sizes, Mixture(texts, tokenizer.vocab, pretraining))
+    tasks = asdict(sizes)
+    record = {**tasks.pop("pretraining"), "tasks": tasks}
+    return Lesson(start, mixture, task_loss, tokenizer, sizes.seed, record, _tokens(texts))
+
+
+LESSONS: Mapping[str, Callable[[StageSettings, Any, Say], Lesson]] = {
+    "pretrain": pretraining_lesson,
+    "long": long_lesson,
+    "tasks": task_lesson,
+}
+
+
+def _read(settings: StageSettings) -> tuple[BertTokenizer, list[EncodedText]]:
+    tokenizer = BertTokenizer.from_pretrained(settings.init)
+    return tokenizer, load_corpus(settings.data, settings.cache or settings.work, tokenizer)
+
+
+def _tokens(texts: Sequence[EncodedText]) -> int:
+    return sum(len(text.ids) for text in texts)
+
+
+def _sentences(texts: Sequence[EncodedText]) -> int:
+    return sum(len(text.sentences) - 1 for text in texts)
