@@ -79,7 +79,7 @@ FEATURES = (
         icon=":material/format_line_spacing:",
         page="pages/3_next_sentence.py",
         group=TASKS,
-        see="See whether BERT believes that one text follows another.",
+        see="Does the second text follow the first? See what BERT answers.",
         beware="The model notices a change of topic far better than a break in logic.",
         needs=("BertForNextSentencePrediction",),
     ),
@@ -89,9 +89,8 @@ FEATURES = (
         icon=":material/quiz:",
         page="pages/5_qa.py",
         group=TASKS,
-        see="Ask a passage a question and see where BERT finds the answer.",
-        beware="The model marks the words that look most like an answer. It does not know whether "
-        "the passage is true.",
+        see="Ask a question; BERT marks the answer in a passage.",
+        beware="A likely answer need not be right, nor the passage true.",
         needs=("BertForQuestionAnswering",),
     ),
     Feature(
@@ -106,6 +105,27 @@ FEATURES = (
         needs=("BertForTokenClassification",),
     ),
     Feature(
+        slug="classification",
+        title="Classification",
+        icon=":material/category:",
+        page="pages/8_classification.py",
+        group=TASKS,
+        see="See which label BERT gives a text.",
+        beware="The model knows its own labels and no other: it must choose one even where none "
+        "fits.",
+        needs=("BertForSequenceClassification",),
+    ),
+    Feature(
+        slug="multiple_choice",
+        title="Multiple choice",
+        icon=":material/checklist:",
+        page="pages/9_multiple_choice.py",
+        group=TASKS,
+        see="Offer several endings or answers and see which one BERT chooses.",
+        beware="The best of the choices offered is not a true answer: all of them may be wrong.",
+        needs=("BertForMultipleChoice",),
+    ),
+    Feature(
         slug="attention",
         title="Attention",
         icon=":material/grid_on:",
@@ -114,6 +134,26 @@ FEATURES = (
         see="See where each head of each layer looks.",
         beware="Attention is not an explanation: it shows where a head looks, not why the model "
         "answers as it does.",
+    ),
+    Feature(
+        slug="input",
+        title="Inside the input",
+        icon=":material/input:",
+        page="pages/10_input.py",
+        group=INSIDE,
+        see="See the numbers that the first layer is given: word + position + segment.",
+        beware="Pieces with similar vectors are used in similar places. They need not mean the "
+        "same: opposites are used alike, too.",
+    ),
+    Feature(
+        slug="senses",
+        title="Senses",
+        icon=":material/scatter_plot:",
+        page="pages/11_senses.py",
+        group=INSIDE,
+        see="See one word in many sentences, and whether BERT keeps its meanings apart.",
+        beware="Vectors are alike because of all that sentences share: grammar, place and topic as "
+        "well as meaning. The plane shows only part of their differences.",
     ),
     Feature(
         slug="model_card",

@@ -22,7 +22,7 @@ from app.streamlit_kit import (
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
-from app.streamlit_kit.state import ON_SITE, fits_address
+from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.pictures import numbers
 from bert_core.reading.passage import Rules
 
@@ -45,7 +45,7 @@ def draw(page: Page) -> None:
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
-        most = count("Answers listed", (1, 20), key="answers", default=5)
+        most = count("Answers listed", (1, 20), key="answers", default=3)
         rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
     asked = questions(box)
     if not passage.strip() or not asked:
@@ -67,7 +67,7 @@ def draw(page: Page) -> None:
         title = "All questions as a table"
         show_html(numbers(view.overview(results, threshold), "qa-questions", title=title))
     show_markup(view.outcome(result, threshold), key="outcome")
-    attention_link(result)
+    attention_button(result)
     answers, ends, without, windows = st.tabs(TABS, key="tab", bind="query-params")
     with answers:
         if answers.open:
@@ -77,21 +77,20 @@ def draw(page: Page) -> None:
             draw_ends(page, result)
     with without:
         if without.open:
-            names = view.sentence_names(result)
-            own = list(names.values()).index(result.sentence_of_answer())
-            taken = st.selectbox("Take out", list(names), index=own, key="_without")
+            number = choose_sentence(result)
             with guarded():
-                changed = answer(result.without(names[taken]), result.question)
+                changed = None
+                if number is not None:
+                    changed = answer(result.without(number), result.question)
                 show_html(view.comparison(result, changed, threshold))
     with windows:
         if windows.open:
             if len(result.coverage.windows) > 1:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
-    model = page.engine.provenance.name
     page.finish(
         lambda: charts.kept(result, threshold),
-        lambda: view.snippet(result, model),
+        lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,
     )
@@ -114,23 +113,24 @@ def show_question(number: int) -> None:
     st.query_params[ASK] = str(number)
 
 
-def attention_link(result: QaResult) -> None:
-    """Link to the attention page with the question, the passage and the answer's row."""
-    part = result.part_around(fits_address)
-    if part is None or not fits_address(result.question) or not st.session_state.get(ON_SITE):
+def attention_button(result: QaResult) -> None:
+    """Offer the attention between the question and the passage, open on the answer's row."""
+    part = result.part_around()
+    if part is None or not st.session_state.get(ON_SITE):
         return
-    whole = part == (0, len(result.passage))
-    st.page_link(
-        feature("attention").page,
-        label="Attention between question and answer"
-        + ("" if whole else " (the sentences around it)"),
-        icon=":material/grid_on:",
-        query_params={
-            "text": result.question,
-            "text_pair": result.passage[slice(*part)],
-            "row": str(result.position_in(part)),
-        },
-    )
+    label = "Show attention"
+    if st.button(label, key="_attention", icon=":material/grid_on:", type="tertiary"):
+        texts = {"text": result.question, "text_pair": result.passage[slice(*part)]}
+        leave_for(feature("attention"), texts, {"row": str(result.position_in(part))})
+
+
+def choose_sentence(result: QaResult) -> int | None:
+    """Let the visitor choose the sentence to take out; None if there is only one."""
+    names = view.sentence_names(result)
+    if len(names) < 2:
+        return None
+    own = list(names.values()).index(result.sentence_of_answer())
+    return names[st.selectbox("Take out", list(names), index=own, key="_without")]
 
 
 def draw_answers(result: QaResult) -> None:
@@ -138,9 +138,10 @@ def draw_answers(result: QaResult) -> None:
     show_picture(charts.answers(result))
     show_html(view.answers_note(result))
     show_html(view.rejected(result))
-    if any(answer.count > 1 for answer in result.answers):
-        words, title = charts.describe_answers(result), "Every place of each answer"
-        show_table(view.places_table(result), alt=words, key="t_answers", title=title)
+    table = charts.answers_table(result).drop(columns="at")
+    if charts.is_cut(table):
+        words = charts.describe_answers(result)
+        show_table(table, alt=words, key="t_answers", title="Every place of each answer")
 
 
 def draw_ends(page: Page, result: QaResult) -> None:
@@ -158,9 +159,10 @@ def draw_ends(page: Page, result: QaResult) -> None:
         show_html(charts.overview(result, middle))
     show_picture(charts.curves(result, kind, middle))
     show_html(charts.curves_note(result, kind, middle))
-    if charts.is_cut(result):
+    table = charts.words_table(result).drop(columns="at")
+    if charts.is_cut(table):
         words = charts.describe_curves(result, kind)
-        show_table(charts.words_table(result), alt=words, key="t_words", title="Every word")
+        show_table(table, alt=words, key="t_words", title="Every word")
     scale = choose("Map of pairs: darkest", charts.SCALES, key="scale")
     show_picture(charts.pairs(result, scale))
     show_html(charts.pairs_note(result))

@@ -34,11 +34,12 @@ from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS
 from bert_core.model.outputs import ModelOutputs
-from bert_core.reading.running import Inputs, input_tensors
+from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
 from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
+_TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
 _HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
 
 
@@ -232,6 +233,44 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
+    def logits(
+        self,
+        cls: type[BertPreTrainedModel],
+        encodings: Sequence[Encoding],
+        progress: Progress | None = None,
+    ) -> Tensor:
+        """Score whole inputs, batching those of similar length.
+
+        Args:
+            cls: a class with one row of logits per input; for multiple choice, an input is one
+                choice with its context.
+            encodings: N inputs in any order.
+            progress: called after each batch with the number of inputs done and the total.
+
+        Returns:
+            (N, C) in the order of the inputs, on the CPU; C is 1 for multiple choice.
+
+        Raises:
+            InputError: there is no input, or one is longer than the model reads.
+        """
+        model, separately = self.model(cls), KINDS[cls.__name__].has_axis("N")
+        found: dict[int, Tensor] = {}
+        lengths = [len(encoding) for encoding in encodings]
+        for group in by_length(lengths, self._device, most=_TOGETHER) if encodings else ([],):
+            inputs = self._collate([encodings[number] for number in group])
+            ids, types, mask = (each[:, None] if separately else each for each in inputs)
+            outputs = PROCESSOR.run(
+                lambda: on_processor(
+                    model.run(ids, types, mask, attentions=False, hidden_states=False)  # noqa: B023
+                ),
+                tokens=ids.numel(),
+            )
+            assert outputs.logits is not None
+            found.update(zip(group, outputs.logits, strict=True))
+            if progress is not None:
+                progress(len(found), len(encodings))
+        return torch.stack([found[number] for number in range(len(found))])
+
     def attentions(self, encoding: Encoding) -> tuple[Tensor, ...]:
         """Return the attention of every head for one input: L times (H, T, T), on the CPU.
 
@@ -274,6 +313,22 @@ class Engine:
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
             )[0].cpu(),
+            tokens=input_ids.numel(),
+        )
+
+    def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
+        """Score the whole vocabulary in texts of equal length (a `Scorer` of `bert_core.reading`).
+
+        Args:
+            input_ids: (B, T), not longer than the model reads.
+            positions: (B, P).
+
+        Returns:
+            (B, P, V), on the CPU.
+        """
+        model, device = self.model(BertForMaskedLM), self._device
+        return PROCESSOR.run(
+            lambda: model.scores_at(input_ids.to(device), positions.to(device)).cpu(),
             tokens=input_ids.numel(),
         )
 

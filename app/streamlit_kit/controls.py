@@ -168,6 +168,21 @@ def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
     )  # fmt: skip
 
 
+def save_table(make: Callable[[], pd.DataFrame], name: str) -> None:
+    """Offer a table as CSV and as JSON, written only on request.
+
+    Args:
+        make: returns the table.
+        name: a file name without extension.
+    """
+    with st.container(horizontal=True, gap="small"):
+        save_csv("CSV", make, f"{name}.csv")
+        st.download_button(
+            "JSON", lambda: make().to_json(orient="records", indent=1).encode(), f"{name}.json",
+            "application/json", icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+
+
 def save_page(label: str, make: Callable[[], bytes], name: str) -> None:
     """Offer a standalone page as a file that is written only on request."""
     st.download_button(

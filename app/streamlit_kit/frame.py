@@ -81,8 +81,8 @@ def page_shell(slug: str) -> Iterator[Page]:
         slug: the page's name in the catalog.
     """
     row = feature(slug)
-    configure(row.title, slug)
     enter(slug)
+    configure(row.title, slug)
     picks: dict[str, Callable[[int], None]] = {}  # filled by the page
     mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
     tools, offer = top(slug, row.title, row.see)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.settings import ASSETS, ROOT
 from app.streamlit_kit.components import show_markup
+from app.streamlit_kit.history import by_history
 from app.words.html import Html, stylesheet
 from app.words.pictures import Picture, figure
 
@@ -34,7 +35,9 @@ def show_style(slug: str = "") -> None:
 
     This takes up no space.
     """
-    presenting = st.session_state.get(PRESENT, st.query_params.get(PRESENT) == "true")
+    presenting = st.query_params.get(PRESENT) == "true"
+    if not by_history():
+        presenting = st.session_state.get(PRESENT, presenting)
     more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
     show_html(stylesheet(style(slug) + more))
 

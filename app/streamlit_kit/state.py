@@ -1,23 +1,24 @@
 """The state of a page: its texts, its values in the address, and links to other pages.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
-page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
-which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
+page in the same state. Text boxes use the keys `text`, `text_pair`, `question` and `choices` on all
+pages, which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per
+page.
 """
 
 from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
+from app.streamlit_kit.history import by_history, read_whole_address
 from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 from bert_core.errors import InputError
 
-TEXT_KEYS = ("text", "text_pair", "question")
+TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
@@ -39,9 +40,11 @@ def enter(slug: str) -> None:
     st.session_state[_PAGE] = slug
     st.session_state[_LONG] = {}
     st.session_state[_LOST] = ()
+    if by_history() and before != slug:
+        read_whole_address()
     if not _takes_text(slug):
         return
-    if before is None or _by_history():
+    if before is None or by_history():
         _read_address(slug)
     elif before != slug:
         for key in TEXT_KEYS:
@@ -58,12 +61,6 @@ def _takes_text(slug: str) -> bool:
     return any(row.slug == slug and row.takes_text for row in FEATURES)
 
 
-def _by_history() -> bool:
-    """Return whether this run was caused by the browser's Back or Forward."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
-
-
 def _read_address(slug: str) -> None:
     """Fill the boxes with the texts of the address, also with those that it only refers to.
 
@@ -77,7 +74,7 @@ def _read_address(slug: str) -> None:
             st.session_state[key] = ""
         elif kept and key in kept:
             st.session_state[key] = kept[key]
-        elif _by_history():
+        elif by_history():
             st.session_state[key] = st.query_params.get(key, _first_text(slug, key))
 
 
@@ -90,9 +87,17 @@ def text_box(
     placeholder: str = "",
     first: str | None = None,
 ) -> str:
-    """Draw a text box that starts with the page's first example and is kept in the address.
+    """Draw a text box that is kept in the address.
 
     A text too long for an address is kept for its link (see `links`), and the page says so.
+
+    Args:
+        slug: the page.
+        label: what to write.
+        key: its name in the address.
+        height: in pixels; None for the height of the text.
+        placeholder: what an empty box suggests.
+        first: the text at first; None for that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
@@ -183,17 +188,24 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def leave_for(row: Feature, texts: Mapping[str, str]) -> None:
-    """Put texts into another page's boxes, by key, and go there.
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
 
     A box without a text of its own becomes empty: what an earlier text left in it would not
     belong to this one.
+
+    Args:
+        row: the other page.
+        texts: texts by the key of their box.
+        address: further parameters of its address.
     """
     for key in TEXT_KEYS:
         _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:

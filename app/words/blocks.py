@@ -28,6 +28,20 @@ def line(*children: Cell) -> Html:
     return tag("p", *children, class_="bx-line")
 
 
+def answer(says: Cell, *more: Cell, kind: str = "") -> Html:
+    """Draw the model's answer in words. It is never called right: the model may be wrong.
+
+    Args:
+        says: the answer.
+        more: a quieter line below it.
+        kind: "bx-against" for an answer that says no, "bx-open" for none; drawn with a dashed or
+            dotted edge.
+    """
+    first = tag("p", tag("span", "The model’s answer: ", class_="bx-quiet"), tag("strong", says))
+    second = line(*more) if more else join()
+    return tag("div", first, second, class_=f"bx-answer {kind}".strip(), role="status")
+
+
 def note(*children: Cell, caution: bool = False) -> Html:
     """Draw a framed note; a caution is framed more heavily, and its words say why."""
     return tag("p", *children, class_="bx-note bx-caution" if caution else "bx-note")

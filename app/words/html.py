@@ -24,7 +24,8 @@ _TAGS = frozenset(
 )
 # Attributes of SVG that HTML's rule for names would write in lower case.
 _CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
-          "pattern-units": "patternUnits"}  # fmt: skip
+          "pattern-units": "patternUnits", "text-length": "textLength",
+          "length-adjust": "lengthAdjust"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.

@@ -1,15 +1,18 @@
 """Notes shared by several pages.
 
 They cover, in this order: misfits of a model and what its files contain, what was cut from an
-input that was too long, calibration, and the verdict on an example.
+input that was too long, what the vocabulary cannot read, calibration, and the verdict on an
+example.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.catalog import Mark
-from app.results import Calibration, Cut
+from app.results import Calibration, Cut, Unread
 from app.settings import settings
+from app.words.blocks import hint
+from app.words.format import count
 from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
@@ -21,6 +24,7 @@ _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
 _WANTED = {
     "tokenizer": "A person would cut",
     "attention": "A person would link",
+    "senses": "A person would keep apart",
 }
 _NOTHING = {"ner": "nothing marked"}
 
@@ -158,6 +162,52 @@ def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
             tag("summary", f"Every piece that the {name} lost"),
             tag("p", join(*pieces, by=" "), beyond),
         ),
+    )
+
+
+def unread_note(found: Unread) -> Html:
+    """Say what the model's vocabulary cannot read of the input; empty if it reads everything."""
+    parts: list[Html | str] = []
+    if found.unknown:
+        shown = [tag("bdi", visible(word)) for word in found.unknown[:_FEW]]
+        rest = f" and {len(found.unknown) - _FEW:,} more" if len(found.unknown) > _FEW else ""
+        parts.append(join("It reads ", join(*shown, by=", "), f"{rest} as [UNK], a blank. "))
+    for script, words in found.scripts:
+        parts.append(
+            f"{count(words, 'word')} in {script} letters: its vocabulary hardly has any words of "
+            "this script. "
+        )
+    if found.crumbles:
+        parts.append(
+            f"{found.fragments:,} of {count(found.words, 'word')} fall into three or more pieces: "
+            "rare words, or another language. "
+        )
+    if not parts:
+        return join()
+    return tag(
+        "div",
+        tag("strong", "The model cannot read all of this. "),
+        *parts,
+        class_="bx-note bx-caution",
+        role="note",
+    )
+
+
+def calibration_line(calibration: Calibration, cases: str, *more: Html | str) -> Html:
+    """Say in one line whether probabilities are calibrated; the rest is in a fold.
+
+    Args:
+        calibration: what the probabilities were made with.
+        cases: what is right or wrong, in the plural.
+        more: what else is in the fold, before the explanation.
+    """
+    kind = "calibrated" if calibration.named else "not calibrated"
+    link = tag("a", "model card", href="model_card")
+    return tag(
+        "div",
+        hint(*more, calibrated(calibration, cases)),
+        tag("p", f"Probabilities: {kind} (", link, ")", class_="bx-line"),
+        class_="bx-scale",
     )
 
 

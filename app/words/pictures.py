@@ -10,6 +10,7 @@ a dash or a word does so too.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 import pandas as pd
 
@@ -18,8 +19,12 @@ from app.words.html import Html, join, tag, visible
 WIDE, NARROW = 760, 380
 """Widths in units of the drawing, which are pixels while the picture has its natural size."""
 
-_ROWS = 200  # of a table in the page; a longer one would slow every redraw down
+ROWS = 200
+"""The most rows of a table in the page: a longer one would slow every redraw down."""
+
 _BAR, _GAP = 24, 10
+_TRACK = 20
+_LETTER = 8.6  # mean width of a letter of 17 pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +33,8 @@ class Picture:
 
     Attributes:
         name: a file name without extension.
-        wide: the drawing for screens from 640 pixels, an `svg` element.
-        narrow: the same for a phone.
+        wide: the drawing for places wider than 38 rem, an `svg` element.
+        narrow: the same for a narrow column or a phone.
         alt: what it shows, in words.
         table: the numbers drawn.
     """
@@ -54,7 +59,10 @@ def picture(name: str, draw: Callable[[int], Html], *, alt: str, table: pd.DataF
 
 
 def figure(shown: Picture) -> Html:
-    """Draw a picture with its fold: the table of its numbers, and the files to save."""
+    """Draw a picture with its fold: the table of its numbers, and the files to save.
+
+    A table that is too long for the page is left to `streamlit_kit.show.show_table`.
+    """
     drawings = (
         tag("div", each, class_=f"bx-{size}")
         for size, each in (("wide", shown.wide), ("narrow", shown.narrow))
@@ -62,7 +70,9 @@ def figure(shown: Picture) -> Html:
     return tag(
         "figure",
         tag("div", *drawings, role="img", aria_label=visible(shown.alt), class_="bx-drawing"),
-        numbers(shown.table, shown.name, pictures=True),
+        numbers(shown.table, shown.name, pictures=True)
+        if len(shown.table) <= ROWS
+        else _files(shown.name, ["svg", "png"]),
         class_="bx-picture",
         data_name=shown.name,
     )
@@ -80,9 +90,14 @@ def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: st
     Raises:
         ValueError: the table is longer; it would be cut off.
     """
-    if len(table) > _ROWS:
-        raise ValueError(f"{len(table)} rows; a table in a page has at most {_ROWS}")
+    if len(table) > ROWS:
+        raise ValueError(f"{len(table)} rows; a table in a page has at most {ROWS}")
     kinds = (["svg", "png"] if pictures else []) + ["csv", "json"]
+    return _files(name, kinds, data_table(table, name), title=title or "Numbers and files")
+
+
+def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") -> Html:
+    """Draw a fold with a button for each kind of file."""
     buttons = (
         tag("button", kind.upper(), type="button", class_="bx-save", data_save=kind,
             aria_label=f"Save as {kind.upper()}")
@@ -90,9 +105,9 @@ def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: st
     )  # fmt: skip
     return tag(
         "details",
-        tag("summary", title or "Numbers and files"),
+        tag("summary", title),
         tag("p", "Save: ", *buttons, class_="bx-files"),
-        data_table(table, name),
+        *below,
         class_="bx-twin",
         data_name=name,
     )
@@ -152,6 +167,55 @@ def bars(
             tag("text", text, x=f"{left + length + 8:.2f}", y=middle, class_="bx-svg-value"),
         ]  # fmt: skip
     return svg(width, len(values) * (_BAR + _GAP), *rows)
+
+
+def captioned_bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    printed: Sequence[str],
+    *,
+    width: int,
+    top: float = 1.0,
+    marked: Sequence[bool] = (),
+) -> Html:
+    """Draw numbers as horizontal bars, each with a name above it that may be a sentence.
+
+    Args:
+        names: what the bars are; at most two lines are shown, all of it is in the table.
+        values: their lengths.
+        printed: the values as text.
+        width: of the drawing.
+        top: the value of a bar of full length, drawn as a pale track.
+        marked: bars to highlight with another colour and hatching; none if empty.
+    """
+    room = width - max(map(len, printed), default=0) * _LETTER - 16
+    rows: list[Html] = []
+    y = 0.0
+    for number, (name, value, text) in enumerate(zip(names, values, printed, strict=True)):
+        lines = _lines(name, int(width / _LETTER))
+        for line in lines:
+            rows.append(tag("text", line, x=0, y=f"{y + 11:g}"))
+            y += 23
+        length = max(1.5, room * min(1.0, value / top)) if value > 0 else 0
+        mark = bool(marked) and marked[number]
+        rows += [
+            tag("rect", x=0, y=f"{y:g}", width=f"{room:.2f}", height=_TRACK, class_="bx-svg-track"),
+            tag("rect", x=0, y=f"{y:g}", width=f"{length:.2f}", height=_TRACK,
+                class_="bx-svg-mark" if mark else "bx-svg-bar"),
+            tag("text", text, x=f"{room + 10:.2f}", y=f"{y + _TRACK / 2:g}",
+                class_="bx-svg-value"),
+        ]  # fmt: skip
+        y += _TRACK + 14
+    return svg(width, max(1, y - 10), *rows)
+
+
+def _lines(text: str, letters: int) -> list[str]:
+    """Break a text into at most two lines; what is left out is marked."""
+    wide = any(character > "\u2e80" for character in text)  # Chinese and the like: twice as wide
+    return wrap(
+        visible(" ".join(text.split())), letters // 2 if wide else letters,
+        max_lines=2, placeholder=" …",
+    ) or ["–"]  # fmt: skip
 
 
 def svg(width: float, height: float, *children: Html) -> Html:

@@ -37,7 +37,22 @@ function clicked(event) {
 }
 
 function pick(target) {
-  site.send({ name: target.dataset.pick, value: Number(target.dataset.value) });
+  const { pick: name, value } = target.dataset;
+  if (document.activeElement === target) keepFocus(`[data-pick="${name}"][data-value="${value}"]`);
+  site.send({ name, value: Number(value) });
+}
+
+// The answer may replace the element that was picked: its successor gets the focus.
+let watch = null;
+
+function keepFocus(selector) {
+  watch?.disconnect();
+  const mine = (watch = new MutationObserver(() => {
+    if (document.activeElement !== document.body) return;
+    document.querySelector(selector)?.focus({ preventScroll: true });
+  }));
+  mine.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => mine.disconnect(), 3000);
 }
 
 function pressed(event) {

@@ -87,29 +87,37 @@ TYPED = """drawn => {
 
 def use_ner(page: Page) -> None:
     write(page, "Text", "Zbigniew moved\n to <b>Paris</b>.")
-    drawn = page.locator(".bx-ner-text", has_text="Paris")
+    drawn = page.locator(".bx-wide svg", has_text="Paris").first
     expect(drawn).to_be_visible()
-    assert drawn.evaluate(TYPED) == "Zbigniew moved\n to <b>Paris</b>."
-    expect(page.get_by_role("figure", name=re.compile("^Labels of piece"))).to_be_visible()
+    letters = drawn.locator(".bx-ner-word").all_text_contents()
+    assert "".join(letters) == "Zbigniewmovedto<b>Paris</b>."
+    page.get_by_role("tab", name="Pieces").click()
+    expect(page.get_by_role("img", name=re.compile("^Labels of piece"))).to_be_visible()
     brackets = page.get_by_text("A label in brackets has no say")
     expect(brackets).to_have_count(1)
+    page.get_by_text("Settings", exact=True).click()
     page.get_by_role("radio", name="Every piece").click()
     expect(brackets).to_have_count(0)
 
 
 def use_qa(page: Page) -> None:
     write(page, "Passage", "Zoe  keeps bees\n in <b>Ghent</b>.")
-    write(page, "Question; several go one per line", "Where does Zoe keep bees?\nWho is Zoe?")
+    write(page, "Questions, one per line", "Where does Zoe keep bees?\nWho is Zoe?")
     drawn = page.locator(".bx-qa-passage", has_text="Ghent")
     expect(drawn).to_be_visible()
-    assert drawn.evaluate(TYPED) == "Zoe  keeps bees\n in <b>Ghent</b>."
+    typed = TYPED.replace("mark > span", ".bx-qa-badge, .bx-qa-why")
+    assert drawn.evaluate(typed) == "Zoe  keeps bees\n in <b>Ghent</b>."
     expect(drawn.locator("mark").first).to_be_visible()
-    expect(page.get_by_role("status").filter(has_text="no-answer score")).to_be_visible()
-    page.get_by_role("radio", name="2. Who is Zoe?").click()
-    expect(page.get_by_role("radio", name="2. Who is Zoe?")).to_be_checked()
-    expect(page.get_by_role("figure", name=re.compile("^Two curves"))).to_be_visible()
-    page.get_by_role("radio", name="Map of pairs").click()
-    expect(page.get_by_role("figure", name=re.compile("^Heat map of start"))).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="The model's answer")).to_be_visible()
+    second = page.get_by_role("button", name="2. Who is Zoe?")
+    second.click()
+    expect(second).to_have_attribute("aria-current", "true")
+    page.get_by_role("tab", name="Start and end").click()
+    expect(page.get_by_role("img", name=re.compile("^Two curves"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^Heat map of start"))).to_be_visible()
+    page.get_by_role("tab", name="Other answers").click()
+    page.locator(".bx-qa-try").first.click()
+    expect(page.get_by_role("button", name="Bring the last question back")).to_be_visible()
 
 
 def use_model_card(page: Page) -> None:

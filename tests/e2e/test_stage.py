@@ -15,13 +15,24 @@ from tests.e2e.test_journey import TITLES, settled
 pytestmark = pytest.mark.e2e
 
 Visit = Callable[..., Page]
+Opened = Callable[[dict[str, int]], Iterator[tuple[str, Page]]]
 LAPTOP = {"width": 1280, "height": 720}
 PROJECTOR = {"width": 1920, "height": 1080}
 PHONE = {"width": 390, "height": 844}
 
 MAIN = {
     "": ".bx-doors",
+    "tokenizer": ".bx-text",
+    "fill_mask": ".bx-picture .bx-drawing",
+    "next_sentence": ".bx-picture .bx-drawing",
+    "qa": ".bx-qa-outcome",
+    "ner": ".bx-drawing",
+    "classification": ".bx-picture .bx-drawing",
+    "multiple_choice": ".bx-picture .bx-drawing",
     "attention": ".scroll canvas",
+    "input": ".bx-picture .bx-drawing",
+    "senses": ".bx-picture .bx-drawing",
+    "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
@@ -31,36 +42,36 @@ LETTERS = """() => {
     const walk = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
         const node = walk.currentNode, home = node.parentElement;
-        if (!node.textContent.trim() || home.closest('[data-testid="stIconMaterial"], style, script'))
-            continue;
+        if (!node.textContent.trim()) continue;
+        if (home.closest('[data-testid="stIconMaterial"], style, script')) continue;
         const range = document.createRange();
         range.selectNodeContents(node);
         const box = range.getBoundingClientRect();
-        const hidden = getComputedStyle(home).visibility === "hidden" || home.closest("details:not([open]) > :not(summary)");
-        if (!box.width || box.top > innerHeight || hidden) continue;
+        const folded = home.closest("details:not([open]) > :not(summary)");
+        const hidden = getComputedStyle(home).visibility === "hidden";
+        if (!box.width || box.top > innerHeight || folded || hidden) continue;
         let size = parseFloat(getComputedStyle(home).fontSize);
         const svg = home.closest("svg");
-        if (svg && svg.viewBox.baseVal.width) size *= svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-        if (size < 17.95) small[node.textContent.trim().slice(0, 30)] = Math.round(10 * size) / 10;
+        const units = svg ? svg.viewBox.baseVal.width : 0;
+        if (units) size *= svg.getBoundingClientRect().width / units;
+        if (size < 17.95) small[node.textContent.trim().slice(0, 30)] = size;
     }
     return small;
 }"""
 
 WORDS = """() => {
-    const hidden = [...document.querySelectorAll('[data-testid="stIconMaterial"], [class*="Hidden"]')];
+    const hidden = [...document.querySelectorAll('[data-testid="stIconMaterial"]')];
     const before = hidden.map((each) => each.style.display);
     hidden.forEach((each) => (each.style.display = "none"));
-    const boxes = [...document.querySelectorAll("textarea, input[type=text]")].map((each) => each.value);
-    const text = document.body.innerText + " " + boxes.join(" ");
+    const boxes = [...document.querySelectorAll("textarea, input[type=text]")];
+    const text = [document.body.innerText, ...boxes.map((each) => each.value)].join(" ");
     hidden.forEach((each, i) => (each.style.display = before[i]));
     return text.split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)).length;
 }"""
 
 
 @pytest.fixture(params=["light", "dark"])
-def opened(
-    visit: Visit, request: pytest.FixtureRequest
-) -> Callable[..., Iterator[tuple[str, Page]]]:
+def opened(visit: Visit, request: pytest.FixtureRequest) -> Opened:
     """Open every page in turn at a size."""
 
     def pages(size: dict[str, int]) -> Iterator[tuple[str, Page]]:
@@ -85,7 +96,7 @@ def test_every_page_has_a_main_picture() -> None:
 
 
 def test_a_laptop_shows_the_answer_in_the_first_screen(
-    opened: Callable[..., Iterator[tuple[str, Page]]],
+    opened: Opened,
 ) -> None:
     late: dict[str, object] = {}
     for slug, page in opened(LAPTOP):
@@ -97,14 +108,14 @@ def test_a_laptop_shows_the_answer_in_the_first_screen(
 
 
 def test_a_phone_shows_the_answer_without_scrolling(
-    opened: Callable[..., Iterator[tuple[str, Page]]],
+    opened: Opened,
 ) -> None:
     late = {slug: box(page, slug)["y"] for slug, page in opened(PHONE)}
     assert {slug: top for slug, top in late.items() if top > 640} == {}
 
 
 def test_a_projector_is_used_and_read_from_the_last_row(
-    opened: Callable[..., Iterator[tuple[str, Page]]],
+    opened: Opened,
 ) -> None:
     narrow, small = {}, {}
     for slug, page in opened(PROJECTOR):
@@ -118,7 +129,7 @@ def test_a_projector_is_used_and_read_from_the_last_row(
     assert small == {}
 
 
-def test_a_page_opens_with_few_words(opened: Callable[..., Iterator[tuple[str, Page]]]) -> None:
+def test_a_page_opens_with_few_words(opened: Opened) -> None:
     counts = {slug: page.evaluate(WORDS) for slug, page in opened(LAPTOP)}
     limits = {slug: 220 if slug == "" or feature(slug).takes_text else 400 for slug in counts}
     assert {slug: n for slug, n in counts.items() if n > limits[slug]} == {}

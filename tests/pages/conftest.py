@@ -1,11 +1,15 @@
 """Drive a page as a visitor would, without a browser."""
 
+import json
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
+
+from tests.drawings import elements
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60  # seconds; the first run in a process imports modules and loads models
@@ -31,6 +35,13 @@ class Visit:
         return "".join(str(element.proto.body) for element in self.at.get("html"))
 
     @property
+    def pictures(self) -> dict[str, str]:
+        """The markup of every picture, by the picture's name."""
+        shown = (json.loads(each.proto.json) for each in self.at.get("bidi_component"))
+        found = [each["markup"] for each in shown if "<figure" in each.get("markup", "")]
+        return {elements(each, "figure")[0].attributes["data-name"]: each for each in found}
+
+    @property
     def words(self) -> str:
         """The text of the site's own markup, as a browser shows it."""
         parts: list[str] = []
@@ -52,6 +63,23 @@ class Visit:
         """Replace the text of a box."""
         self.at.text_area(key=key).set_value(text)
         return self.run()
+
+    def pick(self, name: str, value: object) -> "Visit":
+        """Click on markup that carries `data-pick`, as the bridge would report it."""
+        bridge = next(
+            each.proto
+            for each in self.at.get("bidi_component")
+            if each.proto.component_name.endswith(".bridge")
+        )
+        states = self.at._tree.get_widget_states()
+        event = {"event": "pick", "value": {"name": name, "value": value}}
+        states.widgets.add(
+            id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{bridge.id}__events",
+            json_trigger_value=json.dumps([event]),
+        )
+        self.at._run(states)
+        assert [error.value for error in self.at.exception] == []
+        return self
 
     def click(self, label: str) -> "Visit":
         """Press the button with this label."""

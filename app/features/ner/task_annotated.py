@@ -143,6 +143,8 @@ def compare(
         text=annotated.text,
         words=len(annotated.words),
         sentences=len(annotated.starts),
+        annotated=tuple(named for _, named in gold),
+        found=tuple(named for _, named in found),
         total=Counts("", len(gold), len(found), len(right)),
         kinds=tuple(counts),
         differences=tuple(

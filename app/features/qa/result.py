@@ -5,7 +5,6 @@ breaks a rule, `Words` holds the two curves, `Grid` start and end together, `Cov
 passage was read, and `QaResult` all of these.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -148,6 +147,7 @@ class QaResult:
     """Where in a passage the answer to a question is found.
 
     Attributes:
+        model: the name of the model.
         passage: the passage as typed.
         question: the question as typed.
         answers: the best answers, at least one, in the order of their best spans; no two say the
@@ -168,6 +168,7 @@ class QaResult:
         has_answer: how the best score minus the "no answer" score became that probability.
     """
 
+    model: str
     passage: str
     question: str
     answers: tuple[Answer, ...]
@@ -214,21 +215,19 @@ class QaResult:
         start, end = self.sentences[number]
         return self.passage[:start] + self.passage[end:]
 
-    def part_around(self, fits: Callable[[str], bool]) -> tuple[int, int] | None:
-        """Return the whole passage, or the sentences around the answer that together fit.
-
-        Args:
-            fits: whether a text is short enough.
+    def part_around(self) -> tuple[int, int] | None:
+        """Return the passage, or the sentences around the answer that are read at once.
 
         Returns:
             The first character and the one after the last; None if not even one sentence fits.
         """
-        if len(self.coverage.windows) == 1 and fits(self.passage):
+        if len(self.coverage.windows) == 1:
             return 0, len(self.passage)
+        room = self.coverage.tokens - self.coverage.question - 3  # [CLS], [SEP], [SEP]
         first = last = self.sentence_of_answer()
         part: tuple[int, int] | None = None
         while part != (grown := (self.sentences[first][0], self.sentences[last][1])):
-            if not fits(self.passage[slice(*grown)]):
+            if len(self.words.positions(*grown)) > room:
                 break
             part = grown
             first, last = max(0, first - 1), min(len(self.sentences) - 1, last + 1)

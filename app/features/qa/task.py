@@ -82,6 +82,7 @@ def qa(
     probability = found.probability
     words = _words(found, probability)
     return QaResult(
+        model=engine.provenance.name,
         passage=passage,
         question=question,
         answers=found.best(answers),

@@ -27,7 +27,7 @@ Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 _RULES: tuple[Rule, ...] = (
     (
-        re.compile(rf"\b({_THING}) (lasted|took) (?:only |about |nearly )?{_NUMBER} "),
+        re.compile(rf"\b({_THING}|It) (lasted|took) (?:only |about |nearly )?{_NUMBER} "),
         lambda m: f"How long did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
     ),
     (
@@ -66,6 +66,9 @@ _RULES: tuple[Rule, ...] = (
 _ALWAYS = "What is this text about?"
 
 
+_LONGEST = 50  # characters; longer questions do not fit a line
+
+
 def suggested(passage: str, asked: str, most: int = 2) -> tuple[str, ...]:
     """Suggest questions about a passage, the most specific first.
 
@@ -81,7 +84,7 @@ def suggested(passage: str, asked: str, most: int = 2) -> tuple[str, ...]:
     for question in _found(" ".join(passage[:4000].split())):
         if len(found) == most:
             break
-        if question not in found and question not in asked:
+        if len(question) <= _LONGEST and question not in found and question not in asked:
             found.append(question)
     return tuple(found)
 

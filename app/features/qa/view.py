@@ -23,7 +23,7 @@ from bert_core.reading.passage import Span
 HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
 
-ASK = "Question; several go one per line"
+ASK = "Questions, one per line"
 """The label of the question's box."""
 
 LEVEL = "“No answer” above a score of"
@@ -61,12 +61,11 @@ def outcome(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
     Args:
         result: the result.
         threshold: the no-answer score above which there is no answer.
-        whole: whether a long passage is drawn at its full height.
+        whole: whether it is drawn for a file: a long passage at its full height, without links.
     """
-    about = hint(*explanation(result, threshold))
-    return join(
-        verdict(result, threshold, about), passage(result, threshold, whole=whole), windows(result)
-    )
+    about = hint(*explanation(result, threshold, file=whole))
+    parts = verdict(result, threshold, about), passage(result, threshold, whole=whole)
+    return tag("div", *parts, windows(result), class_="bx-qa-outcome")
 
 
 def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) -> Html:
@@ -217,11 +216,24 @@ def at(result: QaResult, place: tuple[int, int]) -> str:
 
 def why(each: Rejected, longest: int) -> Html:
     """Explain why a span that scores higher than the answer is rejected."""
+    return join(_ends(each), f" scores more than the answer, but {reason(each, longest)}.")
+
+
+def _ends(each: Rejected) -> Html:
+    """Name a rejected pair by its ends and its score."""
     return join(
-        "From ", tag("q", tag("bdi", visible(each.first[:_SHORT]))),
-        " to ", tag("q", tag("bdi", visible(each.last[:_SHORT]))),
-        f" scores {each.score:.2f}, more than the answer, but {reason(each, longest)}.",
+        "“", tag("bdi", visible(each.first[:_SHORT])), "” to “",
+        tag("bdi", visible(each.last[:_SHORT])), f"” ({number(each.score)})",
     )  # fmt: skip
+
+
+def number(value: float) -> str:
+    """Print a score.
+
+    >>> number(-0.5)
+    '−0.50'
+    """
+    return f"{value:.2f}".replace("-", "−")
 
 
 def reason(each: Rejected, longest: int) -> str:
@@ -230,15 +242,16 @@ def reason(each: Rejected, longest: int) -> str:
 
 
 def rejected(result: QaResult) -> Html:
-    """List the pairs that score higher than the answer, and the rule that each breaks."""
-    rows = (
-        tag("li", tag("span", why(each, result.longest),
-                      data_at=at(result, each.place) if each.place else None, tabindex=0))
-        for each in result.rejected
-    )  # fmt: skip
+    """List the pairs that score higher than the answer, by the rule that they break."""
     if not result.rejected:
-        return line("No rejected span scores higher than the answer.")
-    return tag("div", line("Rejected, though the score is higher:"), tag("ul", *rows))
+        return join()
+    rules: dict[str, list[Html]] = {}
+    for each in result.rejected:
+        keys = at(result, each.place) if each.place else None
+        pair = tag("span", _ends(each), data_at=keys, tabindex=0 if keys else None)
+        rules.setdefault(reason(each, result.longest), []).append(pair)
+    rows = (tag("li", join(*pairs, by=", "), f": {rule}.") for rule, pairs in rules.items())
+    return tag("div", line("Rejected, though the score (in brackets) is higher:"), tag("ul", *rows))
 
 
 def windows(result: QaResult) -> Html:
@@ -277,9 +290,15 @@ def coverage_note(result: QaResult) -> Html:
     )
 
 
-def explanation(result: QaResult, threshold: float) -> list[Html]:
+def explanation(result: QaResult, threshold: float, *, file: bool = False) -> list[Html]:
     """Explain the verdict, the marks, the numbers and the threshold, a paragraph each."""
-    parts = (figures(result, threshold), marks_key(result), meaning(result), threshold_note(result))
+    card = tag("a", "Measured on the model card", href="model_card", target="_self")
+    parts = (
+        figures(result, threshold),
+        marks_key(result),
+        meaning(result) if file else join(meaning(result), " ", card, "."),
+        threshold_note(result),
+    )
     return [tag("p", part) for part in parts]
 
 
@@ -334,9 +353,6 @@ def meaning(result: QaResult) -> Html:
         f"{percent(result.given_answer)} of it. ",
         calibrated(result.calibration, "best answers"),
         _whether(result),
-        " ",
-        tag("a", "Measured on the model card", href="model_card", target="_self"),
-        ".",
     )
 
 
@@ -370,26 +386,13 @@ def answers_note(result: QaResult) -> Html:
     cut = any(answer.count > len(answer.places) for answer in result.answers)
     kept = max(len(answer.places) for answer in result.answers)
     return noted(
-        "Bars: share of all probability, “no answer” included.",
+        "Bars: share of all probability.",
         "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
         "answer: it is drawn at the best place and has the probability of all. Overlapping spans "
         "that say something else stay apart. The order is that of the scores. All spans that share "
         f"a piece with the best one have {percent(result.touching)} of all probability."
         + (f" The table lists the best {kept} places of each answer." if cut else ""),
     )
-
-
-def places_table(result: QaResult) -> pd.DataFrame:
-    """List the places of every answer with their exact numbers."""
-    rows = [
-        (n, visible(result.passage[p.start : p.end]), p.start, p.end, p.pieces, p.score,
-         p.probability)
-        for n, answer in enumerate(result.answers, start=1)
-        for p in answer.places
-    ]  # fmt: skip
-    rows.append((0, "(no answer)", 0, 0, 0, result.null_score, result.null_probability))
-    columns = ["answer", "text", "start", "end", "pieces", "score", "probability"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def suggestions(questions: Sequence[str]) -> Html:
@@ -450,8 +453,16 @@ def sentence_names(result: QaResult) -> dict[str, int]:
     return names
 
 
-def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
-    """Draw the answer without a sentence, and say what has changed."""
+def comparison(result: QaResult, changed: QaResult | None, threshold: float) -> Html:
+    """Draw the answer without a sentence, and say what has changed.
+
+    Args:
+        result: the result of the whole passage.
+        changed: that without the sentence; None if there is only one.
+        threshold: the no-answer score above which there is no answer.
+    """
+    if changed is None:
+        return line("The passage has only one sentence.")
     before, after = result.answers[0].text, changed.answers[0].text
     same = "stays the same" if before == after else "is another one"
     return join(
@@ -464,18 +475,13 @@ def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
     )
 
 
-def snippet(result: QaResult, model: str) -> str:
-    """Write the same computation in Python.
-
-    Args:
-        result: the result.
-        model: the name of the model.
-    """
+def snippet(result: QaResult) -> str:
+    """Write the same computation in Python."""
     whole, single = result.rules.whole_words, result.rules.one_sentence
     return f"""from bert_core import BertForQuestionAnswering, BertTokenizer
 from bert_core.reading.passage import Rules, answer_question
 
-name = {model!r}
+name = {result.model!r}
 model = BertForQuestionAnswering.from_pretrained(name)
 tokenizer = BertTokenizer.from_pretrained(name)
 passage = {result.passage!r}

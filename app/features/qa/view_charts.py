@@ -29,7 +29,7 @@ SCALES: dict[Scale, str] = {"own": "Up to its highest", "common": "Up to 100 %"}
 """What the darkest colour of the map may mean, and what that is called on the screen."""
 
 _STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
-_WORDS = {WIDE: 40, NARROW: 16}  # on the axis of the curves
+_WORDS = {WIDE: 44, NARROW: 16}  # on the axis of the curves
 _CELLS = {WIDE: 16, NARROW: 8}  # of the map, in a row
 _LETTERS = 16  # of one word on an axis
 _WRITTEN = 0.01  # probability from which a cell of the map shows its number
@@ -49,7 +49,7 @@ def answers(result: QaResult) -> Picture:
         "qa-answers",
         lambda width: _answer_bars(result, width),
         alt=describe_answers(result),
-        table=answers_table(result),
+        table=answers_table(result).head(_ROWS),
     )
 
 
@@ -63,21 +63,20 @@ def describe_answers(result: QaResult) -> str:
 
 
 def answers_table(result: QaResult) -> pd.DataFrame:
-    """List what the bars show: answers, "no answer" (number 0) and rejected spans."""
-    rows: list[tuple[object, ...]] = [
-        (number, visible(each.text), each.best.start, each.best.end, each.best.score,
-         each.probability, each.count, "", view.at(result, (each.best.start, each.best.end)))
-        for number, each in enumerate(result.answers, start=1)
-    ]  # fmt: skip
-    rows.append((0, "(no answer)", 0, 0, result.null_score, result.null_probability, 1, "", None))
+    """List the answers with their places, "no answer" (number 0) and rejected spans (-1)."""
+    rows: list[tuple[object, ...]] = []
+    for number, answer in enumerate(result.answers, start=1):
+        for place in answer.places:
+            text, keys = result.passage[place.start : place.end], (place.start, place.end)
+            rows.append((number, visible(text), *keys, place.score, place.probability, "", keys))
+    rows.append((0, "(no answer)", 0, 0, result.null_score, result.null_probability, "", None))
     for bad in result.rejected:
+        text, rule = f"{bad.first} … {bad.last}", view.reason(bad, result.longest)
         start, end = bad.place or (0, 0)
-        text = f"{visible(bad.first)} … {visible(bad.last)}"
-        rule = view.reason(bad, result.longest)
-        keys = view.at(result, bad.place) if bad.place else None
-        rows.append(("✕", text, start, end, bad.score, "", 0, rule, keys))
-    columns = ["answer", "text", "start", "end", "score", "probability", "places", "rejected: why"]
-    return pd.DataFrame(rows, columns=[*columns, "at"])
+        rows.append((-1, visible(text), start, end, bad.score, 0.0, rule, bad.place))
+    columns = ["answer", "text", "start", "end", "score", "probability", "rejected because", "at"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(at=[place and view.at(result, place) for place in table["at"]])
 
 
 def _answer_bars(result: QaResult, width: int) -> Html:
@@ -153,7 +152,8 @@ def curves_note(result: QaResult, kind: Kind, middle: int | None = None) -> Html
         "logits": "A point is what the head itself gives to this word, the highest of its pieces: "
         "only differences between logits have a meaning.",
     }[kind]
-    return view.noted(part if len(shown) < words else "What is a point?", said)
+    narrow = "A narrow screen shows fewer words; the table has them."
+    return view.noted(part if len(shown) < words else "What is a point?", f"{said} {narrow}")
 
 
 def curves_table(result: QaResult, kind: Kind, middle: int | None = None) -> pd.DataFrame:
@@ -186,9 +186,9 @@ def is_long(result: QaResult) -> bool:
     return len(result.words) > _WORDS[WIDE]
 
 
-def is_cut(result: QaResult) -> bool:
-    """Return whether the passage has more words than a table below a picture."""
-    return len(result.words) > _ROWS
+def is_cut(table: pd.DataFrame) -> bool:
+    """Return whether a table has more rows than the one below a picture."""
+    return len(table) > _ROWS
 
 
 def overview(result: QaResult, middle: int | None = None) -> Html:
@@ -299,7 +299,7 @@ def _legend(kind: Kind, width: int) -> list[Html]:
 
 def _percent(value: float) -> str:
     """Print a mark of an axis, without decimals that are 0."""
-    return percent(value, 1 if value % 0.01 > 1e-9 else 0, counted=True)
+    return percent(value, 1 if round(1000 * value) % 10 else 0, counted=True)
 
 
 def _limits(values: Floats, kind: Kind) -> tuple[float, float]:
@@ -531,7 +531,7 @@ def _keys(result: QaResult, number: int) -> str:
 
 
 def _number(value: float, kind: Kind) -> str:
-    return f"{value:.2f}" if kind == "logits" else percent(value)
+    return view.number(value) if kind == "logits" else percent(value)
 
 
 def kept(result: QaResult, threshold: float) -> Sequence[Html]:

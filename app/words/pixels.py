@@ -1,0 +1,63 @@
+"""Many numbers as pixels: an image that a drawing contains, for grids too large for shapes.
+
+One pixel is one number. The colours are transparent towards 0, so that one image suits the light
+and the dark page: 0 is the page itself.
+"""
+
+import base64
+import struct
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.words.html import Html, tag
+
+STEPS = 31
+"""Steps from 0 to the full colour: more than the eye tells apart, and a small palette."""
+
+POSITIVE, NEGATIVE = (0, 114, 178), (213, 94, 0)  # Okabe and Ito's blue and vermilion
+
+
+def pixels(values: NDArray[np.float32], *, x: float, y: float, width: float, height: float) -> Html:
+    """Draw a grid of numbers: blue above 0, vermilion below, full colour from 1 and -1.
+
+    Args:
+        values: (rows, columns).
+        x: left edge in the drawing.
+        y: top edge.
+        width: in units of the drawing.
+        height: in units of the drawing.
+    """
+    return tag(
+        "image", href=f"data:image/png;base64,{base64.b64encode(png(values)).decode()}",
+        x=f"{x:g}", y=f"{y:g}", width=f"{width:.6g}", height=f"{height:.6g}",
+        preserve_aspect_ratio="none", image_rendering="pixelated",
+    )  # fmt: skip
+
+
+def png(values: NDArray[np.float32]) -> bytes:
+    """Write numbers as a PNG file with a palette.
+
+    Args:
+        values: (rows, columns), from -1 to 1; what is beyond gets the full colour.
+    """
+    rows, columns = values.shape
+    steps = np.rint(np.clip(values, -1, 1) * STEPS).astype(np.int16) + STEPS
+    lines = np.zeros((rows, columns + 1), np.uint8)  # each row begins with 0, "no filter"
+    lines[:, 1:] = steps
+    levels = range(-STEPS, STEPS + 1)
+    colours = b"".join(bytes(POSITIVE if level > 0 else NEGATIVE) for level in levels)
+    opacity = bytes(round(255 * abs(level) / STEPS) for level in levels)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + _chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0))
+        + _chunk(b"PLTE", colours)
+        + _chunk(b"tRNS", opacity)
+        + _chunk(b"IDAT", zlib.compress(lines.tobytes(), level=6))
+        + _chunk(b"IEND", b"")
+    )
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
