@@ -1,7 +1,7 @@
 """Order of sentences: the matrix of pairs, and the best of all orders."""
 
 import math
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_the_best_order_is_the_best_of_all_permutations(n: int) -> None:
     np.fill_diagonal(gains, -np.inf)
 
     def total(order: tuple[int, ...]) -> float:
-        return sum(gains[a, b] for a, b in zip(order, order[1:], strict=False))
+        return sum(gains[a, b] for a, b in pairwise(order))
 
     best = max(permutations(range(n)), key=total)
     assert best_order(gains) == best
@@ -41,7 +41,7 @@ def test_the_best_order_is_the_best_of_all_permutations(n: int) -> None:
 def test_twelve_sentences_in_a_hidden_order_are_put_back() -> None:
     hidden = tuple(np.random.default_rng(3).permutation(MOST).tolist())
     gains = np.full((MOST, MOST), -1.0)
-    for a, b in zip(hidden, hidden[1:], strict=False):
+    for a, b in pairwise(hidden):
         gains[a, b] = -0.1
     assert best_order(gains) == hidden
 
