@@ -1,4 +1,4 @@
-"""What the plotly figures of several pages share: colours, bars, dots on intervals, tables.
+"""What the plotly figures of several pages share: colours, bars, tables.
 
 Colours are Okabe and Ito's, which remain distinct without red-green vision; wherever colour
 distinguishes things, a shape, a pattern or a dash does so too. Zooming is off, so that a slip of
@@ -6,7 +6,6 @@ the finger cannot lose the figure.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,9 +15,6 @@ from app.words.html import chart_text
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#888888"
 
 _ROW = 34  # pixels of one bar, enough for 16-pixel letters
-
-LEGEND_ABOVE: dict[str, Any] = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0}
-"""Position of a legend that must not take width from the figure."""
 
 
 def bars(
@@ -69,42 +65,6 @@ def bars(
         showlegend=False,
     )
     return fig
-
-
-def add_dots(
-    fig: go.Figure,
-    at: Sequence[float],
-    values: Sequence[tuple[float, float, float]],
-    hover: Sequence[str],
-    *,
-    name: str,
-    marker: dict[str, Any],
-) -> None:
-    """Add dots on their intervals.
-
-    Args:
-        fig: the figure.
-        at: heights of the dots.
-        values: lower end, value and upper end of each.
-        hover: hover text of each; escaped here.
-        name: what they are called in the legend; escaped already.
-        marker: their look; the interval has its colour.
-    """
-    fig.add_scatter(
-        x=[value for _, value, _ in values],
-        y=list(at),
-        mode="markers",
-        name=name,
-        marker=marker,
-        error_x={
-            "array": [high - value for _, value, high in values],
-            "arrayminus": [value - low for low, value, _ in values],
-            "color": marker["color"],
-            "thickness": 2,
-        },
-        hovertext=[chart_text(each) for each in hover],
-        hoverinfo="text",
-    )
 
 
 def csv(table: pd.DataFrame) -> bytes:
