@@ -3,9 +3,10 @@
 import streamlit as st
 
 from app.features.input import task, view
-from app.streamlit_kit import page_shell, show_html, show_picture, text_box
+from app.streamlit_kit import page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import save_csv, switch
 from app.streamlit_kit.state import put
+from app.words.pictures import ROWS
 
 SLUG = "input"
 
@@ -53,7 +54,10 @@ with page_shell(SLUG) as page:
     if positions.open:
         with positions:
             show_html(view.position_note(at))
-            show_picture(view.position_curve(at, task.positions(page.engine, at)))
+            curve = view.position_curve(at, task.positions(page.engine, at))
+            show_picture(curve)
+            if len(curve.table) > ROWS:
+                show_table(curve.table, alt=curve.alt, key="cosines", title="Numbers")
     if numbers.open:
         with numbers:
             show_html(view.values_table(result, at))

@@ -34,7 +34,7 @@ def test_every_example_has_eight_sentences_with_its_word(visit: Callable, exampl
 
 def test_a_layer_is_chosen_and_kept_in_the_address(visit: Callable, tiny_engine: Engine) -> None:
     for layer in (0, 2):
-        page = visit(PAGE, text=TEXT, word="bank", layer="0 (input)" if layer == 0 else str(layer))
+        page = visit(PAGE, text=TEXT, word="bank", layer=str(layer))
         result = senses(tiny_engine, TEXT, "bank", layer=layer)
         assert f"{result.at_home} of 3" in page.words
         assert f"{result.means(within=False)[layer]:.2f} between" in page.words

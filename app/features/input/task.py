@@ -87,7 +87,7 @@ def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
         placed = inputs_at(model, at, result.token_type_ids[at])
         return Neighbours(find(words[own], words), find(placed[own], placed))
 
-    return PROCESSOR.run(both, tokens=1)
+    return PROCESSOR.run(both, tokens=len(words))
 
 
 def positions(engine: Engine, at: int) -> NDArray[np.float32]:

@@ -352,15 +352,15 @@ def position_curve(at: int, found: NDArray[np.float32]) -> Picture:
         ),
         alt=f"Cosine of the vector of position {at} with that of every position. Beside it: "
         f"{beside}.",
-        table=table.iloc[max(0, at - 100) : at + 100],
+        table=table,
     )  # fmt: skip
 
 
 def position_note(at: int) -> Html:
     """Say what the curve shows."""
     return line(
-        f"How alike is position {at} to the others? A peak around the line means that the model "
-        "can tell near from far."
+        f"How alike is position {at} to the others? A peak at the line means that positions "
+        "near each other have similar vectors."
     )
 
 

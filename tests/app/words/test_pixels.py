@@ -34,11 +34,20 @@ def decoded(file: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 def test_sign_is_colour_and_size_is_opacity() -> None:
     values = np.array([[0.0, 1.0, -1.0], [0.5, -0.25, 7.0]], np.float32)
-    colour, opacity = decoded(png(values))
+    found = str(pixels(values, x=0, y=0, width=30, height=20))
+    colour, opacity = decoded(base64.b64decode(found.partition("base64,")[2].partition('"')[0]))
     expected = 255 * np.clip(np.abs(values), 0, 1)
     assert np.abs(opacity - expected).max() <= 255 / STEPS / 2 + 0.5
     assert (colour[values > 0] == POSITIVE).all() and (colour[values < 0] == NEGATIVE).all()
     assert opacity[0, 0] == 0  # the page itself
+
+
+def test_a_file_holds_every_step() -> None:
+    steps = np.arange(-STEPS, STEPS + 1, dtype=np.int8)[None]
+    colour, opacity = decoded(png(steps))
+    assert opacity.argmin() == STEPS and (np.diff(opacity[0].astype(int)[STEPS:]) > 0).all()
+    assert (opacity[0] == opacity[0][::-1]).all()
+    assert (colour[0, -1] == POSITIVE).all() and (colour[0, 0] == NEGATIVE).all()
 
 
 def test_the_image_is_part_of_the_drawing() -> None:

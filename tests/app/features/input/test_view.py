@@ -155,3 +155,13 @@ def test_nothing_typed_becomes_markup(tiny_engine: Engine) -> None:
     for block in view.kept(result, 1, 0):
         assert "<b> cat" not in str(block)
     assert "&lt;" in str(view.pieces(result, 1))
+
+
+def test_the_position_curve_has_every_cosine(tiny_engine: Engine) -> None:
+    found = task.positions(tiny_engine, 7)
+    shown = view.position_curve(7, found)
+    np.testing.assert_allclose(shown.table["cosine"], found)
+    (line,) = re.findall(r'<polyline points="([^"]*)"', str(shown.wide))
+    heights = [float(point.split(",")[1]) for point in line.split()]
+    assert len(heights) == 48 and int(np.argmin(heights)) == 7  # the highest point is its own
+    assert "bx-svg-here" in str(shown.wide)
