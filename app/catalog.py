@@ -79,7 +79,7 @@ FEATURES = (
         icon=":material/format_line_spacing:",
         page="pages/3_next_sentence.py",
         group=TASKS,
-        see="Does the second text follow the first? See what BERT answers.",
+        see="Does one sentence follow another?",
         beware="The model notices a change of topic far better than a break in logic.",
         needs=("BertForNextSentencePrediction",),
     ),
@@ -151,9 +151,9 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="See one word in many sentences, and whether BERT keeps its meanings apart.",
-        beware="Vectors are alike because of all that sentences share: grammar, place and topic as "
-        "well as meaning. The plane shows only part of their differences.",
+        see="See one word in many sentences: does BERT keep its meanings apart?",
+        beware="Vectors are alike in all that sentences share: place, grammar and topic as well as "
+        "meaning.",
     ),
     Feature(
         slug="model_card",

@@ -205,9 +205,12 @@ function keepHistory() {
   history.replaceState = write;
 }
 
+// The parameters with texts; see app/streamlit_kit/state.py.
+const TEXTS = ["text", "text_pair", "question", "choices", "lines", "kept"];
+
 function place({ pathname, search }) {
   const found = new URLSearchParams(search);
-  return [pathname, ...["text", "text_pair", "question", "kept"].map((key) => found.get(key))].join("\n");
+  return [pathname, ...TEXTS.map((key) => found.get(key))].join("\n");
 }
 
 function endPresenting() {

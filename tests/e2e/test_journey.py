@@ -29,9 +29,9 @@ def main(page: Page) -> str:
 
 
 def settled(page: Page, slug: str) -> None:
-    """Wait until the page has drawn everything, including the model's identity at the end."""
+    """Wait until the page has drawn everything, the foot included."""
     expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
-    expect(page.get_by_role("list", name="The model behind this page")).to_be_visible()
+    expect(page.locator(".st-key-bx-foot")).to_be_visible()
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
 
 
@@ -53,22 +53,40 @@ def use_tokenizer(page: Page) -> None:
 
 
 def use_fill_mask(page: Page) -> None:
-    write(page, "Text with [MASK] where a word is hidden", "The capital of France is [MASK].")
+    write(page, "Text; [MASK] or ___ hides a word", "The capital of France is [MASK].")
     expect(page.get_by_role("paragraph").filter(has_text="France is")).to_be_visible()
-    bars = page.get_by_role("figure", name=re.compile("most probable first"))
+    bars = page.get_by_role("img", name=re.compile("most probable first"))
     words = re.findall(r"(\S+) (\d+\.\d+) %", bars.get_attribute("aria-label") or "")
     assert len(words) == 5
     odds = [float(share) for _, share in words]
     assert odds == sorted(odds, reverse=True)
-    expect(page.locator(".js-plotly-plot .point")).to_have_count(5)
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(5)
 
 
 def use_next_sentence(page: Page) -> None:
     verdict = page.get_by_role("main").get_by_role("status")
     before = verdict.inner_text()
-    assert re.search(r"Probability (> )?\d+\.\d %", before)
-    page.get_by_role("button", name="Swap the sentences").click()
+    assert re.search(r"\d+\.\d % of the probability of both answers", before)
+    page.get_by_role("button", name="Swap").click()
     expect(verdict).not_to_have_text(before)
+    page.get_by_role("tab", name="Order of a paragraph").click()
+    expect(page.get_by_role("figure", name=re.compile("Matrix of 5 sentences"))).to_be_visible()
+
+
+def use_classification(page: Page) -> None:
+    verdict = page.get_by_role("main").get_by_role("status")
+    write(page, "Text", "What a waste of two hours.")
+    expect(verdict).to_contain_text("The model’s answer: negative")
+    page.get_by_role("tab", name="Many texts").click()
+    expect(page.get_by_role("button", name="JSON")).to_be_visible()
+
+
+def use_multiple_choice(page: Page) -> None:
+    verdict = page.get_by_role("main").get_by_role("status")
+    expect(verdict).to_contain_text("The model’s answer: began to cry.")
+    write(page, "Choices, one a line (2 to 8)", "won the election.\nbegan to cry.")
+    expect(verdict).to_contain_text("these 2 choices")
+    expect(verdict).to_contain_text("The model’s answer: began to cry.")
 
 
 def use_attention(page: Page) -> None:
@@ -138,6 +156,8 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
     "next_sentence": use_next_sentence,
+    "classification": use_classification,
+    "multiple_choice": use_multiple_choice,
     "attention": use_attention,
     "qa": use_qa,
     "ner": use_ner,
@@ -185,12 +205,13 @@ def test_the_address_follows_the_visitor_and_opens_the_same_view_again(visit: Vi
     page = visit("fill_mask")
     settled(page, "fill_mask")
     use_fill_mask(page)
+    page.get_by_text("Settings", exact=True).click()
     page.get_by_role("slider", name="Candidates").press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]k=6\b"))
     expect(page).to_have_url(re.compile(r"[?&]text=The(\+|%20)capital"))
     again = visit(page.url.partition("//")[2].partition("/")[2])
     settled(again, "fill_mask")
-    expect(again.locator(".js-plotly-plot .point")).to_have_count(6)
+    expect(again.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
     expect(again.get_by_role("textbox", name=re.compile("^Text"))).to_have_value(
         "The capital of France is [MASK]."
     )
@@ -262,12 +283,12 @@ def test_the_keyboard_alone_reaches_text_examples_and_answer(visit: Visit) -> No
     assert passed[0] == "Skip to main content"
     wanted = {
         examples("fill_mask")[0].label,
-        "Text with [MASK] where a word is hidden",
+        "Text; [MASK] or ___ hides a word",
         "How likely is this word?",
     }
     assert wanted | {"Candidates", *TITLES.values()} - {"BERT Explorer"} <= set(passed)
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".js-plotly-plot .point")).to_have_count(6)
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
 
 
 def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:

@@ -112,12 +112,10 @@ def input_note(result: NextSentenceResult) -> Html:
     """Explain the row of pieces in one line and a fold."""
     more = hint(
         "[CLS] opens the input, and the answer is read off its vector alone; [SEP] closes each "
-        "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1."
+        "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1. "
+        f"Here are {len(result.encoding.tokens):,} of at most {result.cut.limit:,} pieces."
     )
-    said = line(
-        f"{len(result.encoding.tokens):,} of at most {result.cut.limit:,} pieces. Solid: segment "
-        "0; dashed: 1."
-    )
+    said = line("Solid line: segment 0; dashed: 1.")
     return tag("div", more, said)
 
 
