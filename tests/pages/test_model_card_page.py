@@ -128,7 +128,7 @@ def test_the_page_opens_with_what_the_model_is_its_figures_and_the_button(whole:
         ("Training", ""),
         ("Heads", "Means over 100 texts"),
         ("Trained for", "✓ Labels of words: trained."),
-        ("Trained for", "✗ Labels of texts: not in this checkpoint"),
+        ("Trained for", "✓ Hidden words: trained."),
         ("Verification", "All files are read again and hashed"),
         ("Card text", "The file README.md beside the weights"),
     ],
