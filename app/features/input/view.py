@@ -91,7 +91,7 @@ def sums(result: InputResult, at: int, *, common: bool = False) -> Picture:
 def _sums(result: InputResult, here: range, at: int, width: int, full: tuple[float, float]) -> Html:
     """Draw the pieces in one band, or in several where the drawing is narrow."""
     each = 5 if width == NARROW else SHOWN
-    left = 92
+    left = 100
     column = min(96.0, (width - left) / min(each, len(here)))
     bands = [here[first : first + each] for first in range(0, len(here), each)]
     high = 24 + 5 * (_PATCH + 6) + 3 * 18 + 24
