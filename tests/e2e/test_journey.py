@@ -90,8 +90,8 @@ def use_multiple_choice(page: Page) -> None:
 
 
 def use_attention(page: Page) -> None:
-    expect(page.get_by_role("heading", name="Layer 0, head 0")).to_be_visible()
-    page.get_by_role("gridcell", name=re.compile(r"^Layer 2, head 5\.")).click()
+    expect(page.get_by_role("heading", name=re.compile(r"^Layer \d+, head \d+$"))).to_be_visible()
+    page.get_by_role("gridcell", name=re.compile(r"^Layer 2, head 5:")).click()
     expect(page.get_by_role("heading", name="Layer 2, head 5")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^Layer 2, head 5"))).to_be_visible()
     page.get_by_role("radio", name="Lines").click()
@@ -294,7 +294,7 @@ def test_the_keyboard_alone_reaches_text_examples_and_answer(visit: Visit) -> No
 def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:
     page = visit("attention")
     settled(page, "attention")
-    page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0\.")).focus()
+    page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0:")).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
