@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from app.streamlit_kit.state import text_box
-from app.words.charts import csv
 from app.words.html import plain
+from app.words.pictures import csv
 
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")

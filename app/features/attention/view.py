@@ -19,10 +19,9 @@ from app.features.attention.result import (
 )
 from app.features.attention.result_habits import RankedHead
 from app.words.blocks import hint, line
-from app.words.charts import csv
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import linked
+from app.words.pictures import csv, linked
 from bert_core.analysis.head_statistics import HeadName
 
 MEAN = -1
