@@ -89,9 +89,8 @@ FEATURES = (
         icon=":material/quiz:",
         page="pages/5_qa.py",
         group=TASKS,
-        see="Ask a passage a question and see where BERT finds the answer.",
-        beware="The model marks the words that look most like an answer. It does not know whether "
-        "the passage is true.",
+        see="Ask a question; BERT marks the answer in a passage.",
+        beware="A likely answer need not be right, nor the passage true.",
         needs=("BertForQuestionAnswering",),
     ),
     Feature(
@@ -152,9 +151,9 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="See one word in many sentences, and whether BERT keeps its meanings apart.",
-        beware="Vectors are alike because of all that sentences share: grammar, place and topic as "
-        "well as meaning. The plane shows only part of their differences.",
+        see="See one word in many sentences: does BERT keep its meanings apart?",
+        beware="Vectors are alike in all that sentences share: place, grammar and topic as well as "
+        "meaning.",
     ),
     Feature(
         slug="model_card",

@@ -9,7 +9,7 @@ from app.streamlit_kit.components import mount_bridge, show_markup
 from app.streamlit_kit.frame import SITE, configure, top
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.picker import open_chosen, unknown_model_note
-from app.streamlit_kit.state import enter, leave_for, text_box
+from app.streamlit_kit.state import enter, leave, leave_for, text_box
 
 OPEN = "_open"
 LEAD = "See what BERT does with a sentence: type one."
@@ -20,8 +20,9 @@ def open_door(number: int) -> None:
     st.session_state[OPEN] = number
 
 
-configure("Home", "home")
 enter("home")
+configure("Home", "home")
+mount_bridge("home", {"open": open_door})
 _, offer = top("home", SITE, LEAD)
 unknown_model_note(offer)
 with guarded():
@@ -33,5 +34,5 @@ with guarded():
         if chosen in range(len(found)):
             leave_for(feature(found[chosen].slug), found[chosen].texts)
         show_markup(draw(found), key="doors")
-    mount_bridge("home", {"open": open_door})
+    leave()
     foot(engine, "Attention is not an explanation, and a sure answer is not a true one.")

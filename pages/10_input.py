@@ -3,9 +3,10 @@
 import streamlit as st
 
 from app.features.input import task, view
-from app.streamlit_kit import page_shell, show_html, show_picture, text_box
+from app.streamlit_kit import page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import save_csv, switch
 from app.streamlit_kit.state import put
+from app.words.pictures import ROWS
 
 SLUG = "input"
 
@@ -34,9 +35,13 @@ with page_shell(SLUG) as page:
     show_picture(view.sums(result, at, common=common))
     show_html(view.part_shown(result, at))
     show_html(view.arithmetic(result, at, value))
-    near, positions, numbers, lengths = st.tabs(
-        ["Nearest pieces", "Positions", "First numbers", "Lengths"], key="tab", bind="query-params"
+    lengths, near, positions, numbers = st.tabs(
+        ["Lengths", "Nearest pieces", "Positions", "First numbers"], key="tab", bind="query-params"
     )
+    if lengths.open:
+        with lengths:
+            show_html(view.lengths_note())
+            show_picture(view.lengths(result, at))
     if near.open:
         with near:
             found = task.neighbours(page.engine, result, at)
@@ -49,15 +54,14 @@ with page_shell(SLUG) as page:
     if positions.open:
         with positions:
             show_html(view.position_note(at))
-            show_picture(view.position_curve(at, task.positions(page.engine, at)))
+            curve = view.position_curve(at, task.positions(page.engine, at))
+            show_picture(curve)
+            if len(curve.table) > ROWS:
+                show_table(curve.table, alt=curve.alt, key="cosines", title="Numbers")
     if numbers.open:
         with numbers:
             show_html(view.values_table(result, at))
             save_csv("All vectors (CSV)", lambda: view.all_values(result), "input-vectors.csv")
-    if lengths.open:
-        with lengths:
-            show_picture(view.lengths(result, at))
-            show_html(view.lengths_note())
     page.finish(
         lambda: view.kept(result, at, value),
         lambda: view.snippet(result, page.engine.provenance.name, at),

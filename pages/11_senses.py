@@ -16,8 +16,8 @@ with page_shell(SLUG) as page:
         )
         text = text_box(SLUG, "Sentences, one per line; a blank line between senses", height=260)
     last = page.engine.provenance.layers
-    names = {layer: str(layer) if layer else "0 (input)" for layer in range(last + 1)}
-    layer = choose("Layer", names, key="layer", default=last)
+    names = {layer: str(layer) for layer in range(last + 1)}
+    layer = choose("Layer (0 is the input)", names, key="layer", default=last)
     result = senses(page.engine, text, word, layer=layer)
     show_html(view.headline(result))
     left, right = st.columns([6, 5], gap="small")

@@ -1,6 +1,9 @@
 """Tokenizer: a text as the model reads it, piece by piece."""
 
+from contextlib import suppress
+
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from app.features.tokenizer import view as view
 from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
@@ -27,6 +30,8 @@ def ask_for(piece: str) -> None:
     """Look a piece up in the vocabulary."""
     st.session_state["piece"] = piece
     st.session_state["tab"] = VOCABULARY
+    with suppress(StreamlitAPIException):  # a box that is drawn already writes its own address
+        st.query_params["piece"] = piece
 
 
 def ask_position(number: int) -> None:

@@ -146,8 +146,9 @@ with page_shell(SLUG) as page:
         k = st.slider("Candidates", 1, 20, 5, key="k", bind="query-params", persist_state="session")
     result = fill_mask(page.engine, text, top_k=k, word=word)
     if ATTEND in st.session_state:
-        row = {"row": str(st.session_state.pop(ATTEND))}
-        leave_for(feature("attention"), {"text": result.text}, row)
+        row = st.session_state.pop(ATTEND)
+        pinned = {"row": str(row), "cell": f"{row}.{row}"}  # a pinned cell opens that page's row
+        leave_for(feature("attention"), {"text": result.text}, pinned)
     show_html(view.window(result))
     if result.note:
         st.warning(plain(result.note), icon=":material/spellcheck:")

@@ -45,7 +45,7 @@ def draw(page: Page) -> None:
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
-        most = count("Answers listed", (1, 20), key="answers", default=5)
+        most = count("Answers listed", (1, 20), key="answers", default=3)
         rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
     asked = questions(box)
     if not passage.strip() or not asked:
@@ -118,7 +118,7 @@ def attention_button(result: QaResult) -> None:
     part = result.part_around()
     if part is None or not st.session_state.get(ON_SITE):
         return
-    label = "Attention for this answer"
+    label = "Show attention"
     if st.button(label, key="_attention", icon=":material/grid_on:", type="tertiary"):
         texts = {"text": result.question, "text_pair": result.passage[slice(*part)]}
         leave_for(feature("attention"), texts, {"row": str(result.position_in(part))})

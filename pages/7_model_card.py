@@ -125,7 +125,7 @@ with page_shell("model_card") as shell:
     found = model_card(shell.engine)
     show_html(view.trouble(found))
     left, right = st.columns([1, 2], gap="large")
-    with left:
+    with left, st.container(key="bx-what"):
         verdict = draw_check(shell, found)
         known = identity(shell.engine.provenance)
         show_html(facts(known, "What this model is", class_="bx-plan"))

@@ -31,7 +31,7 @@ def foot(engine: Engine, caution: str = "") -> None:
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
         show_html(line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {privacy}"))
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
             switch("Presenter view (Esc ends it)", key=PRESENT)

@@ -5,11 +5,10 @@ from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app.streamlit_kit.state import text_box
-from app.words.charts import csv
 from app.words.html import plain
+from app.words.pictures import csv
 
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")
@@ -33,14 +32,6 @@ def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> 
     with right:
         text_pair = text_box(slug, second, key="text_pair", placeholder=hints[1])
     return text, text_pair
-
-
-def two_parts(*, stacked: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Open two parts of a page: side by side, or one below the other where width is limited."""
-    if stacked:
-        return st.container(), st.container()
-    left, right = st.columns([6, 7], gap="medium")
-    return left, right
 
 
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:

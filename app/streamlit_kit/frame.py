@@ -103,7 +103,7 @@ def page_shell(slug: str) -> Iterator[Page]:
                 examples_list(slug, engine, tools, settings)
             yield page
     if answers:
-        leave(slug)
+        leave()
     if page is not None:
         foot(page.engine, row.beware)
     if not answers:

@@ -24,6 +24,7 @@ _TEXTS = "_texts"
 _UNDO = "_undo"
 _UNBOUND = "_unbound"
 _LONG = "_long"  # the texts of this run that are too long for the address
+_FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
 _LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
 _LINKED = "Too long for an address: the link to this page refers to it, for a day."
 _NOT_LINKED = "Too long for an address: a link to this page will not contain this text."
@@ -39,43 +40,40 @@ def enter(slug: str) -> None:
     before = st.session_state.get(_PAGE)
     st.session_state[_PAGE] = slug
     st.session_state[_LONG] = {}
-    st.session_state[_LOST] = ()
+    st.session_state[_LOST] = []
     if by_history() and before != slug:
         read_whole_address()
-    if not _takes_text(slug):
-        return
-    if before is None or by_history():
-        _read_address(slug)
-    elif before != slug:
-        for key in TEXT_KEYS:
-            st.session_state[key] = _texts().get((slug, key), _first_text(slug, key))
+    by_address = before is None or by_history()
+    st.session_state[_FROM] = "address" if by_address else "visit" if before != slug else ""
+    if any(row.slug == slug and row.takes_text for row in FEATURES):
+        for key in TEXT_KEYS:  # now, because the list of examples is drawn before the boxes
+            _restore(slug, key, _first_text(slug, key))
 
 
-def leave(slug: str) -> None:
+def leave() -> None:
     """Put what the texts of a page need into the address; call this when the boxes are drawn."""
-    if _takes_text(slug) and not st.session_state[_LOST]:
+    if not st.session_state[_LOST]:
         write_link(st.session_state[_LONG])
 
 
-def _takes_text(slug: str) -> bool:
-    return any(row.slug == slug and row.takes_text for row in FEATURES)
+def _restore(slug: str, key: str, first: str) -> None:
+    """Fill a box when its page is opened, from the address or from the last visit.
 
-
-def _read_address(slug: str) -> None:
-    """Fill the boxes with the texts of the address, also with those that it only refers to.
-
-    If those are gone, the boxes are empty: an example would pass for the text of the link.
+    If the address refers to a text that is gone, the box is empty: an example would pass for the
+    text of the link.
     """
-    kept = texts_of_link()
-    absent = tuple(key for key in TEXT_KEYS if key not in st.query_params)
-    st.session_state[_LOST] = absent if kept is None else ()
-    for key in TEXT_KEYS:
-        if kept is None and key in absent:
+    opened_by = st.session_state.get(_FROM)
+    if opened_by == "visit":
+        st.session_state[key] = _texts().get((slug, key), first)
+    elif opened_by == "address":
+        kept = texts_of_link()
+        if kept is None and key not in st.query_params:
+            st.session_state[_LOST].append(key)
             st.session_state[key] = ""
         elif kept and key in kept:
             st.session_state[key] = kept[key]
         elif by_history():
-            st.session_state[key] = st.query_params.get(key, _first_text(slug, key))
+            st.session_state[key] = st.query_params.get(key, first)
 
 
 def text_box(
@@ -103,6 +101,7 @@ def text_box(
         InputError: the text is longer than the site takes.
     """
     first = _first_text(slug, key) if first is None else first
+    _restore(slug, key, first)
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
     gone = st.session_state.get(_LOST, ())
     lost = key in gone

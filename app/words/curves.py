@@ -47,7 +47,7 @@ def curves(
     """
     places = len(lines[0].values)
     named = max((len(line.name) for line in lines), default=0)
-    left, right, top, bottom = 52, 12 + 9 * named, 10, height - 44
+    left, right, top, bottom = 52, 12 + 9 * named, 10, height - 54
     low, high = ends
 
     def across(place: float) -> float:
@@ -58,20 +58,22 @@ def curves(
 
     drawn: list[Html] = []
     for value in (low, (low + high) / 2, high):
-        y = f"{up(value):.1f}"
+        level = f"{up(value):.1f}"
         drawn += [
-            tag("line", x1=left, x2=width - right, y1=y, y2=y, class_="bx-svg-grid"),
-            tag("text", f"{value:.3g}".replace("-", "−"), x=left - 8, y=y, class_="bx-svg-name"),
+            tag("line", x1=left, x2=width - right, y1=level, y2=level, class_="bx-svg-grid"),
+            tag(
+                "text", f"{value:.3g}".replace("-", "−"), x=left - 8, y=level, class_="bx-svg-name"
+            ),
         ]
     step = -(-places // _TICKS)
     drawn += [
-        tag("text", str(place), x=f"{across(place):.1f}", y=bottom + 16, text_anchor="middle")
+        tag("text", str(place), x=f"{across(place):.1f}", y=bottom + 18, text_anchor="middle")
         for place in range(0, places, step)
     ]
-    drawn.append(tag("text", axis, x=left, y=height - 8))
+    drawn.append(tag("text", axis, x=left, y=height - 12))
     if marked is not None:
-        x = f"{across(marked):.1f}"
-        drawn.append(tag("line", x1=x, x2=x, y1=top, y2=bottom, class_="bx-svg-here"))
+        here = f"{across(marked):.1f}"
+        drawn.append(tag("line", x1=here, x2=here, y1=top, y2=bottom, class_="bx-svg-here"))
     for number, line in enumerate(lines):
         points = [(across(place), up(value)) for place, value in enumerate(line.values)]
         colour = f"var(--bx-c{(0, 5, 2, 1)[number % 4]})"

@@ -7,7 +7,6 @@ could be read as: Markdown, and the markup of plotly labels.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -145,15 +144,6 @@ def chart_text(text: str) -> str:
     '&lt;b&gt;'
     """
     return escape(visible(text), quote=False)
-
-
-def chart_lines(lines: Iterable[str]) -> str:
-    """Put lines of text under one another in a label of plotly, each of them escaped.
-
-    >>> chart_lines(["a & b", "c"])
-    'a &amp; b<br>c'
-    """
-    return "<br>".join(chart_text(line) for line in lines)
 
 
 def document(title: str, css: str, *body: Html, script: str = "") -> bytes:

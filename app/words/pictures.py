@@ -224,6 +224,11 @@ def _lines(text: str, letters: int) -> list[str]:
     ) or ["–"]  # fmt: skip
 
 
+def csv(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV; a mark at the start tells spreadsheets that it is UTF-8."""
+    return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
+
+
 def svg(width: float, height: float, *children: Html) -> Html:
     """Write an `svg` element that fills the width it is given and keeps its proportions."""
     return tag(

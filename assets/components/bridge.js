@@ -24,7 +24,10 @@ function installed() {
   document.addEventListener("keydown", pressed);
   for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointed);
   document.addEventListener("bx-at", (event) => light(event.detail, false));
-  if (document.querySelector(".stApp")) keepHistory();
+  if (document.querySelector(".stApp")) {
+    keepHistory();
+    new MutationObserver(nameMenu).observe(document.body, { childList: true, subtree: true });
+  }
   return { send() {}, lit: "" };
 }
 
@@ -205,9 +208,12 @@ function keepHistory() {
   history.replaceState = write;
 }
 
+// The parameters with texts; see app/streamlit_kit/state.py.
+const TEXTS = ["text", "text_pair", "question", "choices", "lines", "kept"];
+
 function place({ pathname, search }) {
   const found = new URLSearchParams(search);
-  return [pathname, ...["text", "text_pair", "question", "kept"].map((key) => found.get(key))].join("\n");
+  return [pathname, ...TEXTS.map((key) => found.get(key))].join("\n");
 }
 
 function endPresenting() {
@@ -223,6 +229,18 @@ async function copyAddress(button) {
   const before = button.textContent;
   button.textContent = "Copied";
   setTimeout(() => (button.textContent = before), 1500);
+}
+
+// Streamlit puts the parts of a phone's menu into a list whose entries are not its own. Screen
+// readers are told of named groups instead.
+function nameMenu() {
+  const list = document.querySelector('[data-testid="stSidebarNavItems"]:has(li:not([role]))');
+  if (!list) return;
+  for (const node of [list, ...list.querySelectorAll("li")]) node.role = "presentation";
+  for (const part of list.querySelectorAll(":scope > div")) {
+    part.role = "group";
+    part.ariaLabel = part.querySelector("header p")?.textContent ?? "";
+  }
 }
 
 // On a phone the menu lies over the page; a choice closes it.

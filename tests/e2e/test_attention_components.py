@@ -4,11 +4,13 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.features.attention.task import attention
 from app.models import open_engine
@@ -52,7 +54,7 @@ def test_the_large_head_reads_out_the_models_numbers_and_computes_a_cell(
 
 def test_a_click_in_the_list_or_the_grid_shows_that_head(visit: Callable[..., Page]) -> None:
     page = visit(ADDRESS)
-    first = page.locator(".bx-att-list li").first
+    first = page.locator(".bx-att-list button").first
     layer, _, head = first.locator("b").inner_text().partition(".")
     first.click()
     title = page.get_by_role("heading", level=2)
@@ -124,3 +126,31 @@ def test_a_word_lights_up_its_lines_and_keeps_them_when_pinned(
     expect(page.locator(".lines svg path")).to_have_count(0)
     page.get_by_role("button", name="all", exact=True).click()
     expect(page.locator(".lines svg path").first).to_be_attached()
+
+
+def test_a_saved_page_shows_the_head_without_a_network(
+    visit: Callable[..., Page], browser: Browser, tmp_path: Path
+) -> None:
+    page = visit(f"{ADDRESS}&cell=1.1")
+    expect(page.get_by_text("The cell: ")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="This page (HTML)").click()
+    kept = tmp_path / "kept.html"
+    kept.write_bytes(waiting.value.path().read_bytes())
+    context = browser.new_context(offline=True)
+    alone = context.new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(kept.as_uri())
+    assert {urlsplit(url).scheme for url in asked} <= {"file", "data"} and asked[0] == kept.as_uri()
+    weights = attention(open_engine(), TEXT).attentions[2][5]
+    drawing = alone.locator("figure[data-name='attention-layer2-head5'] .bx-wide svg")
+    values = drawing.locator("[data-value]").evaluate_all(
+        "all => all.map((each) => Number(each.dataset.value))"
+    )
+    assert max(values) == pytest.approx(float(weights.max()), rel=1e-6)
+    shown = drawing.bounding_box()
+    assert shown is not None and shown["width"] > 300
+    expect(alone.get_by_text(f"The cell: {weights[1, 1]:.6f}.")).to_be_visible()
+    context.close()

@@ -158,8 +158,11 @@ def test_a_word_that_is_picked_is_hidden_and_the_answer_follows(visit: Visit) ->
     box = page.get_by_role("textbox").first
     expect(box).to_have_value("Owls [MASK] at night.")
     expect(page.locator(".bx-filled")).to_have_count(1)
+    expect(page.locator(".bx-filled")).to_have_count(1)
     words.first.focus()
-    page.keyboard.press("ArrowRight")
+    for _ in range(3):  # the mask between may be a stop as well
+        if page.evaluate("document.activeElement.textContent") != "at":
+            page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(box).to_have_value(re.compile(r"^Owls \[MASK\] \[MASK\] night\.$"))
 

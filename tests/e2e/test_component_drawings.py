@@ -560,15 +560,18 @@ def test_rows_and_columns_light_up_with_the_rest_of_the_page(stage: Stage) -> No
         """() => {
           const pen = CanvasRenderingContext2D.prototype, fill = pen.fillRect;
           pen.fillRect = function (...box) {
-            drawn.bars = (drawn.bars ?? 0) + 1;
+            const { e, f } = this.getTransform(); // the middle of the label beside which it is
+            drawn.bars = [...(drawn.bars ?? []), [e / devicePixelRatio, f / devicePixelRatio]];
             return fill.apply(this, box);
           };
         }"""
     )
     page.evaluate("document.dispatchEvent(new CustomEvent('bx-at', { detail: '0.2' }))")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    marked = 1 + data["columnKeys"].count("0.2")  # type: ignore[attr-defined]
-    assert page.evaluate("drawn.bars") == marked == 2
+    left, top, wide, high = heat_plan(page)
+    row, column = page.evaluate("drawn.bars")
+    assert row[1] == pytest.approx(top + 1.5 * high / 6)  # the word with piece 2
+    assert column[0] == pytest.approx(left + 2.5 * wide / 6)  # the piece 2
 
 
 def test_the_whole_heat_map_fits_on_the_screen(stage: Stage) -> None:

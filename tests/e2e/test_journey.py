@@ -29,9 +29,9 @@ def main(page: Page) -> str:
 
 
 def settled(page: Page, slug: str) -> None:
-    """Wait until the page has drawn everything, including the model's identity at the end."""
+    """Wait until the page has drawn everything, the foot included."""
     expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
-    expect(page.get_by_role("list", name="The model behind this page")).to_be_visible()
+    expect(page.locator(".st-key-bx-foot")).to_be_visible()
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
 
 
@@ -44,21 +44,23 @@ def write(page: Page, label: str, text: str) -> None:
 
 def use_tokenizer(page: Page) -> None:
     write(page, "Text", "Zebras graze unhurriedly <b>here</b>.")
-    cards = page.get_by_role("main").get_by_role("listitem")
-    expect(cards.filter(has_text="[CLS]").first).to_contain_text("101")
-    expect(cards.filter(has_text="zebra").first).to_be_visible()
-    assert "<b>here</b>" in main(page)
+    text = page.locator(".bx-tok-text")
+    expect(text).to_have_text("Zebras graze unhurriedly <b>here</b>.")
+    text.locator(".bx-piece").first.hover()
+    expect(page.locator(".bx-wide g").nth(1)).to_have_class("bx-lit")
+    text.locator(".bx-piece", has_text="here").press("Enter")
+    expect(page.get_by_text("here is entry")).to_be_visible()
 
 
 def use_fill_mask(page: Page) -> None:
-    write(page, "Text with [MASK] where a word is hidden", "The capital of France is [MASK].")
+    write(page, "Text; [MASK] or ___ hides a word", "The capital of France is [MASK].")
     expect(page.get_by_role("paragraph").filter(has_text="France is")).to_be_visible()
-    bars = page.get_by_role("figure", name=re.compile("most probable first"))
+    bars = page.get_by_role("img", name=re.compile("most probable first"))
     words = re.findall(r"(\S+) (\d+\.\d+) %", bars.get_attribute("aria-label") or "")
     assert len(words) == 5
     odds = [float(share) for _, share in words]
     assert odds == sorted(odds, reverse=True)
-    expect(page.locator(".js-plotly-plot .point")).to_have_count(5)
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(5)
 
 
 def use_next_sentence(page: Page) -> None:
@@ -88,8 +90,8 @@ def use_multiple_choice(page: Page) -> None:
 
 
 def use_attention(page: Page) -> None:
-    expect(page.get_by_role("heading", name="Layer 0, head 0")).to_be_visible()
-    page.get_by_role("gridcell", name=re.compile(r"^Layer 2, head 5\.")).click()
+    expect(page.get_by_role("heading", name=re.compile(r"^Layer \d+, head \d+$"))).to_be_visible()
+    page.get_by_role("gridcell", name=re.compile(r"^Layer 2, head 5:")).click()
     expect(page.get_by_role("heading", name="Layer 2, head 5")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^Layer 2, head 5"))).to_be_visible()
     page.get_by_role("radio", name="Lines").click()
@@ -139,11 +141,11 @@ def use_qa(page: Page) -> None:
 
 
 def use_model_card(page: Page) -> None:
-    page.get_by_role("main").locator("summary", has_text="Limits").click()
+    expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
+    page.get_by_role("tab", name="Limits").click()
     expect(page.get_by_text("English only")).to_be_visible()
-    for curve in page.locator("img.bx-card-curve").all():
-        assert curve.evaluate("drawn => drawn.naturalWidth") > 0
-        assert "Training loss" in (curve.get_attribute("alt") or "")
+    page.get_by_role("tab", name="Training").click()
+    expect(page.get_by_role("img", name=re.compile("^Training loss")).first).to_be_visible()
     if page.get_by_text("There is nothing to compare with").count():
         return
     page.get_by_role("button", name="Verify this model").press("Enter")
@@ -203,12 +205,13 @@ def test_the_address_follows_the_visitor_and_opens_the_same_view_again(visit: Vi
     page = visit("fill_mask")
     settled(page, "fill_mask")
     use_fill_mask(page)
+    page.get_by_text("Settings", exact=True).click()
     page.get_by_role("slider", name="Candidates").press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]k=6\b"))
     expect(page).to_have_url(re.compile(r"[?&]text=The(\+|%20)capital"))
     again = visit(page.url.partition("//")[2].partition("/")[2])
     settled(again, "fill_mask")
-    expect(again.locator(".js-plotly-plot .point")).to_have_count(6)
+    expect(again.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
     expect(again.get_by_role("textbox", name=re.compile("^Text"))).to_have_value(
         "The capital of France is [MASK]."
     )
@@ -280,18 +283,18 @@ def test_the_keyboard_alone_reaches_text_examples_and_answer(visit: Visit) -> No
     assert passed[0] == "Skip to main content"
     wanted = {
         examples("fill_mask")[0].label,
-        "Text with [MASK] where a word is hidden",
+        "Text; [MASK] or ___ hides a word",
         "How likely is this word?",
     }
     assert wanted | {"Candidates", *TITLES.values()} - {"BERT Explorer"} <= set(passed)
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".js-plotly-plot .point")).to_have_count(6)
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
 
 
 def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:
     page = visit("attention")
     settled(page, "attention")
-    page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0\.")).focus()
+    page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0:")).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -22,12 +22,17 @@ PHONE = {"width": 390, "height": 844}
 
 MAIN = {
     "": ".bx-doors",
-    "ner": ".bx-drawing",
+    "tokenizer": ".bx-text",
     "fill_mask": ".bx-picture .bx-drawing",
+    "next_sentence": ".bx-picture .bx-drawing",
+    "qa": ".bx-qa-outcome",
+    "ner": ".bx-drawing",
+    "classification": ".bx-picture .bx-drawing",
+    "multiple_choice": ".bx-picture .bx-drawing",
     "attention": ".scroll canvas",
-    "next_sentence": ".bx-drawing",
-    "classification": ".bx-drawing",
-    "multiple_choice": ".bx-drawing",
+    "input": ".bx-picture .bx-drawing",
+    "senses": ".bx-picture .bx-drawing",
+    "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 

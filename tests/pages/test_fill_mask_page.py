@@ -110,7 +110,7 @@ def test_a_filled_gap_opens_the_attention_page_on_its_row(visit: Callable) -> No
             st, "switch_page", lambda page, query_params: states.append((page, query_params))
         )
         page.pick("attend", 1)
-    assert states == [("pages/4_attention.py", {"row": "5"})]
+    assert states == [("pages/4_attention.py", {"row": "5", "cell": "5.5"})]
     texts = page.at.session_state["_texts"]
     assert texts["attention", "text"] == "the [MASK] sat on [MASK]"
 

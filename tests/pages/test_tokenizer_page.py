@@ -146,7 +146,10 @@ class Clicks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.picks: dict[str, Callable[[int], None]] = {}
-        monkeypatch.setattr("app.streamlit_kit.frame.mount_bridge", self.picks.update)
+        monkeypatch.setattr("app.streamlit_kit.frame.mount_bridge", self.mount)
+
+    def mount(self, _: str, picks: dict[str, Callable[[int], None]]) -> None:
+        self.picks = picks
 
 
 def test_clicks_on_pieces_words_and_entries_are_checked(

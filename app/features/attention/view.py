@@ -19,10 +19,9 @@ from app.features.attention.result import (
 )
 from app.features.attention.result_habits import RankedHead
 from app.words.blocks import hint, line
-from app.words.charts import csv
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import linked
+from app.words.pictures import csv, linked
 from bert_core.analysis.head_statistics import HeadName
 
 MEAN = -1
@@ -184,19 +183,18 @@ def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
     rows = []
     for number, row in enumerate(ranked[:LIST]):
         usual = row.usual.name if row.usual else row.here.name
-        rows.append(
-            tag(
-                "li",
-                tag("b", short_name(row.place)),
-                tag("span", row.here.name, " ", tag("i", whole_percent(row.here.score))),
-                tag("small", f"usually {usual}") if usual != row.here.name else "",
-                role="button",
-                tabindex=-1 if number else 0,
-                data_pick="head",
-                data_value=row.place[0] * size + row.place[1],
-                aria_current="true" if (row.place,) == heads.places else None,
-            )
+        button = tag(
+            "button",
+            tag("b", short_name(row.place)),
+            tag("span", row.here.name, " ", tag("i", whole_percent(row.here.score))),
+            tag("small", f"usually {usual}") if usual != row.here.name else "",
+            type="button",
+            tabindex=-1 if number else 0,
+            data_pick="head",
+            data_value=row.place[0] * size + row.place[1],
+            aria_current="true" if (row.place,) == heads.places else None,
         )
+        rows.append(tag("li", button))
     return tag(
         "div",
         hint(_NAMES_HINT),

@@ -87,7 +87,7 @@ def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
         placed = inputs_at(model, at, result.token_type_ids[at])
         return Neighbours(find(words[own], words), find(placed[own], placed))
 
-    return PROCESSOR.run(both, tokens=1)
+    return PROCESSOR.run(both, tokens=len(words))
 
 
 def positions(engine: Engine, at: int) -> NDArray[np.float32]:
@@ -118,4 +118,4 @@ def _pad_id(engine: Engine) -> int:
 
 
 def _numbers(values: Tensor) -> NDArray[np.float32]:
-    return np.array(values.detach().float().cpu())
+    return values.detach().float().cpu().numpy().copy()

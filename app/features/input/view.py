@@ -1,5 +1,7 @@
 """Pictures, arithmetic and tables of "Inside the input"."""
 
+import math
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -89,7 +91,7 @@ def sums(result: InputResult, at: int, *, common: bool = False) -> Picture:
 def _sums(result: InputResult, here: range, at: int, width: int, full: tuple[float, float]) -> Html:
     """Draw the pieces in one band, or in several where the drawing is narrow."""
     each = 5 if width == NARROW else SHOWN
-    left = 92
+    left = 100
     column = min(96.0, (width - left) / min(each, len(here)))
     bands = [here[first : first + each] for first in range(0, len(here), each)]
     high = 24 + 5 * (_PATCH + 6) + 3 * 18 + 24
@@ -162,11 +164,9 @@ def patch(vector: Vectors) -> NDArray[np.float32]:
     [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     """
     size = len(vector)
-    columns = next(
-        (number for number in range(int((1.5 * size) ** 0.5), 0, -1)
-         if size % number == 0 and number * number >= size / 2),
-        int(size**0.5) + 1,
-    )  # fmt: skip
+    least = math.isqrt(size - 1) + 1
+    exact = (columns for columns in range(least, 2 * least) if size % columns == 0)
+    columns = next(exact, least)
     rows = -(-size // columns)
     grid = np.zeros(rows * columns, np.float32)
     grid[:size] = vector
@@ -352,15 +352,15 @@ def position_curve(at: int, found: NDArray[np.float32]) -> Picture:
         ),
         alt=f"Cosine of the vector of position {at} with that of every position. Beside it: "
         f"{beside}.",
-        table=table.iloc[max(0, at - 100) : at + 100],
+        table=table,
     )  # fmt: skip
 
 
 def position_note(at: int) -> Html:
     """Say what the curve shows."""
     return line(
-        f"How alike is position {at} to the others? A peak around the line means that the model "
-        "can tell near from far."
+        f"How alike is position {at} to the others? A peak at the line means that positions "
+        "near each other have similar vectors."
     )
 
 
@@ -383,10 +383,12 @@ def lengths(result: InputResult, at: int) -> Picture:
 
 def lengths_note() -> Html:
     """Say what a length is."""
-    return line(
-        "Length of a vector: the root of the sum of its squares. The longer one decides more of "
-        "the sum; lengths do not add up, because the vectors point in different directions."
+    said = (
+        "The length of a vector is the root of the sum of its squares. The longer a vector, the "
+        "more it decides the sum. Lengths do not add up, because the vectors point in different "
+        "directions."
     )
+    return tag("div", hint(said), tag("span", "Lengths of the vectors"), class_="bx-line")
 
 
 def lengths_table(result: InputResult, here: range) -> pd.DataFrame:

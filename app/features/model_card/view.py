@@ -76,8 +76,8 @@ def no_figures(result: ModelCardResult) -> Html:
         return join()
     return tag(
         "p",
-        "No figures lie beside these weights: how well this model does is not known here. What its "
-        "makers say of it may stand in the card below.",
+        "No figures are stored beside these weights: how well this model does is not known here. "
+        "The text of its card may say more.",
     )
 
 
@@ -108,9 +108,9 @@ def figures_note(result: ModelCardResult) -> Html:
     guess = " Chance is the share of a blind guess." if _has_chance(result.figures) else ""
     errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
     return line(
-        "Source: figures.json, which lies beside the weights. Every result is a share of its "
-        "cases. The floor was to be reached at least, the goal was hoped for. Of a hundred such "
-        "intervals about 95 hold the share that endlessly many cases of the kind would give."
+        "Source: figures.json beside the weights. Every result is a share of its cases. The floor "
+        "was to be reached at least, the goal was hoped for. Of a hundred such intervals about 95 "
+        "hold the share that endlessly many cases of the kind would give."
         f"{guess}{errors}{more}"
     )
 
@@ -153,7 +153,7 @@ def describe(figures: Sequence[Figure]) -> str:
         )
         if number
     )
-    return f"{len(figures)} figures as dots with their 95 % intervals: {said}."
+    return f"{len(figures)} figures as bars with their 95 % intervals: {said}."
 
 
 def frame(figures: Sequence[Figure]) -> pd.DataFrame:
@@ -356,13 +356,13 @@ def card_note(result: ModelCardResult) -> Html:
     if not result.text.strip():
         return tag(
             "p",
-            "No card lies beside these weights (a file README.md): what the model was made from, "
-            "under which licence, and where its limits are, is not known here.",
+            "No card is stored beside these weights (a file README.md): what the model was made "
+            "from, under which licence, and where its limits are, is not known here.",
         )
     shown = ""
     if not result.whole:
         shown = f" It has {result.text_bytes:,} bytes, of which only the beginning is shown."
     return line(
-        "What follows is the file README.md that lies beside the weights, as its makers wrote it. "
-        f"Pictures and addresses in it are shown as words: nothing is fetched.{shown}"
+        "The file README.md beside the weights, as its makers wrote it. Pictures and addresses are "
+        f"shown as words: nothing is fetched.{shown}"
     )

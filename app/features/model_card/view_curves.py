@@ -59,7 +59,8 @@ def curve(name: str, svg_file: bytes) -> Html:
     if found is None:
         return line(f"{visible(name)} is not shown: it is not a chart that this site can read.")
     return join(
-        tag("h3", visible(found.title) or visible(name)), figure(curves_picture(name, found))
+        tag("h2", visible(found.title) or visible(name), class_="bx-card-title"),
+        figure(curves_picture(name, found)),
     )
 
 

@@ -151,7 +151,7 @@ _DRAWS: dict[str, Callable[[SyntaxTreeNode], Html]] = {
     "image": _picture,
     "link": _link,
     "paragraph": _paragraph,
-    "heading": lambda node: tag("h3", _inside(node)),
+    "heading": lambda node: tag("h2", _inside(node), class_="bx-card-title"),
     "hr": lambda _: tag("hr"),
     "fence": _code,
     "code_block": _code,

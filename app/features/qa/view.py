@@ -64,9 +64,8 @@ def outcome(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
         whole: whether it is drawn for a file: a long passage at its full height, without links.
     """
     about = hint(*explanation(result, threshold, file=whole))
-    return join(
-        verdict(result, threshold, about), passage(result, threshold, whole=whole), windows(result)
-    )
+    parts = verdict(result, threshold, about), passage(result, threshold, whole=whole)
+    return tag("div", *parts, windows(result), class_="bx-qa-outcome")
 
 
 def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) -> Html:

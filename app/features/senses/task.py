@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from itertools import groupby
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -59,8 +58,8 @@ def senses(engine: Engine, text: str, word: str, *, layer: int | None = None) ->
         sentences=sentences,
         occurrences=_occurrences(sentences, encodings, places),
         layer=layer,
-        similarity=np.array(similarity.double()),
-        coordinates=np.array(coordinates),
+        similarity=similarity.double().numpy(),
+        coordinates=coordinates.numpy(),
         shares=shares,
         others=tuple(_nearest(row, named) for row in near),
     )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from app.features.senses.result import Occurrence, SensesResult, Sentence
+from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
 from app.words.blocks import hint, line
 from app.words.curves import Curve, curves
 from app.words.format import count, percent, shortened
@@ -15,6 +15,7 @@ from app.words.pixels import STEPS, pixels
 
 _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
+_ROUNDS = 40  # of moving marks apart
 _KINDS = 4
 """Groups that differ in shape and colour; a fifth looks like the first again."""
 
@@ -36,9 +37,9 @@ def headline(result: SensesResult) -> Html:
         inside = f"{within[result.layer]:.2f}" if within else "–"
         said = join(
             tag("strong", f"{result.at_home} of {total}"),
-            " have their nearest neighbour in their own group; mean cosine ",
-            tag("strong", inside), " within groups, ",
-            tag("strong", f"{between[result.layer]:.2f}"), " between.",
+            " nearest to their own group; mean cosine ",
+            tag("strong", inside), " within, ",
+            tag("strong", f"{between[result.layer]:.2f}"), " between groups.",
         )  # fmt: skip
     return tag("div", explained, tag("p", said), class_="bx-se-headline")
 
@@ -64,14 +65,16 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     middle = (left + edge + rooms[0] / 2, edge + rooms[1] / 2)
     centre = [(float(each.max()) + float(each.min())) / 2 for each in (x, y)]
     first, second = (percent(share, 0, counted=True) for share in result.shares)
-    marks = (
-        mark(
-            each,
-            middle[0] + scale * (float(place[0]) - centre[0]),
-            middle[1] - scale * (float(place[1]) - centre[1]),
-        )
-        for each, place in zip(result.occurrences, result.coordinates, strict=True)
+    places = np.stack(
+        [middle[0] + scale * (x - centre[0]), middle[1] - scale * (y - centre[1])], axis=1
     )
+    marks = (
+        mark(each, at, place)
+        for each, at, place in zip(
+            result.occurrences, apart(places, width=(left, width), height=bottom), places,
+            strict=True,
+        )
+    )  # fmt: skip
     return svg(
         width, height,
         tag("rect", x=left, y=1, width=width - left - 1, height=bottom - 1, class_="bx-se-frame"),
@@ -83,8 +86,38 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     )  # fmt: skip
 
 
-def mark(occurrence: Occurrence, x: float, y: float) -> Html:
-    """Draw one occurrence; groups differ in shape and in colour."""
+def apart(places: Floats, *, width: tuple[float, float], height: float) -> Floats:
+    """Move marks that would cover each other, as little as needed, inside the frame.
+
+    Args:
+        places: (N, 2), where the marks belong.
+        width: left and right edge of the frame.
+        height: its lower edge; the upper one is 0.
+    """
+    moved = places.copy()
+    least = 2 * _R + 3
+    for _ in range(_ROUNDS):
+        between = moved[:, None] - moved[None]  # (N, N, 2)
+        distance = np.linalg.norm(between, axis=2)
+        for one, other in np.argwhere(np.triu(distance < least, k=1)):
+            way = moved[one] - moved[other]
+            far = min(float(np.linalg.norm(way)), least)
+            push = (way / far if far else np.array([0.0, 1.0])) * (least - far) / 2
+            moved[one] += push
+            moved[other] -= push
+        edge = _R + 3
+        moved = moved.clip([width[0] + edge, edge], [width[1] - edge, height - edge])
+    return moved
+
+
+def mark(occurrence: Occurrence, at: Floats, place: Floats) -> Html:
+    """Draw one occurrence; groups differ in shape and in colour.
+
+    Args:
+        occurrence: what is drawn.
+        at: (2,), the middle of the mark.
+        place: (2,), where it belongs; if that is elsewhere, a line leads there.
+    """
     kind = occurrence.group % _KINDS
     r = _R
     shape = [
@@ -93,9 +126,16 @@ def mark(occurrence: Occurrence, x: float, y: float) -> Html:
         tag("path", d=f"M0 {-r - 3}L{r + 3} 0L0 {r + 3}L{-r - 3} 0Z"),
         tag("path", d=f"M{-r} {r - 2}L0 {-r - 4}L{r} {r - 2}Z"),
     ][kind]
+    x, y = place - at
+    leads = (
+        [tag("line", x1=0, y1=0, x2=f"{x:.1f}", y2=f"{y:.1f}"),
+         tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3)]
+        if math.hypot(x, y) > 2 else []
+    )  # fmt: skip
     return tag(
-        "g", shape, tag("text", occurrence.label, text_anchor="middle", class_="bx-se-label"),
-        transform=f"translate({x:.1f} {y:.1f})", class_=f"bx-se-mark bx-se-{kind}",
+        "g", tag("g", *leads, class_="bx-se-lead"), shape,
+        tag("text", occurrence.label, text_anchor="middle", class_="bx-se-label"),
+        transform=f"translate({at[0]:.1f} {at[1]:.1f})", class_=f"bx-se-mark bx-se-{kind}",
         data_at=_key(occurrence),
     )  # fmt: skip
 

@@ -24,6 +24,9 @@ TABS = ("Input", "Steps", "Back", "Compare", "Vocabulary")
 """What the model receives, how it was made, the way back from the ids, and two more."""
 
 
+_LONG = 100  # pieces; a longer text is drawn smaller and scrolls, so that the rest stays in sight
+
+
 def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> Html:
     """Draw every text with its pieces coloured; at most `limit` pieces of each.
 
@@ -74,7 +77,8 @@ def over_text(
         done = max(done, piece.end)
     if done < len(text):
         parts.append(_gap(text[done:]))
-    return tag("div", *parts, class_="bx-text bx-tok-text", dir="auto", data_rove="pieces")
+    long = " bx-tok-long" if pickable and len(pieces) > _LONG else ""
+    return tag("div", *parts, class_=f"bx-text bx-tok-text{long}", dir="auto", data_rove="pieces")
 
 
 def _stretch(piece: Piece, shown: str, at: Sequence[int], *, first: bool, pickable: bool) -> Html:

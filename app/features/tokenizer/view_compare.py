@@ -57,7 +57,7 @@ def name_of(reading: Reading) -> str:
 
 def _side(found: Comparison, reading: Reading, limit: int) -> Html:
     """Draw how one tokenizer reads the texts."""
-    title = tag("h3", name_of(reading))
+    title = tag("h2", name_of(reading), class_="bx-tok-title")
     told = line(f"{count(reading.pieces, 'piece')}; {reading.vocabulary:,} in the vocabulary")
     texts = (
         _text(text, parts, number + _TEXT, limit)

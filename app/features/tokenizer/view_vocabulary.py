@@ -45,7 +45,7 @@ def by_spelling(found: Lookup) -> Html:
 
 
 def _group(title: str, more: str, entries: Sequence[Entry], total: int) -> Html:
-    head = tag("h3", f"{title}: {total:,}{more}")
+    head = tag("h2", f"{title}: {total:,}{more}", class_="bx-tok-title")
     return join(head, chips(entries, first=True)) if entries else head
 
 
@@ -73,7 +73,7 @@ def meaning(found: Lookup) -> Html:
         "direction and near 0 for unrelated pieces. Close pieces occur in similar places, so they "
         "may mean the same, the opposite, or just belong to one subject."
     )
-    return join(explained, tag("h3", "Nearest embeddings, by cosine"))
+    return join(explained, tag("h2", "Nearest embeddings, by cosine", class_="bx-tok-title"))
 
 
 def by_embedding(found: Lookup) -> Picture:

@@ -214,3 +214,13 @@ def test_a_script_may_not_end_its_element(script: str) -> None:
         document("x", "", script=script)
     page = document("x", "", tag("p", "y"), script="let a = 1 < 2;").decode()
     assert page.count('<script type="module">let a = 1 < 2;</script></body>') == 1
+
+
+def test_a_picture_inside_a_drawing_has_its_pixels_with_it() -> None:
+    own = "data:image/png;base64,iVBORw0KGgo="
+    assert f'href="{own}"' in str(tag("image", href=own, preserve_aspect_ratio="none"))
+    for address in ("https://example.org/x.png", "x.png", "data:image/svg+xml;base64,AA=="):
+        with pytest.raises(ValueError, match="neither into this site"):
+            tag("image", href=address)
+    with pytest.raises(ValueError, match="neither into this site"):
+        tag("a", "x", href=own)

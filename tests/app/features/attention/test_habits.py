@@ -21,7 +21,7 @@ from app.features.attention.task_habits import (
     telling_head,
 )
 from app.models import Engine
-from app.words.charts import csv
+from app.words.pictures import csv
 from bert_core.analysis.head_statistics import (
     MEASURES,
     head_statistics,

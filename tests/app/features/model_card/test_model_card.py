@@ -156,6 +156,7 @@ def test_a_chart_is_drawn_again_with_every_point_and_its_numbers() -> None:
                   for line in re.findall(r'<polyline points="(.*?)"', drawing)]  # fmt: skip
         zero, four = points[1][1][1], points[0][0][1]
         assert [round((zero - y) / (zero - four) * 4, 2) for _, y in points[0]] == [4, 3, 1]
+        assert zero > four, "4 is above 0"
         (left, _), (middle, _), (right, _) = points[0]
         assert (middle - left) / (right - left) == pytest.approx(1 / 3, abs=1e-3)
         assert "masked &lt;b&gt;" in drawing and "<b>" not in drawing

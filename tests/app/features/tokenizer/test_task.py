@@ -396,3 +396,17 @@ def test_a_longer_input_than_is_drawn_is_counted(tiny_engine: Engine) -> None:
     shown = view_input.received(result, more)
     assert len(re.findall("<g ", shown.wide.markup)) == drawn
     assert len(shown.table) == drawn
+
+
+def test_pieces_of_the_same_characters_light_up_together(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "played")
+    spans = [(0, 0), (0, 6), (0, 6), (0, 0)]
+    shared = dataclasses.replace(result, columns=dataclasses.replace(result.columns, spans=spans))
+    assert links(view.coloured(shared, limit=9).markup) == ["0.1 0.2"]
+    assert links(view.coloured(result, limit=9).markup) == ["0.1", "0.2"]
+
+
+def test_a_long_text_scrolls_so_that_what_follows_stays_in_sight(tiny_engine: Engine) -> None:
+    for words, long in ((40, False), (400, True)):
+        drawn = view.coloured(tokenizer(tiny_engine, "cat " * words), limit=600).markup
+        assert ("bx-tok-long" in drawn) == long
