@@ -5,7 +5,7 @@ import streamlit as st
 from app.features.senses import view
 from app.features.senses.task import senses
 from app.streamlit_kit import page_shell, show_html, show_picture, text_box
-from app.streamlit_kit.controls import choose
+from app.streamlit_kit.controls import choose, save_csv
 
 SLUG = "senses"
 
@@ -34,6 +34,11 @@ with page_shell(SLUG) as page:
     if near.open:
         with near:
             show_html(view.neighbours(result))
+            save_csv(
+                "Neighbours (CSV)",
+                lambda: view.neighbours_table(result).drop(columns="at"),
+                "senses-neighbours.csv",
+            )
     if pairs.open:
         with pairs:
             show_picture(view.pairs(result))
