@@ -22,7 +22,7 @@ from app.features.tokenizer.task import tokenizer
 from app.models import Engine
 from app.models.fit import Severity, misfits
 from app.words.blocks import line, share_bar
-from app.words.format import count, percent
+from app.words.format import count, percent, shortened
 from app.words.html import Html, tag, visible
 from app.words.pictures import linked, svg
 from bert_core.analysis.head_statistics import name_heads
@@ -131,7 +131,11 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
         tag("li", tag("span", visible(c.token), class_="bx-name"), share_bar(c.probability))
         for c in slot.candidates
     ]
-    says = line("For ", tag("strong", visible(hidden.text)), ", hidden, the model would write:")
+    says = line(
+        "For ",
+        tag("strong", visible(shortened(hidden.text, 24))),
+        ", hidden, the model would write:",
+    )
     return {"text": asked}, tag("div", says, tag("ol", *rows, class_="bx-shares"))
 
 
@@ -205,7 +209,7 @@ def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
         tag("li", tag("span", name, class_="bx-name"), share_bar(result.probabilities[index]))
         for name, index in (("follows", IS_NEXT), ("does not", IS_RANDOM))
     ]
-    says = line("Does “", visible(second), "” follow?")
+    says = line("Does “", visible(shortened(second, 120)), "” follow?")
     return {"text": first, "text_pair": second}, tag(
         "div", says, tag("ul", *rows, class_="bx-shares")
     )

@@ -22,6 +22,7 @@ from app.streamlit_kit import (
     text_box,
     undo_button,
 )
+from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, on_demand
 from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.html import Html, plain
@@ -154,7 +155,8 @@ with page_shell(SLUG) as page:
         st.warning(plain(result.note), icon=":material/spellcheck:")
     fits = result.tokens <= page.engine.max_length
     site = bool(st.session_state.get(ON_SITE)) and fits
-    show_html(view.sentence(result, result.nearby(PICKABLE), attend=site))
+    sentence = view.sentence(result, result.nearby(PICKABLE), attend=site)
+    show_markup(sentence, key="sentence")
     show_html(view.reading_note(result))
     if result.slots:
         slots(result)

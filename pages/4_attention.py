@@ -125,7 +125,7 @@ with page_shell(SLUG) as page:
     page.picks["head"] = show_head
     with page.give:
         text = text_box(SLUG, "Text", height=72)
-        pair = text_box(SLUG, "Second text, if you like", key="text_pair", height=72)
+        pair = text_box(SLUG, "Second text (optional)", key="text_pair", height=72)
     result = attention(page.engine, text, pair)
     show_html(cut_note(result.cut))
     small = page.settings.container(key="bx-att-small")

@@ -16,7 +16,7 @@ MOST_BARS = 30
 with page_shell(SLUG) as page:
     with page.give:
         text = text_box(SLUG, "Text", placeholder=view.HINTS[0])
-        pair = text_box(SLUG, "Second text, if the labels are about two", key="text_pair")
+        pair = text_box(SLUG, "Second text (optional)", key="text_pair")
     if text.strip():
         result = classification(page.engine, text, pair)
         shown = len(result.labels)

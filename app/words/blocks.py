@@ -49,7 +49,7 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 def beware(text: str) -> Html:
     """Draw what must not be concluded."""
-    return tag("p", tag("strong", "Mind: "), text, class_="bx-beware")
+    return tag("p", tag("strong", "Keep in mind: "), text, class_="bx-beware")
 
 
 def copy_button(label: str) -> Html:

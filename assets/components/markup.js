@@ -10,7 +10,7 @@ const drawn = new WeakMap();
 export default function ({ data, parentElement }) {
   if (drawn.get(parentElement) === data.markup) return;
   drawn.set(parentElement, data.markup);
-  const open = parentElement.querySelector("details")?.open;
+  const open = openFolds(parentElement);
   let host = parentElement.querySelector(":scope > .bx-markup");
   if (!host) {
     host = document.createElement("div");
@@ -18,10 +18,22 @@ export default function ({ data, parentElement }) {
     parentElement.append(host);
   }
   host.innerHTML = data.markup;
-  const fold = host.querySelector("details");
-  if (open && fold) fold.open = true;
+  for (const [name, fold] of folds(host)) if (open.has(name)) fold.open = true;
   for (const box of host.querySelectorAll(".bx-scroll")) {
     const here = box.querySelector("[data-here]");
     if (here) box.scrollTop = here.offsetTop - box.clientHeight / 3;
   }
+}
+
+// The folds of a drawing by name: their summary, and the how manieth of that name they are.
+function folds(node) {
+  const seen = {};
+  return [...node.querySelectorAll("details")].map((fold) => {
+    const says = fold.querySelector("summary")?.textContent ?? "";
+    return [`${says} ${(seen[says] = (seen[says] ?? 0) + 1)}`, fold];
+  });
+}
+
+function openFolds(node) {
+  return new Set(folds(node).filter(([, fold]) => fold.open).map(([name]) => name));
 }

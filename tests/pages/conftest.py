@@ -31,14 +31,19 @@ class Visit:
 
     @property
     def markup(self) -> str:
-        """All of the site's own markup on the page."""
-        return "".join(str(element.proto.body) for element in self.at.get("html"))
+        """All of the site's own markup on the page, except pictures."""
+        drawn = "".join(each for each in self._components if "<figure" not in each)
+        return "".join(str(element.proto.body) for element in self.at.get("html")) + drawn
+
+    @property
+    def _components(self) -> list[str]:
+        shown = (json.loads(each.proto.json) for each in self.at.get("bidi_component"))
+        return [each["markup"] for each in shown if "markup" in each]
 
     @property
     def pictures(self) -> dict[str, str]:
         """The markup of every picture, by the picture's name."""
-        shown = (json.loads(each.proto.json) for each in self.at.get("bidi_component"))
-        found = [each["markup"] for each in shown if "<figure" in each.get("markup", "")]
+        found = [each for each in self._components if "<figure" in each]
         return {elements(each, "figure")[0].attributes["data-name"]: each for each in found}
 
     @property

@@ -42,7 +42,7 @@ def test_the_page_opens_with_an_answer_marked_in_the_passage(visit: Callable) ->
     main = parts(page)["outcome"]
     assert main.count('role="status"') == 1
     assert "bx-qa-mark" in main
-    assert "The model's answer: " in said(page)
+    assert "The model’s answer: " in said(page)
     assert set(parts(page)) == {"outcome", "picture-qa-answers"}, "closed tabs draw nothing"
     assert page.warnings == page.errors == ""
 

@@ -58,7 +58,7 @@ def test_nasty_texts_are_shown_and_never_become_markup(
 def test_an_empty_text_gets_a_friendly_word_and_the_foot_stays(visit: Callable) -> None:
     page = visit(PAGE).type("   ")
     assert "empty" in page.warnings
-    assert "Mind: " in page.words
+    assert "Keep in mind: " in page.words
 
 
 def test_a_text_over_the_models_length_is_shown_with_what_would_be_lost(visit: Callable) -> None:

@@ -66,6 +66,7 @@ def scores(result: ClassificationResult, shown: int) -> Picture:
             [value for _, value in rows],
             [percent(value) for _, value in rows],
             width=width,
+            marked=[name in result.chosen for name, _ in rows],
         ),
         alt=describe(result),
         table=score_table(result) if len(result.labels) <= ROWS else score_table(result)[:shown],

@@ -75,6 +75,7 @@ for piece in score_pieces(
 )
 
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0)  # ends of axes, for comparable bars
+_LONG = 700  # characters; a longer text scrolls in a box that starts at its gap
 _NEAR = 24  # characters around a mask in its title
 
 
@@ -104,7 +105,9 @@ def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -
                 look |= {"class_": "bx-word", "data_pick": "hide", "data_value": number}
             parts += [visible(before), tag("span", visible(word.text), **look)]
     parts.append(visible(result.text[done:]))
-    drawn = tag("p", *parts, class_="bx-text bx-sentence", dir="auto", data_rove="words")
+    kind = "bx-text bx-sentence bx-scroll" if len(result.text) > _LONG else "bx-text bx-sentence"
+    stop = 0 if first and len(result.text) > _LONG else None  # a box that scrolls takes the focus
+    drawn = tag("p", *parts, class_=kind, dir="auto", data_rove="words", tabindex=stop)
     if not pickable:
         return drawn
     more = " A click on a filled gap shows what it attends to." if attend and result.slots else ""
@@ -118,6 +121,7 @@ def _filled(text: str, slot: int, several: bool, look: dict[str, str | int | Non
     if "role" in look:
         look |= {"data_pick": "attend", "data_value": slot - 1, "title": "What it attends to"}
     kind = "bx-filled bx-word" if "role" in look else "bx-filled"
+    look |= {"data_here": "gap" if slot == 1 else None}  # where a box that scrolls starts
     return tag("mark", visible(text), *badge, class_=kind, **look)
 
 

@@ -60,9 +60,11 @@ def scores(result: NextSentenceResult) -> Picture:
         for label, value in zip(labels, values, strict=True)
     ]
     names = ["Follows the first (label 0)", "Picked at random (label 1)"]
+    decided = result.confidence >= UNDECIDED
+    marked = [decided and result.follows, decided and not result.follows]
     return picture(
         "next-sentence",
-        lambda width: captioned_bars(names, values, printed, width=width, marked=[False, True]),
+        lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
         alt=describe(result),
         table=score_table(result),
     )

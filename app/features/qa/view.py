@@ -90,7 +90,12 @@ def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) 
         share = f"“No answer” has {percent(result.null_probability)} of all probability."
     return tag(
         "div",
-        tag("p", "The model's answer: ", *said, tag("span", share, class_="bx-line")),
+        tag(
+            "p",
+            tag("span", "The model’s answer: ", class_="bx-quiet"),
+            *said,
+            tag("span", share, class_="bx-line"),
+        ),
         *more,
         class_=f"bx-qa-verdict {'bx-qa-unsure' if unsure else kind}".strip(),
         role="status" if live else None,

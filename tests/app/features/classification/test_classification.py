@@ -108,7 +108,7 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
 def test_bars_are_sorted_and_as_long_as_their_probabilities(tiny_engine: Engine, size: str) -> None:
     result = replace(classification(tiny_engine, "the cat"), scores=(0.25, 0.625, 0.125))
     drawing = getattr(view.scores(result, 3), size)
-    tracks, bars = lengths(drawing, "bx-svg-track"), lengths(drawing, "bx-svg-bar")
+    tracks, bars = lengths(drawing, "bx-svg-track"), lengths(drawing, "bx-svg-mark", "bx-svg-bar")
     shares = [bar / track for bar, track in zip(bars, tracks, strict=True)]
     assert shares == pytest.approx([0.625, 0.25, 0.125], abs=1e-4)
     texts = [each["text"] for each in parts(drawing, "text")]

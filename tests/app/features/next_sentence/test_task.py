@@ -155,7 +155,7 @@ def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: s
     result = next_sentence(tiny_engine, "the cat", "sat")
     drawn = view.scores(replace(result, probabilities=(0.8125, 0.1875)))
     drawing = getattr(drawn, size)
-    yes, no = lengths(drawing, "bx-svg-bar", "bx-svg-mark")
+    yes, no = lengths(drawing, "bx-svg-mark", "bx-svg-bar")
     tracks = lengths(drawing, "bx-svg-track")
     assert [yes / tracks[0], no / tracks[1]] == pytest.approx([0.8125, 0.1875], abs=1e-4)
     printed = [each["text"] for each in parts(drawing, "text", "bx-svg-value")]

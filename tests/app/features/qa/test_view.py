@@ -107,9 +107,9 @@ def test_every_word_of_the_passage_carries_the_keys_of_its_pieces(tiny_engine: E
 def test_the_verdict_is_the_models_answer_and_turns_with_the_threshold(result: QaResult) -> None:
     assert result.no_answer_score == -8.0
     yes, no = view.verdict(result, -8.0), view.verdict(result, -8.5)
-    assert shown(yes).startswith("The model's answer: dog")
+    assert shown(yes).startswith("The model’s answer: dog")
     assert f"It has {view.percent(result.probability)} of all probability" in shown(yes)
-    assert shown(no).startswith("The model's answer: none in this passage. The best guess would be")
+    assert shown(no).startswith("The model’s answer: none in this passage. The best guess would be")
     assert f"“No answer” has {view.percent(result.null_probability)} of all" in shown(no)
     assert 'class="bx-qa-verdict bx-qa-none"' in str(no) and "✓" not in shown(yes)
     assert marks(view.passage(result, -8.5))[0][1] == "not accepted"

@@ -1,0 +1,118 @@
+"""What visitors type and do, on every page: nothing may be cut, torn or pushed off the screen."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.catalog import FEATURES
+from tests.e2e.test_journey import settled, write
+
+pytestmark = pytest.mark.e2e
+
+Visit = Callable[..., Page]
+TABLET = {"width": 1024, "height": 768}
+PROJECTOR = {"width": 1920, "height": 1080}
+ONE_WORD = "a" * 3000
+
+SIDEWAYS = """() => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    return Math.max(document.documentElement.scrollWidth - innerWidth,
+        main.scrollWidth - main.clientWidth);
+}"""
+
+
+@pytest.mark.parametrize("slug", ["", *(f.slug for f in FEATURES if f.takes_text)])
+def test_one_endless_word_pushes_nothing_off_the_screen(visit: Visit, slug: str) -> None:
+    page = visit(slug)
+    settled(page, slug)
+    for box in page.locator("textarea").all():
+        box.fill(ONE_WORD)
+        box.press("Control+Enter")
+        page.wait_for_timeout(600)
+    settled(page, slug)
+    assert page.evaluate(SIDEWAYS) <= 0
+
+
+def test_the_numbers_of_layer_and_head_can_be_read_on_a_projector(visit: Visit) -> None:
+    page = visit("attention?layer=5&head=11", viewport=PROJECTOR)
+    settled(page, "attention")
+    for name in ("Layer", "Head"):
+        box = page.get_by_role("combobox", name=name)
+        expect(box).to_have_value("5" if name == "Layer" else "11")
+        assert box.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_no_line_of_a_short_text_is_cut_in_its_box(visit: Visit) -> None:
+    for slug, viewport in (("attention", TABLET), ("senses", PROJECTOR), ("", TABLET)):
+        page = visit(slug, viewport=viewport)
+        settled(page, slug)
+        box = page.get_by_role("textbox").last
+        if slug == "attention":
+            box = page.get_by_role("textbox", name="Text", exact=True)
+        assert box.evaluate("node => node.scrollHeight - node.clientHeight") <= 1, slug
+
+
+def test_numbers_in_a_table_are_not_torn(visit: Visit) -> None:
+    page = visit("input?tab=First+numbers", viewport={"width": 1280, "height": 720})
+    settled(page, "input")
+    heights = page.locator(".bx-in-scroll tbody tr").evaluate_all(
+        "rows => rows.map((row) => row.getBoundingClientRect().height)"
+    )
+    assert heights and max(heights) < 40  # one line each
+
+
+def test_an_open_fold_stays_open_when_the_text_changes(visit: Visit) -> None:
+    page = visit("fill_mask")
+    settled(page, "fill_mask")
+    fold = page.locator(".bx-picture details.bx-twin").first
+    hint = page.locator(".bx-ask details.bx-hint")
+    fold.locator("summary").click()
+    hint.locator("summary").click()
+    write(page, "Text; [MASK] or ___ hides a word", "The sun rises in the [MASK].")
+    expect(page.locator(".bx-sentence")).to_contain_text("The sun rises")
+    expect(fold).to_have_attribute("open", "")
+    expect(hint).to_have_attribute("open", "")
+
+
+def test_a_long_text_scrolls_in_its_box_and_starts_at_the_gap(visit: Visit) -> None:
+    page = visit("fill_mask")
+    settled(page, "fill_mask")
+    long = "The quick brown fox jumps over the lazy dog. " * 40
+    write(page, "Text; [MASK] or ___ hides a word", f"{long}He ate an [MASK].")
+    settled(page, "fill_mask")
+    expect(page.locator(".bx-sentence .bx-filled")).to_be_in_viewport()
+    expect(page.locator(".bx-picture .bx-drawing").first).to_be_in_viewport()
+
+
+def test_the_scale_of_the_small_heads_and_its_explanation_do_not_overlap(visit: Visit) -> None:
+    page = visit("attention", viewport=TABLET)
+    settled(page, "attention")
+    top = page.locator(".st-key-bx-att-small .legend .top").bounding_box()
+    mark = page.locator(".st-key-bx-att-small .bx-hint summary").bounding_box()
+    assert top and mark
+    apart = top["x"] + top["width"] <= mark["x"] or mark["y"] >= top["y"] + top["height"]
+    assert apart
+
+
+def test_the_presenter_begins_at_the_top(visit: Visit) -> None:
+    page = visit("fill_mask", viewport={"width": 1280, "height": 500})
+    settled(page, "fill_mask")
+    page.get_by_text("Presenter view").click()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    expect(page.locator(".bx-sentence")).to_be_in_viewport()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+
+
+def test_a_word_in_a_table_is_not_torn_and_an_endless_one_is_kept_in_its_cell(visit: Visit) -> None:
+    page = visit("tokenizer", viewport=TABLET)
+    settled(page, "tokenizer")
+    fold = page.locator(".bx-picture details.bx-twin").first
+    fold.locator("summary").click()
+    row = fold.locator("tbody tr", has_text="watering")
+    assert row.evaluate("row => row.getBoundingClientRect().height") < 40
+    write(page, "Text", ONE_WORD)
+    settled(page, "tokenizer")
+    assert page.evaluate(SIDEWAYS) <= 0
+    widest = "cells => Math.max(...cells.map((cell) => cell.getBoundingClientRect().width))"
+    assert fold.locator("td").evaluate_all(widest) <= 450  # 24rem
