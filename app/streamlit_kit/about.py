@@ -3,9 +3,10 @@
 import streamlit as st
 
 from app.models import Engine, ModelFacts, Provenance
+from app.streamlit_kit.components import PRESENT
 from app.streamlit_kit.controls import switch
 from app.streamlit_kit.links import links_have_texts
-from app.streamlit_kit.show import PRESENT, show_html
+from app.streamlit_kit.show import show_html
 from app.words.blocks import beware, copy_button, facts, line
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind

@@ -16,6 +16,9 @@ from app.words.html import Html
 
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
+PRESENT = "present"
+"""The key of the presenter switch, in the session and in the address."""
+
 _BRIDGE = "_bridge"
 
 
@@ -55,7 +58,7 @@ def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
     """Mount the script that makes the site's own markup clickable; see `bridge.js`.
 
     Args:
-        page: the page; a change of it scrolls to the top.
+        page: the page; a change of it, or of the presenter's switch, scrolls to the top.
         picks: what to call with the number of a clicked `data-pick`, by its name.
     """
 
@@ -68,7 +71,8 @@ def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
                 call(pick["value"])
 
     with st.container(key="bx-bridge"):
-        _component("bridge")(key=_BRIDGE, data={"page": page}, on_pick_change=picked)
+        data = {"page": page, "present": bool(st.session_state.get(PRESENT))}
+        _component("bridge")(key=_BRIDGE, data=data, on_pick_change=picked)
 
 
 def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:

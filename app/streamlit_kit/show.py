@@ -5,13 +5,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app.settings import ASSETS, ROOT
-from app.streamlit_kit.components import show_markup
+from app.streamlit_kit.components import PRESENT, show_markup
 from app.streamlit_kit.history import by_history
 from app.words.html import Html, stylesheet
 from app.words.pictures import Picture, figure, numbers
-
-PRESENT = "present"
-"""The key of the presenter switch, in the session and in the address."""
 
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}

@@ -14,8 +14,9 @@ const site = (window.bxSite ??= installed());
 
 export default function ({ data, setTriggerValue }) {
   site.send = (pick) => setTriggerValue("pick", pick);
-  if (site.page !== undefined && site.page !== data.page) toTop();
-  site.page = data.page;
+  const shown = `${data.page} ${data.present}`;
+  if (site.shown !== undefined && site.shown !== shown) toTop();
+  site.shown = shown;
   return () => {};
 }
 

@@ -249,7 +249,7 @@ def test_only_whole_numbers_under_known_names_are_passed_on(
     components.mount_bridge("fill_mask", {"hide": calls.append})
     mounted["on_pick_change"]()
     assert calls == ([] if taken is None else [taken])
-    assert mounted["data"] == {"page": "fill_mask"}
+    assert mounted["data"] == {"page": "fill_mask", "present": False}
 
 
 def test_the_saved_page_has_result_model_caution_and_script(tiny_engine: Engine) -> None:
