@@ -110,9 +110,24 @@ def test_a_choice_is_used_at_once(opened: Callable[..., AppTest]) -> None:
     assert at.text_area(key="text").value == "the cat"
 
 
+def labels(at: AppTest) -> list[str]:
+    """Return what is written on the buttons of all popovers."""
+    found: list[str] = []
+
+    def walk(node: Any) -> None:
+        if getattr(node, "type", "") == "popover":
+            found.append(node.proto.popover.label)
+        for child in getattr(node, "children", {}).values():
+            walk(child)
+
+    walk(at.main)
+    return found
+
+
 def test_a_link_opens_the_model_it_names(opened: Callable[..., AppTest]) -> None:
     at = opened("tokenizer", model="someone/tiny", text="a dog")
     assert used(at) == "someone/tiny"
+    assert "someone/tiny" in labels(at)
     assert "a copy from the Hugging Face Hub, on this server" in markup(at)
     assert len(at.warning) == 0
 
