@@ -4,8 +4,8 @@ import streamlit as st
 
 from app.features.senses import view
 from app.features.senses.task import senses
-from app.streamlit_kit import page_shell, show_html, show_picture, text_box
-from app.streamlit_kit.controls import choose
+from app.streamlit_kit import page_shell, show_chart, show_html, show_picture, text_box
+from app.streamlit_kit.controls import choose, save_csv
 
 SLUG = "senses"
 
@@ -25,8 +25,8 @@ with page_shell(SLUG) as page:
         show_picture(view.plane(result))
     with right:
         show_html(view.sentences(result))
-    layers, near, pairs = st.tabs(
-        ["Over the layers", "Neighbours", "All pairs"], key="tab", bind="query-params"
+    layers, near, pairs, space = st.tabs(
+        ["Over the layers", "Neighbours", "All pairs", "In 3-D"], key="tab", bind="query-params"
     )
     if layers.open:
         with layers:
@@ -34,9 +34,18 @@ with page_shell(SLUG) as page:
     if near.open:
         with near:
             show_html(view.neighbours(result))
+            save_csv(
+                "Neighbours (CSV)",
+                lambda: view.neighbours_table(result).drop(columns="at"),
+                "senses-neighbours.csv",
+            )
     if pairs.open:
         with pairs:
             show_picture(view.pairs(result))
+    if space.open:
+        with space:
+            words, table = view.describe_space(result), view.space_table(result)
+            show_chart(view.space(result), alt=words, table=table, key="space")
     page.finish(
         lambda: view.kept(result),
         lambda: view.snippet(result, page.engine.provenance.name),

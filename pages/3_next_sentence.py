@@ -21,7 +21,7 @@ with page_shell(SLUG) as page:
         result = next_sentence(page.engine, first, second)
         show_html(join(view.before(result), view.verdict(result)))
         show_picture(view.scores(result))
-        show_html(view.trust(result))
+        show_html(join(view.oversure(result), view.trust(result)))
         page.finish(
             lambda: [*view.kept(result), *more],
             lambda: view.snippet(result, page.engine.provenance.name),

@@ -8,7 +8,7 @@ from app.settings import ASSETS, ROOT
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.history import by_history
 from app.words.html import Html, stylesheet
-from app.words.pictures import Picture, figure
+from app.words.pictures import Picture, figure, numbers
 
 PRESENT = "present"
 """The key of the presenter switch, in the session and in the address."""
@@ -48,21 +48,19 @@ def show_picture(shown: Picture) -> None:
 
 
 def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:
-    """Show a figure with its text alternative, and its numbers as a table below.
+    """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
+
+    Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
 
     Args:
         fig: the figure.
-        alt: what the figure shows, for people who cannot see it.
-        table: the same numbers; can be sorted, copied and saved as CSV.
+        alt: what it shows, for people who cannot see it.
+        table: the same numbers.
         key: name of the chart on its page.
     """
-    colour = _text_colour()
-    fig.update_layout(font={"color": colour})
-    fig.update_xaxes(tickfont={"color": colour}, title={"font": {"color": colour}})
-    fig.update_yaxes(tickfont={"color": colour}, title={"font": {"color": colour}})
-    fig.update_traces(textfont={"color": colour}, selector={"type": "bar"})
+    fig.update_layout(font={"color": _text_colour(), "size": 16})
     st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
-    show_table(table, alt=alt, key=f"{key}_table", title="The same as a table")
+    show_html(numbers(table, key))
 
 
 def show_table(

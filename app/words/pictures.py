@@ -162,8 +162,7 @@ def bars(
         middle = y + _BAR / 2
         rows += [
             tag("text", visible(label), x=left - 10, y=middle, class_="bx-svg-name"),
-            tag("rect", x=left, y=y, width=f"{length:.2f}", height=_BAR,
-                class_="bx-svg-mark" if mark else "bx-svg-bar"),
+            _bar(left, y, length, _BAR, marked=mark),
             tag("text", text, x=f"{left + length + 8:.2f}", y=middle, class_="bx-svg-value"),
         ]  # fmt: skip
     return svg(width, len(values) * (_BAR + _GAP), *rows)
@@ -191,7 +190,7 @@ def captioned_bars(
     room = width - max(map(len, printed), default=0) * _LETTER - 16
     rows: list[Html] = []
     y = 0.0
-    for number, (name, value, text) in enumerate(zip(names, values, printed, strict=True)):
+    for number, (name, value) in enumerate(zip(names, values, strict=True)):
         lines = _lines(name, int(width / _LETTER))
         for line in lines:
             rows.append(tag("text", line, x=0, y=f"{y + 11:g}"))
@@ -200,13 +199,20 @@ def captioned_bars(
         mark = bool(marked) and marked[number]
         rows += [
             tag("rect", x=0, y=f"{y:g}", width=f"{room:.2f}", height=_TRACK, class_="bx-svg-track"),
-            tag("rect", x=0, y=f"{y:g}", width=f"{length:.2f}", height=_TRACK,
-                class_="bx-svg-mark" if mark else "bx-svg-bar"),
-            tag("text", text, x=f"{room + 10:.2f}", y=f"{y + _TRACK / 2:g}",
+            _bar(0, y, length, _TRACK, marked=mark),
+            tag("text", printed[number], x=f"{room + 10:.2f}", y=f"{y + _TRACK / 2:g}",
                 class_="bx-svg-value"),
         ]  # fmt: skip
         y += _TRACK + 14
     return svg(width, max(1, y - 10), *rows)
+
+
+def _bar(x: float, y: float, length: float, height: float, *, marked: bool) -> Html:
+    """Draw one bar."""
+    return tag(
+        "rect", x=f"{x:g}", y=f"{y:g}", width=f"{length:.2f}", height=f"{height:g}",
+        class_="bx-svg-mark" if marked else "bx-svg-bar",
+    )  # fmt: skip
 
 
 def _lines(text: str, letters: int) -> list[str]:

@@ -14,12 +14,12 @@ from bert_core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
-    """Points seen along the two directions in which they differ most.
+class Projection:
+    """Points on their principal axes.
 
     Attributes:
-        coordinates: (N, 2).
-        shares: (2,), the share of the points' variance along each axis.
+        coordinates: (N, C), on each of C axes; the mean of the points is at 0.
+        shares: (C,), of the variance, along each axis.
     """
 
     coordinates: Tensor
@@ -55,15 +55,16 @@ def nearest(
     return rows.tolist(), values.tolist()
 
 
-def principal_plane(points: Tensor) -> Plane:
-    """Project points on their first two principal axes, computed in double precision.
+def principal_axes(points: Tensor, count: int = 2) -> Projection:
+    """Project points on their first principal axes, computed in double precision.
 
     The sign of an axis is a convention: its largest component in the original space is positive,
-    so that equal points always give equal pictures. Fewer than three dimensions of variation give
-    coordinates of 0.
+    so that equal points always give equal pictures. Axes beyond the dimensions in which the points
+    vary have coordinates of 0.
 
     Args:
         points: (N, D).
+        count: C, the number of axes.
 
     Raises:
         InputError: there is no point.
@@ -72,10 +73,10 @@ def principal_plane(points: Tensor) -> Plane:
         raise InputError(f"The points have the shape {tuple(points.shape)}; expected (N, D).")
     centred = points.double() - points.double().mean(dim=0)
     _, lengths, axes = torch.linalg.svd(centred, full_matrices=False)
-    axes = F.pad(axes, (0, 0, 0, max(0, 2 - len(axes))))[:2]  # (2, D)
-    lengths = F.pad(lengths, (0, max(0, 2 - len(lengths))))
+    axes = F.pad(axes, (0, 0, 0, max(0, count - len(axes))))[:count]  # (C, D)
+    lengths = F.pad(lengths, (0, max(0, count - len(lengths))))
     largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
     axes = axes * torch.where(largest < 0, -1.0, 1.0)
     total = centred.square().sum()
-    shares = lengths[:2].square() / total if total > 0 else torch.zeros_like(lengths[:2])
-    return Plane(coordinates=centred @ axes.T, shares=shares)
+    shares = lengths[:count].square() / total if total > 0 else torch.zeros_like(lengths[:count])
+    return Projection(coordinates=centred @ axes.T, shares=shares)

@@ -4,24 +4,26 @@ An answer about such words is an answer about something else, so it should be to
 answer. All of it follows from the vocabulary alone; nothing is known about languages.
 """
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-import regex
-
 from bert_core.text.encoding import Encoding
 from bert_core.text.tokenizer import BertTokenizer
 
 _UNKNOWN = "[UNK]"
-# The scripts with the most readers. A letter of any other one counts as unknown to no vocabulary.
-_SCRIPTS = (
-    *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Hebrew", "Arabic", "Devanagari"),
-    *("Bengali", "Tamil", "Telugu", "Thai", "Hangul", "Hiragana", "Katakana", "Han"),
-)
-_SCRIPT = {name: regex.compile(rf"\p{{Script={name}}}") for name in _SCRIPTS}
-_LETTER = regex.compile(r"\p{L}")
+_LATIN = "Latin"
+# The first word of a letter's name in Unicode -> its script. Letters of other scripts, and those
+# of no script, count as unknown to no vocabulary.
+_SCRIPTS = {
+    each.upper(): each
+    for each in (
+        *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Hebrew", "Arabic", "Devanagari"),
+        *("Bengali", "Tamil", "Telugu", "Thai", "Hangul", "Hiragana", "Katakana"),
+    )
+} | {"CJK": "Chinese"}
 # In the vocabulary of bert-base-uncased, 27,827 entries contain Latin letters; Chinese characters
 # come second with 494, most of which occur in names, and Hiragana third with 92.
 _ENTRIES, _PART = 600, 20
@@ -70,10 +72,11 @@ def unread(tokenizer: BertTokenizer, encodings: Iterable[Encoding]) -> Unread:
     for text, pieces in _words(encodings):
         if _UNKNOWN in pieces and text != _UNKNOWN:
             unknown[text] = None
-        if not _LETTER.search(text):
+        letter = next(filter(str.isalpha, text), "")
+        if not letter:
             continue
         words += 1
-        script = _script(text)
+        script = _script(letter)
         if script and not known.setdefault(script, _knows(tokenizer, script)):
             scripts[script] += 1
         else:
@@ -95,17 +98,20 @@ def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]
             yield texts[side][pieces[0][2][0] : pieces[-1][2][1]], [row[3] for row in pieces]
 
 
-def _script(word: str) -> str:
-    """Return the script of a word's first letter; "" if it is none of the list."""
-    letter = _LETTER.search(word)
-    if letter is None or letter.group().isascii():
-        return "Latin" if letter else ""
-    return next((name for name, pattern in _SCRIPT.items() if pattern.match(letter.group())), "")
+def _script(letter: str) -> str:
+    """Return the script of a letter; "" if it is none of the list."""
+    if letter.isascii():
+        return _LATIN
+    return _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0], "")
 
 
 def _knows(tokenizer: BertTokenizer, script: str) -> bool:
     """Return whether a vocabulary has enough entries in a script to read it."""
-    if script == "Latin":
+    if script == _LATIN:
         return True
-    entries = sum(1 for entry in tokenizer.vocab if _SCRIPT[script].search(entry))
+    entries = sum(
+        any(_script(each) == script for each in entry if each.isalpha())
+        for entry in tokenizer.vocab
+        if not entry.isascii()
+    )
     return entries >= min(_ENTRIES, len(tokenizer.vocab) // _PART)

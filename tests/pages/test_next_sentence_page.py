@@ -141,7 +141,7 @@ def test_a_strange_seed_shows_the_text_as_written(visit: Visit, seed: str) -> No
 
 def test_the_colours_of_the_matrix_can_be_common(visit: Visit) -> None:
     page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH, common="true")
-    assert "White: 0 %, deepest: 100 %" in page.words
+    assert "Faintest: 0 %, deepest: 100 %" in page.words
 
 
 def test_many_pairs_are_scored_and_can_be_saved(visit: Visit) -> None:

@@ -68,4 +68,4 @@ def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
 
 def test_the_page_can_be_taken_along_as_code(visit: Callable) -> None:
     page = visit(PAGE, text=TEXT)
-    assert any("principal_plane" in code.value for code in page.at.code)
+    assert any("principal_axes" in code.value for code in page.at.code)

@@ -22,8 +22,11 @@ MEANINGS = {
 UNDECIDED = 0.6
 """Below this the likelier answer is not called a yes or a no."""
 
+OVERSURE = 0.95
+"""From here on the page warns that the number is a poor measure of being right."""
+
 _SURE = (
-    "Very sure is not very right. In training, most wrong pairs gave themselves away by a change "
+    "In training, most wrong pairs gave themselves away by a change "
     "of topic, so that is what this head notices. Swap the sentences, or try “Reversed” and "
     "“Contradiction”: order and logic hardly matter to it. "
 )
@@ -91,6 +94,19 @@ def trust(result: NextSentenceResult) -> Html:
     return calibration_line(result.calibration, "pairs", _LABELS, _SURE)
 
 
+def oversure(result: NextSentenceResult) -> Html:
+    """Warn if the probability is higher than the model's judgement deserves; else empty."""
+    if result.confidence < OVERSURE:
+        return join()
+    share = percent(result.confidence)
+    said = (
+        f"{share} holds on average, over pairs like those the temperature was fitted on."
+        if result.calibration.named
+        else f"{share} does not mean that such answers are right that often."
+    )
+    return line(tag("strong", "Very sure is not very right. "), said)
+
+
 def model_input(result: NextSentenceResult) -> Html:
     """Draw the row of pieces that the model reads; the line below each is its segment."""
     limit = settings().shown_pieces
@@ -144,7 +160,8 @@ def whole_input(result: NextSentenceResult) -> Html:
 
 def kept(result: NextSentenceResult) -> list[Html]:
     """Draw the result for a file."""
-    blocks = [before(result), verdict(result), figure(scores(result)), trust(result)]
+    blocks = [before(result), verdict(result), figure(scores(result)), oversure(result)]
+    blocks.append(trust(result))
     return [*blocks, whole_input(result)]
 
 

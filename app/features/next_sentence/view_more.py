@@ -82,7 +82,7 @@ def reliability_picture(rows: Sequence[Reliability]) -> Picture:
 
 
 def _diagram(rows: Sequence[Reliability], width: int) -> Html:
-    side, left, bottom, top = 300.0, 66.0, 50.0, 14.0
+    side, left, bottom, top = 286.0, 66.0, 50.0, 14.0
 
     def x(share: float) -> float:
         return left + side * (share - _LEAST) / (1 - _LEAST)
@@ -96,9 +96,9 @@ def _diagram(rows: Sequence[Reliability], width: int) -> Html:
         parts += [
             tag("line", x1=f"{left:g}", x2=f"{left + side:g}", y1=f"{y(tick):g}",
                 y2=f"{y(tick):g}", class_="bx-svg-axis"),
-            tag("text", f"{tick:.0%}", x=f"{left - 8:g}", y=f"{y(tick):g}",
+            tag("text", percent(tick, 0, counted=True), x=f"{left - 8:g}", y=f"{y(tick):g}",
                 class_="bx-svg-name bx-svg-small"),
-            tag("text", f"{tick:.0%}", x=f"{x(tick):g}", y=f"{top + side + 16:g}",
+            tag("text", percent(tick, 0, counted=True), x=f"{x(tick):g}", y=f"{top + side + 16:g}",
                 class_="bx-svg-middle bx-svg-small"),
         ]  # fmt: skip
     parts.append(

@@ -25,7 +25,7 @@ _LETTER = 8.4
 
 
 def scale_of(result: SentenceOrderResult, *, own: bool) -> tuple[float, float]:
-    """Return the probabilities drawn white and drawn deepest: 0 and 1, or the ends of its own."""
+    """Return the probabilities drawn faintest and deepest: 0 and 1, or the ends of its own."""
     if not own:
         return 0.0, 1.0
     return float(np.nanmin(result.follows)), float(np.nanmax(result.follows))
@@ -39,7 +39,7 @@ def matrix(
     Args:
         result: the paragraph.
         order: the order of the rows and columns, as numbers of sentences.
-        scale: the probabilities drawn white and drawn deepest.
+        scale: the probabilities drawn faintest and drawn deepest.
     """
     return picture(
         "sentence-order",
@@ -98,7 +98,7 @@ def legend(scale: tuple[float, float]) -> Html:
     """Explain the matrix in one line and a fold.
 
     Args:
-        scale: the probabilities drawn white and drawn deepest.
+        scale: the probabilities drawn faintest and drawn deepest.
     """
     least, most = (percent(end, 0, counted=True) for end in scale)
     return tag(
@@ -110,7 +110,7 @@ def legend(scale: tuple[float, float]) -> Html:
             "reads each pair alone, so shuffling cannot change its answers."
         ),
         line(
-            f"Row, then column; numbers in %. White: {least}, deepest: {most}. Frame: the true "
+            f"Row, then column; numbers in %. Faintest: {least}, deepest: {most}. Frame: the true "
             "next sentence. Dot: a step of the best order."
         ),
     )
@@ -123,7 +123,7 @@ def _listed(result: SentenceOrderResult, order: Sequence[int], title: str) -> Ht
         for number in order
     )  # fmt: skip
     mean = percent(result.mean_step(order))
-    head = tag("h3", title, tag("small", f" {mean} a step"))
+    head = tag("h2", title, tag("small", f" {mean} a step"))
     return tag("section", head, tag("ol", *items))
 
 

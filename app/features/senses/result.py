@@ -70,8 +70,8 @@ class SensesResult:
         occurrences: N places of the word, in order.
         layer: the layer shown; 0 is the input of the first layer.
         similarity: (L + 1, N, N), cosines between the occurrences at every layer.
-        coordinates: (N, 2), the occurrences in the plane of their two principal axes.
-        shares: of the variance, along each of the two axes.
+        space: (N, 3), the occurrences on their three principal axes.
+        shares: of the variance, along each of the three axes.
         others: for each occurrence, the nearest other words at this layer, nearest first.
     """
 
@@ -80,9 +80,14 @@ class SensesResult:
     occurrences: tuple[Occurrence, ...]
     layer: int
     similarity: Floats
-    coordinates: Floats
-    shares: tuple[float, float]
+    space: Floats
+    shares: tuple[float, ...]
     others: tuple[tuple[OtherWord, ...], ...]
+
+    @property
+    def coordinates(self) -> Floats:
+        """(N, 2), the occurrences in the plane of their two principal axes."""
+        return self.space[:, :2]
 
     @cached_property
     def groups(self) -> tuple[int, ...]:

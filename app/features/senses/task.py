@@ -10,7 +10,7 @@ from app.compute.processor import PROCESSOR
 from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
 from app.models import Engine
 from bert_core import BertModel, Encoding
-from bert_core.analysis.similarity import cosines, principal_plane
+from bert_core.analysis.similarity import Projection, cosines, principal_axes
 from bert_core.errors import InputError
 from bert_core.reading.occurrences import occurrences
 from bert_core.reading.running import by_length
@@ -45,13 +45,11 @@ def senses(engine: Engine, text: str, word: str, *, layer: int | None = None) ->
     others = _other_words(encodings, places)
     own, beside = _vectors(engine, encodings, places, others, layer)
 
-    def compare() -> tuple[Tensor, Tensor, tuple[float, float], Tensor]:
-        plane = principal_plane(own[layer])
-        first, second = plane.shares.tolist()
+    def compare() -> tuple[Tensor, Projection, Tensor]:
         near = cosines(own[layer], beside) if others else torch.zeros(len(places), 0)
-        return torch.stack([cosines(x, x) for x in own]), plane.coordinates, (first, second), near
+        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer], 3), near
 
-    similarity, coordinates, shares, near = PROCESSOR.run(compare, tokens=1)
+    similarity, space, near = PROCESSOR.run(compare, tokens=1)
     named = [(encodings[index], index, place) for index, place in others]
     return SensesResult(
         word=word.strip(),
@@ -59,8 +57,8 @@ def senses(engine: Engine, text: str, word: str, *, layer: int | None = None) ->
         occurrences=_occurrences(sentences, encodings, places),
         layer=layer,
         similarity=similarity.double().numpy(),
-        coordinates=coordinates.numpy(),
-        shares=shares,
+        space=space.coordinates.numpy(),
+        shares=tuple(space.shares.tolist()),
         others=tuple(_nearest(row, named) for row in near),
     )
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
 from app.words.blocks import hint, line
@@ -17,6 +18,8 @@ _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
 _ROUNDS = 40  # of moving marks apart
 _KINDS = 4
+_SYMBOLS = ("circle", "square", "diamond", "cross")
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe and Ito, as in the style sheet
 """Groups that differ in shape and colour; a fifth looks like the first again."""
 
 
@@ -64,7 +67,7 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     scale = min(room / span for room, span in zip(rooms, spans, strict=True))
     middle = (left + edge + rooms[0] / 2, edge + rooms[1] / 2)
     centre = [(float(each.max()) + float(each.min())) / 2 for each in (x, y)]
-    first, second = (percent(share, 0, counted=True) for share in result.shares)
+    first, second = (percent(share, 0, counted=True) for share in result.shares[:2])
     places = np.stack(
         [middle[0] + scale * (x - centre[0]), middle[1] - scale * (y - centre[1])], axis=1
     )
@@ -150,7 +153,7 @@ def describe(result: SensesResult) -> str:
         f"{each.label} ({x:.1f}, {y:.1f})"
         for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
     )
-    share = percent(sum(result.shares), 0, counted=True)
+    share = percent(sum(result.shares[:2]), 0, counted=True)
     return (
         f"“{result.word}” in {count(len(result.sentences), 'sentence')} at layer {result.layer}, "
         f"in a plane that shows {share} of the variance; by sentence number: {places}."
@@ -167,6 +170,45 @@ def plane_table(result: SensesResult) -> pd.DataFrame:
     return pd.DataFrame(
         rows, columns=["number", "group", "axis 1", "axis 2", "sentence", "at"]
     )  # fmt: skip
+
+
+def space(result: SensesResult) -> go.Figure:
+    """Draw the occurrences on three axes, to be turned with the pointer; equal scales."""
+    fig = go.Figure()
+    for group in result.groups:
+        own = [n for n, each in enumerate(result.occurrences) if each.group == group]
+        x, y, z = result.space[own].T
+        fig.add_scatter3d(
+            x=x, y=y, z=z, mode="markers+text", name=f"group {group + 1}",
+            text=[result.occurrences[n].label for n in own], textposition="top center",
+            hoverinfo="text",
+            marker={"symbol": _SYMBOLS[group % _KINDS], "color": _COLOURS[group % _KINDS],
+                    "size": 7},
+        )  # fmt: skip
+    shares = (percent(share, 0, counted=True) for share in result.shares)
+    axes = {
+        f"{axis}axis": {"title": {"text": f"axis {n}: {share}"}, "showticklabels": False}
+        for n, (axis, share) in enumerate(zip("xyz", shares, strict=True), 1)
+    }
+    fig.update_layout(
+        scene={"aspectmode": "data", **axes}, height=460, margin={"l": 0, "r": 0, "t": 0, "b": 0}
+    )
+    return fig
+
+
+def space_table(result: SensesResult) -> pd.DataFrame:
+    """List the occurrences with their coordinates on all three axes."""
+    table = plane_table(result).drop(columns="at")
+    table.insert(4, "axis 3", result.space[:, 2])
+    return table
+
+
+def describe_space(result: SensesResult) -> str:
+    """Describe the three axes in one sentence."""
+    share = percent(sum(result.shares), 0, counted=True)
+    return (
+        f"The {len(result.occurrences)} places on three axes, which show {share} of the variance."
+    )
 
 
 def sentences(result: SensesResult) -> Html:
@@ -326,7 +368,7 @@ def snippet(result: SensesResult, model: str) -> str:
     listed = "".join(f"    {sentence.text!r},\n" for sentence in result.sentences)
     return f"""import torch
 from bert_core import BertModel, BertTokenizer
-from bert_core.analysis.similarity import cosines, principal_plane
+from bert_core.analysis.similarity import cosines, principal_axes
 from bert_core.reading.occurrences import occurrences
 
 tokenizer = BertTokenizer.from_pretrained({model!r})
@@ -343,7 +385,7 @@ for sentence in sentences:
         found.append(states[{result.layer}][0, list(place)].mean(dim=0))  # (D,)
 vectors = torch.stack(found)  # (N, D)
 similarity = cosines(vectors, vectors)  # (N, N)
-plane = principal_plane(vectors)
+plane = principal_axes(vectors)
 print(similarity)
 print(plane.coordinates, plane.shares)
 """

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from app.features.classification import view as classification_view
+from app.features.classification.task import classification
 from app.features.fill_mask import view as fill_mask_view
 from app.features.fill_mask.task import fill_mask
+from app.features.multiple_choice import view as choice_view
+from app.features.multiple_choice.task import multiple_choice
 from app.features.ner import view as ner_view
 from app.features.ner.task import ner
 from app.features.next_sentence import view as next_sentence_view
@@ -32,6 +36,8 @@ ROOT = {"BertForMaskedLM": 1.7, "BertForNextSentencePrediction": 2.5}
 HEADS = {
     "BertForQuestionAnswering": {"BertForQuestionAnswering": 3.0, HAS_ANSWER: 2.0},
     "BertForTokenClassification": {"BertForTokenClassification": 0.6},
+    "BertForSequenceClassification": {"BertForSequenceClassification": 4.0},
+    "BertForMultipleChoice": {"BertForMultipleChoice": 0.5},
 }
 FITTED = {"BertForMaskedLM": "masked <words>"}
 PASSAGE = "The cat sat on the mat. The dog sat on the bank."
@@ -106,6 +112,16 @@ def test_next_sentence_divides_its_two_logits(warm: Engine, tiny_engine: Engine)
     assert result.confidence < plain.confidence
 
 
+def test_labels_and_choices_divide_their_logits(warm: Engine, tiny_engine: Engine) -> None:
+    plain, result = (classification(engine, "the cat") for engine in (tiny_engine, warm))
+    assert result.logits == plain.logits
+    odds = np.exp((result.logits[0] - result.logits[1]) / 4)
+    assert result.scores[0] / result.scores[1] == pytest.approx(odds)
+    first, second = multiple_choice(warm, "the cat", ("sat on the mat", "a dog")).choices
+    odds = np.exp((first.logit - second.logit) / 0.5)
+    assert first.probability / second.probability == pytest.approx(odds)
+
+
 def test_questions_divide_the_scores_of_spans_and_keep_them(
     warm: Engine, tiny_engine: Engine
 ) -> None:
@@ -157,12 +173,15 @@ def test_every_page_says_what_its_probabilities_are_worth(
     def told(engine: Engine) -> list[str]:
         answer = qa(engine, PASSAGE, "who sat")
         return [
-            str(next_sentence_view.label_key(next_sentence(engine, "the cat", "sat"))),
+            str(next_sentence_view.trust(next_sentence(engine, "the cat", "sat"))),
             str(qa_view.meaning(answer)),
             str(ner_view.score_note(ner(engine, "the cat sat"))),
+            str(classification_view.trust(classification(engine, "the cat sat"))),
+            str(choice_view.trust(multiple_choice(engine, "the cat", ("sat", "a dog")))),
         ]
 
-    for said, temperature in zip(told(warm), ("2.50", "3.00", "0.60"), strict=True):
+    temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")
+    for said, temperature in zip(told(warm), temperatures, strict=True):
         assert f"Calibrated with temperature {temperature}, fitted" in said
     scale = warm.calibration(BertForMaskedLM)
     assert "fitted on masked &lt;words&gt;: logits" in str(calibrated(scale))

@@ -272,22 +272,15 @@ def test_letters_of_charts_stand_out_from_the_theme_in_use(
     colours: list[str] = []
     used = SimpleNamespace(theme=SimpleNamespace(type=theme))
     monkeypatch.setattr(show.st, "context", used)
-    monkeypatch.setattr(show.st, "plotly_chart", lambda fig, **_: colours.extend(letters(fig)))
-    monkeypatch.setattr(show, "show_table", lambda *_, **__: None)
+    monkeypatch.setattr(
+        show.st, "plotly_chart", lambda fig, **_: colours.append(fig.layout.font.color)
+    )
+    monkeypatch.setattr(show, "show_html", lambda _: None)
     fig = go.Figure(go.Bar(x=[1], y=[1]))
     show.show_chart(fig, alt="", table=pd.DataFrame(), key="k")
     assert len(set(colours)) == 1
     channels = [int(colours[0][n : n + 2], 16) for n in (1, 3, 5)]
     assert min(channels) > 200 if light else max(channels) < 60
-
-
-def letters(fig: go.Figure) -> list[str]:
-    """The colours of all words of a chart."""
-    layout, bar = fig.layout, fig.data[0]
-    axes = [
-        each for axis in (layout.xaxis, layout.yaxis) for each in (axis.tickfont, axis.title.font)
-    ]
-    return [font.color for font in (layout.font, bar.textfont, *axes)]
 
 
 def page_that_computes() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from bert_core.analysis.similarity import cosines, nearest, principal_plane
+from bert_core.analysis.similarity import cosines, nearest, principal_axes
 from bert_core.errors import InputError
 
 
@@ -35,7 +35,7 @@ def test_nearest_rows_come_in_order_and_without_those_left_out() -> None:
 
 def test_the_plane_keeps_what_two_axes_can_keep() -> None:
     points = cloud(9, 6)
-    plane = principal_plane(points)
+    plane = principal_axes(points)
     centred = points.double().numpy() - points.double().numpy().mean(axis=0)
     variances, axes = np.linalg.eigh(centred.T @ centred)
     np.testing.assert_allclose(plane.shares, variances[::-1][:2] / variances.sum(), atol=1e-9)
@@ -46,7 +46,7 @@ def test_the_plane_keeps_what_two_axes_can_keep() -> None:
 
 def test_points_of_a_plane_keep_their_distances() -> None:
     flat = cloud(5, 2) @ torch.linalg.qr(cloud(6, 2)).Q.T
-    plane = principal_plane(flat)
+    plane = principal_axes(flat)
     torch.testing.assert_close(
         torch.cdist(plane.coordinates, plane.coordinates),
         torch.cdist(flat.double(), flat.double()), rtol=0, atol=1e-5,
@@ -57,17 +57,17 @@ def test_points_of_a_plane_keep_their_distances() -> None:
 def test_the_sign_of_an_axis_depends_on_the_axis_alone() -> None:
     points = cloud(9, 6)
     doubled = torch.cat([points, points])
-    first, again = principal_plane(points), principal_plane(doubled.flip(0))
+    first, again = principal_axes(points), principal_axes(doubled.flip(0))
     torch.testing.assert_close(again.coordinates.flip(0)[:9], first.coordinates)
     line = torch.tensor([[0.0, 0.0], [0.0, 3.0]])
-    assert principal_plane(line).coordinates[:, 0].tolist() == pytest.approx([-1.5, 1.5])
-    assert principal_plane(-line).coordinates[:, 0].tolist() == pytest.approx([1.5, -1.5])
+    assert principal_axes(line).coordinates[:, 0].tolist() == pytest.approx([-1.5, 1.5])
+    assert principal_axes(-line).coordinates[:, 0].tolist() == pytest.approx([1.5, -1.5])
 
 
 def test_fewer_points_than_axes_give_zeros() -> None:
-    alone = principal_plane(cloud(1, 6))
+    alone = principal_axes(cloud(1, 6))
     assert alone.coordinates.tolist() == [[0, 0]] and alone.shares.tolist() == [0, 0]
-    same = principal_plane(torch.ones(3, 6))
+    same = principal_axes(torch.ones(3, 6))
     assert same.coordinates.abs().max() == 0 and same.shares.tolist() == [0, 0]
     with pytest.raises(InputError, match=r"\(0, 6\)"):
-        principal_plane(torch.zeros(0, 6))
+        principal_axes(torch.zeros(0, 6))

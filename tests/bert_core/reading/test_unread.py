@@ -40,7 +40,7 @@ def test_a_written_unknown_token_is_no_loss(tmp_path: Path) -> None:
 
 def test_a_script_without_words_in_the_vocabulary_is_unknown(tmp_path: Path) -> None:
     result = found(tokenizer(tmp_path, "а"), "ааб вв cat 海")
-    assert result.scripts == (("Cyrillic", 2), ("Han", 1))
+    assert result.scripts == (("Cyrillic", 2), ("Chinese", 1))
     assert result.words == 4
 
 

@@ -15,7 +15,7 @@ from app.results import Calibration
 from bert_core.errors import InputError
 from tests.svg_parts import parts
 
-TEXT = "The cat sat. A dog sat on the mat. Play on!"
+TEXT = "A cat played. The dog sat on the mat. Bank on it!"
 
 
 def made_up(n: int, best: tuple[int, ...]) -> SentenceOrderResult:
@@ -49,7 +49,7 @@ def test_twelve_sentences_in_a_hidden_order_are_put_back() -> None:
 def test_the_matrix_holds_the_answer_to_every_pair(tiny_engine: Engine) -> None:
     told: list[tuple[int, int]] = []
     result = sentence_order(tiny_engine, TEXT, lambda *step: told.append(step))
-    assert result.sentences == ("The cat sat.", "A dog sat on the mat.", "Play on!")
+    assert result.sentences == ("A cat played.", "The dog sat on the mat.", "Bank on it!")
     for a, first in enumerate(result.sentences):
         for b, second in enumerate(result.sentences):
             if a == b:
@@ -98,7 +98,7 @@ def test_the_own_scale_ends_at_the_own_numbers() -> None:
     result = made_up(3, (0, 1, 2))
     assert view.scale_of(result, own=True) == (2 / 10, 8 / 10)
     assert view.scale_of(result, own=False) == (0, 1)
-    assert "White: 20 %, deepest: 80 %" in str(view.legend((2 / 10, 8 / 10)))
+    assert "Faintest: 20 %, deepest: 80 %" in str(view.legend((2 / 10, 8 / 10)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 13])

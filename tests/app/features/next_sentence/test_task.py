@@ -186,3 +186,11 @@ def test_the_snippet_computes_the_pages_numbers(
     exec(view.snippet(result, str(tiny_folder)), {})  # noqa: S102
     printed = json.loads(capsys.readouterr().out)
     assert printed == pytest.approx(list(result.probabilities), abs=1e-6)
+
+
+def test_only_a_very_sure_answer_is_warned_about(tiny_engine: Engine) -> None:
+    result = next_sentence(tiny_engine, "the cat", "sat")
+    sure = replace(result, logits=(6.0, -6.0), probabilities=(0.99999, 0.00001))
+    assert "Very sure is not very right" in str(view.oversure(sure))
+    assert "&gt; 99.9 %" in str(view.oversure(sure))
+    assert str(view.oversure(replace(result, probabilities=(0.52, 0.48)))) == ""

@@ -128,3 +128,15 @@ def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result: SensesResul
         exec(view.snippet(result, str(tiny_folder)), names)  # noqa: S102
     np.testing.assert_allclose(names["similarity"], result.similarity[1], atol=1e-5)
     np.testing.assert_allclose(names["plane"].coordinates, result.coordinates, atol=1e-4)
+
+
+def test_the_figure_in_three_axes_holds_every_place_once(result: SensesResult) -> None:
+    drawn = {
+        label: (x, y, z)
+        for trace in view.space(result).data
+        for label, x, y, z in zip(trace.text, trace.x, trace.y, trace.z, strict=True)
+    }
+    assert len(drawn) == len(result.occurrences)
+    for each, point in zip(result.occurrences, result.space, strict=True):
+        np.testing.assert_allclose(drawn[each.label], point)
+    np.testing.assert_allclose(view.space_table(result)["axis 3"], result.space[:, 2])
