@@ -128,7 +128,7 @@ def test_a_click_on_a_curated_model_downloads_it_and_uses_it(
     settled(page, "tokenizer")
     assert not any(name in path for path in hub.asked())
     chosen(page).press("Enter")
-    offer = page.get_by_role("button", name=name.partition("/")[2])
+    offer = page.get_by_role("button", name=f"{name.partition('/')[2]}:")
     expect(offer).to_contain_text(f"{each.can} ({each.megabytes} MB, {each.licence})")
     offer.click()
     expect(chosen(page)).to_contain_text(name)

@@ -20,15 +20,15 @@ def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     assert page.at.text_area(key="text").value == first["text"]
     assert page.at.text_input(key="word").value == first["word"]
     assert set(page.pictures) == {"senses", "senses-layers"}  # only the open tab is computed
-    assert page.pictures["senses"].count("bx-se-mark ") == 2 * 8
+    assert page.pictures["senses"].count("bx-se-mark ") == 2 * 6
 
 
 @pytest.mark.parametrize("example", examples("senses"), ids=lambda row: row.label)
-def test_every_example_has_eight_sentences_with_its_word(visit: Callable, example) -> None:
+def test_every_example_has_several_sentences_with_its_word(visit: Callable, example) -> None:
     page = visit(PAGE).click(example.label)
     assert page.warnings == page.errors == ""
     lines = [line for line in str(example.values["text"]).splitlines() if line]
-    assert len(lines) >= 8
+    assert len(lines) >= 6
     assert page.pictures["senses"].count("bx-se-mark ") == 2 * len(lines)
 
 
