@@ -40,7 +40,6 @@ NOTES = (
 )
 SHORT, LONG = 12, 512  # tokens
 LIMITS = {SHORT: 0.250, LONG: 0.500}  # seconds
-SENTENCES = 6  # on the page of senses
 _ROOT = Path(__file__).parents[1]
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -109,16 +108,6 @@ class Timing:
         return "  ".join(self.cells())
 
 
-def text_for(slug: str, texts: Texts, tokens: int) -> str:
-    """Return a new text for the first box of a page, about as many tokens long."""
-    if slug == "senses":
-        each = max(3, tokens // SENTENCES)
-        lines = [f"{texts.of(each - 2)} bank ." for _ in range(SENTENCES)]
-        half = SENTENCES // 2
-        return "\n".join([*lines[:half], "", *lines[half:]])
-    return texts.boxes(slug, tokens)["text"]
-
-
 def measure(page: Page, slug: str, texts: Texts, tokens: int, rounds: int) -> Timing:
     """Type new texts on a page; the first is a warm-up."""
     page.goto(f"/{slug}")
@@ -126,7 +115,7 @@ def measure(page: Page, slug: str, texts: Texts, tokens: int, rounds: int) -> Ti
     wall = []
     for number in range(-1, rounds):
         _rest(page)
-        box.fill(text_for(slug, texts, tokens))
+        box.fill(texts.boxes(slug, tokens)["text"])
         page.evaluate(_ARM, PICTURES.get(slug, ".bx-picture"))
         box.press("Control+Enter")
         milliseconds = page.evaluate("window.timed")

@@ -4,7 +4,7 @@ import pytest
 
 from app.catalog import FEATURES, HOME, feature
 from benchmarks.pages import Texts
-from benchmarks.pages_browser import COLUMNS, LONG, PICTURES, SHORT, Timing, text_for
+from benchmarks.pages_browser import COLUMNS, LONG, PICTURES, SHORT, Timing
 from benchmarks.report import section
 
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river"]
@@ -15,12 +15,12 @@ WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river"]
 )
 def test_every_text_is_new(row: object) -> None:
     texts = Texts(WORDS)
-    found = {text_for(row.slug, texts, SHORT) for _ in range(5)}  # type: ignore[attr-defined]
+    found = {texts.boxes(row.slug, SHORT)["text"] for _ in range(5)}  # type: ignore[attr-defined]
     assert len(found) == 5
 
 
 def test_the_text_for_senses_has_the_word_in_two_groups_of_sentences() -> None:
-    first, second = text_for("senses", Texts(WORDS), 60).split("\n\n")
+    first, second = Texts(WORDS).boxes("senses", 60)["text"].split("\n\n")
     for group in (first, second):
         lines = group.splitlines()
         assert len(lines) == 3 and all(line.count("bank") == 1 for line in lines)
