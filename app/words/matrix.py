@@ -9,7 +9,8 @@ from app.words.html import Html, tag, visible
 Names = Iterable[tuple[str, str | None]]
 """What lines are called, "" for no name, and the keys that link them (`pictures.linked`)."""
 
-_BOLD = 0.85  # depth from which the number has the colour of the page
+_LIGHT, _DARK = 0.85, 0.58  # depths from which a number is white, on the dark page black
+_WIDE = 44  # from this width of a cell on, letters have their full size
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,10 @@ class Matrix:
             "height": f"{self.height - 2 * inset:.2f}",
         }
 
+    @property
+    def _middle(self) -> str:
+        return "bx-svg-middle" if self.width >= _WIDE else "bx-svg-middle bx-svg-small"
+
     def rows(self, names: Names, *, x: float | None = None) -> list[Html]:
         """Draw the names at the left: they end at the matrix, or begin at `x`."""
         return [
@@ -52,7 +57,7 @@ class Matrix:
         middles = (f"{self.left + (n + 0.5) * self.width:.2f}" for n in count())
         return [
             tag("text", visible(name), x=x, y=f"{y:g}", data_at=keys,
-                class_="bx-svg-small" if slanted else "bx-svg-middle bx-svg-small",
+                class_="bx-svg-small" if slanted else self._middle,
                 transform=f"rotate(-45 {x} {y:g})" if slanted else None)
             for x, (name, keys) in zip(middles, names, strict=False) if name
         ]  # fmt: skip
@@ -72,7 +77,8 @@ class Matrix:
         number = tag(
             "text", printed, x=f"{self.left + (column + 0.5) * self.width:.2f}",
             y=f"{self.top + (row + 0.5) * self.height:.2f}",
-            class_="bx-svg-middle bx-svg-small" + (" bx-svg-deep" if depth >= _BOLD else ""),
+            class_=self._middle
+            + (" bx-svg-deep" if depth >= _LIGHT else " bx-svg-half" if depth >= _DARK else ""),
         )  # fmt: skip
         shade = shaded(depth, **self.place(row, column, inset=inset))
         return [shade, number] if printed else [shade]
