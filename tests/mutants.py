@@ -590,11 +590,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "kit::test_what_was_computed_shows_only_beside_what_it_belongs_to",
     ),
     Mutant(
-        "examples that are answered wrongly are listed under right",
+        "examples that are answered wrongly have the sign of right",
         "examples",
-        "{True: RIGHT, False: WRONG, None:",
-        "{True: WRONG, False: RIGHT, None:",
-        "examples::test_marks_stand_in_words_and_signs_beside_the_bundled_model",
+        '"✓ " if mark.right else "✗ "',
+        '"✗ " if mark.right else "✓ "',
+        "examples::test_signs_and_words_say_how_the_bundled_model_does",
     ),
     Mutant(
         "an example does not clear what another one has set",
