@@ -221,7 +221,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the first row is at the bottom",
         "matrix",
         '"y": f"{self.top + row * self.height',
-        '"y": f"{self.top + (4 - row) * self.height',
+        '"y": f"{self.top + (3 - row) * self.height',
         "matrix::test_a_cell_and_its_number_are_between_the_names_of_its_row_and_column",
     ),
     Mutant(
