@@ -248,8 +248,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "bars are as long as what is missing",
         "qa_charts",
-        "room * share / longest",
-        "room * (1 - share) / longest",
+        "bar_length(share / longest, room)",
+        "bar_length((1 - share) / longest, room)",
         "qa views::test_each_answer_has_a_bar_as_long_as_its_probability",
     ),
     Mutant(

@@ -17,7 +17,7 @@ from app.words.blocks import line
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix, shaded
-from app.words.pictures import NARROW, WIDE, Picture, figure, linked, picture, svg
+from app.words.pictures import NARROW, WIDE, Picture, bar_length, figure, linked, picture, svg
 
 Kind = Literal["curves", "logits"]
 
@@ -98,7 +98,7 @@ def _answer_bars(result: QaResult, width: int) -> Html:
         rows.append(tag("g", label, *drawn, transform=f"translate(0 {y})", data_at=keys))
 
     def bar(share: float, kind: str) -> tuple[Html, Html]:
-        length = max(1.5, room * share / longest) if share > 0 else 0
+        length = bar_length(share / longest, room)
         return (
             tag("rect", x=left, y=top, width=f"{length:.2f}", height=24, class_=kind),
             tag("text", percent(share), x=f"{left + length + 8:.2f}", y=top + 12),
