@@ -43,7 +43,7 @@ def foot(engine: Engine, caution: str = "") -> None:
 def model_facts(engine: Engine) -> None:
     """Draw all facts known about a model without running it, one per line."""
     known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
-    show_html(facts(known, "What this model is", class_="bx-plan"))
+    show_html(facts(known, "What this model is"))
     show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 

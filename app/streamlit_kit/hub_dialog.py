@@ -149,7 +149,7 @@ def _propose(plan: DownloadPlan) -> None:
     rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
     if plan.bytes < plan.total_bytes:
         rows += [("Here already", size_text(plan.total_bytes - plan.bytes))]
-    show_html(facts(rows, "What would be downloaded", class_="bx-plan"))
+    show_html(facts(rows, "What would be downloaded"))
     if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go"):
         _go(plan)
 

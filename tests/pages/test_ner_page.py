@@ -1,6 +1,5 @@
 """Test the entity page by driving it as a visitor would."""
 
-import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -32,8 +31,7 @@ def visit(tagger: Path, visit: Callable, monkeypatch: pytest.MonkeyPatch) -> Cal
 
 def pictures(page) -> list[str]:
     """Return the markup of every picture on the page."""
-    parts = [json.loads(each.proto.json) for each in page.at.get("bidi_component")]
-    return [part["markup"] for part in parts if "markup" in part]
+    return list(page.pictures.values())
 
 
 def drawing(page, number: int = 0) -> Drawing:

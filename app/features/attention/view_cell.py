@@ -71,7 +71,7 @@ def products(cell: CellArithmetic) -> Picture:
             parts += [
                 tag("text", name, x=40, y=f"{middle:g}", class_="bx-svg-name"),
                 tag("line", x1=48, x2=width, y1=f"{middle:g}", y2=f"{middle:g}",
-                    class_="bx-att-zero"),
+                    class_="bx-svg-base"),
             ]  # fmt: skip
             for i, value in enumerate(values):
                 high = abs(float(value)) / top * (_TALL / 2 - 3)

@@ -133,7 +133,9 @@ def _column(
         grid = patch(vector[piece]) / full[row == len(vectors) - 1]
         y = _row(row)
         drawn += [
-            tag("rect", x=f"{x:.1f}", y=y, width=f"{room:.1f}", height=_PATCH, class_="bx-in-cell"),
+            tag(
+                "rect", x=f"{x:.1f}", y=y, width=f"{room:.1f}", height=_PATCH, class_="bx-svg-frame"
+            ),
             pixels(grid, x=round(x, 1), y=y, width=room, height=_PATCH),
         ]
     numbers = (result.input_ids[piece], piece, result.token_type_ids[piece])

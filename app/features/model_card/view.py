@@ -205,7 +205,7 @@ def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
     for quarter in range(5):
         x = left + room * quarter / 4
         drawn += [
-            tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=0, y2=bottom, class_="bx-card-grid"),
+            tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=0, y2=bottom, class_="bx-svg-grid"),
             tag("text", _percent(top * quarter / 4), x=f"{x:.1f}", y=bottom + 12,
                 class_="bx-card-tick"),
         ]  # fmt: skip

@@ -105,7 +105,7 @@ def _dots(found: Bias, width: int) -> Html:
 
     drawn: list[Html] = []
     for tick in ticks:
-        look = "bx-card-zero" if tick == 0 else "bx-card-grid"
+        look = "bx-svg-base" if tick == 0 else "bx-svg-grid"
         drawn += [
             tag("line", x1=x(tick), x2=x(tick), y1=0, y2=bottom, class_=look),
             tag("text", signed(tick, 0) if tick else "0", x=x(tick), y=bottom + 12,
@@ -116,14 +116,14 @@ def _dots(found: Bias, width: int) -> Html:
         whisker = f"M{x(odds.low)} {y - 3}v6m0-3H{x(odds.high)}m0-3v6"
         drawn += [
             tag("text", visible(lean.occupation[:_LETTERS]), x=left - 10, y=y,
-                class_="bx-svg-name bx-card-small"),
+                class_="bx-svg-name bx-svg-small"),
             tag("path", d=whisker, class_="bx-card-interval"),
             _MARKS[_side(lean)](x(odds.value), y),
         ]  # fmt: skip
     first, second = (visible(word) for word in found.words)
     drawn += [
-        tag("text", f"← {second}", x=left, y=bottom + 32, class_="bx-card-small"),
-        tag("text", f"{first} →", x=right, y=bottom + 32, class_="bx-svg-name bx-card-small"),
+        tag("text", f"← {second}", x=left, y=bottom + 32, class_="bx-svg-small"),
+        tag("text", f"{first} →", x=right, y=bottom + 32, class_="bx-svg-name bx-svg-small"),
     ]
     return svg(width, bottom + 44, *drawn)
 

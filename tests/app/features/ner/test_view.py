@@ -3,7 +3,6 @@
 import json
 import re
 from contextlib import redirect_stdout
-from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 
@@ -16,9 +15,10 @@ from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.models import Engine
 from app.settings import BUNDLED_MODEL
-from app.words.html import Html, visible
+from app.words.html import visible
 from app.words.pictures import figure
 from bert_core.reading.entities import AGGREGATIONS
+from tests.drawings import words
 from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
 
@@ -26,23 +26,6 @@ from tests.taggers import KNOWN, save_tagger
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Engine(str(save_tagger(tmp_path_factory.mktemp("planted"), known=KNOWN)))
-
-
-class Words(HTMLParser):
-    """Collects the text of markup."""
-
-    def __init__(self, drawn: Html) -> None:
-        super().__init__()
-        self.all = ""
-        self.feed(drawn.markup)
-        self.close()
-
-    def handle_data(self, data: str) -> None:
-        self.all += data
-
-
-def words(markup: Html) -> str:
-    return Words(markup).all
 
 
 def drawn(result: NerResult, colours: dict[str, str] | None = None, **chosen) -> Drawing:

@@ -16,7 +16,7 @@ from app.models import Engine
 from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
-from tests.svg_parts import lengths, parts
+from tests.drawings import elements, lengths
 
 
 def test_probabilities_are_the_softmax_of_the_models_logits(tiny_engine: Engine) -> None:
@@ -158,7 +158,7 @@ def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: s
     yes, no = lengths(drawing, "bx-svg-bar", "bx-svg-mark")
     tracks = lengths(drawing, "bx-svg-track")
     assert [yes / tracks[0], no / tracks[1]] == pytest.approx([0.8125, 0.1875], abs=1e-4)
-    printed = [each["text"] for each in parts(drawing, "text", "bx-svg-value")]
+    printed = [each.text for each in elements(drawing, "text", "bx-svg-value")]
     logits = [view.signed(each, 2) for each in result.logits]
     assert printed == [f"81.2 %, logit {logits[0]}", f"18.8 %, logit {logits[1]}"]
 

@@ -15,6 +15,7 @@ from app.models import Engine
 from app.words.html import Html
 from app.words.pictures import NARROW, WIDE, Picture
 from bert_core.reading.passage import Rules
+from tests.drawings import elements
 from tests.readers import by_token, planted
 
 STYLE = Path(charts.__file__).with_name("style.css")
@@ -257,7 +258,7 @@ def test_the_table_has_every_place_and_no_answer(result: QaResult) -> None:
 def test_curves_are_as_high_as_the_tasks_numbers(result: QaResult) -> None:
     picture = charts.curves(result, "curves").wide
     words = result.words
-    grid = [y for (y,) in drawn(picture, "bx-qa-grid", "y1")]
+    grid = [y for (y,) in drawn(picture, "bx-svg-grid", "y1")]
     base, top = max(grid), min(grid)
     highest = max(words.start_probability.max(), words.end_probability.max())
     limit = next(step for step in (0.05, 0.1, 0.2, 0.5, 1.0) if highest <= step)
@@ -281,7 +282,7 @@ def test_curves_are_as_high_as_the_tasks_numbers(result: QaResult) -> None:
 
 def test_logits_are_drawn_between_whole_numbers(result: QaResult) -> None:
     picture = charts.curves(result, "logits").wide
-    grid = sorted(y for (y,) in drawn(picture, "bx-qa-grid", "y1"))
+    grid = sorted(y for (y,) in drawn(picture, "bx-svg-grid", "y1"))
     low, high = -9.0, 5.0
     line = [y for _, y in points(picture, "start")]
     assert line == pytest.approx(
@@ -342,7 +343,7 @@ def test_the_axis_of_the_curves_has_room_for_their_highest_point(
 ) -> None:
     rule = by_token({"cat": high}, {"bank": high}, other=0.0)
     picture = charts.curves(qa(planted(tiny_engine, rule), PASSAGE, "who"), "curves").wide
-    grid = [y for (y,) in drawn(picture, "bx-qa-grid", "y1")]
+    grid = [y for (y,) in drawn(picture, "bx-svg-grid", "y1")]
     highest = min(y for name in ("start", "end") for _, y in points(picture, name))
     assert min(grid) <= highest < max(grid)
     assert (max(grid) - highest) >= 0.3 * (max(grid) - min(grid)), "and not much more"
@@ -353,13 +354,9 @@ def test_the_axis_of_the_curves_has_room_for_their_highest_point(
 
 def cells(picture: Html) -> dict[tuple[float, float], float]:
     """Left and top of every cell of the map -> its shade; without those of the legend."""
-    found = re.findall(
-        r'<g data-at="[^"]*"><rect x="([\d.]+)" y="([\d.]+)"[^>]*fill-opacity="([\d.]+)"|'
-        r'<rect x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="[\d.]+" fill-opacity="([\d.]+)" '
-        r'class="bx-qa-cell"></rect>(?:<text[^>]*>[^<]*</text>)?</g>', str(picture),
-    )  # fmt: skip
-    rows = [tuple(filter(None, each)) for each in found]
-    return {(float(x), float(y)): float(shade) for x, y, shade in rows}
+    found = re.findall(r'<g data-at="[^"]*">(<rect [^>]*>)', str(picture))
+    rects = [rect for each in found for rect in elements(each, "rect", "bx-svg-cell")]
+    return {(rect.number("x"), rect.number("y")): rect.number("fill-opacity") for rect in rects}
 
 
 def test_likelier_pairs_are_darker_up_to_the_likeliest(result: QaResult) -> None:
@@ -384,9 +381,8 @@ def test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end(
         ((x, y, width, height),) = drawn(picture, "bx-qa-frame", "x", "y", "width", "height")
         shades = cells(picture)
         assert shades[x, y] == max(shades.values()) == 1.0
-        rows = re.findall(r'y="([\d.]+)" class="bx-svg-name bx-qa-small"[^>]*>(.*?)<', str(picture))
-        (row,) = [word for at, word in rows if y < float(at) < y + height]
-        assert row == "CAT"
+        rows = elements(picture, "text", "bx-svg-name")
+        assert [row.text for row in rows if y < row.number("y") < y + height] == ["CAT"]
         columns = re.findall(r'<text x="([\d.]+)"[^>]*rotate\(-45[^>]*>(.*?)<', str(picture))
         (column,) = [word for at, word in columns if x < float(at) < x + width]
         assert column == "bank"
@@ -396,7 +392,7 @@ def test_rows_are_start_words_and_columns_end_words(spread: QaResult) -> None:
     picture = charts.pairs(spread).wide
     words = LONG.split()
     assert spread.grid.rows != spread.grid.columns
-    rows = re.findall(r'class="bx-svg-name bx-qa-small"[^>]*>(.*?)<', str(picture))
+    rows = [each.text for each in elements(picture, "text", "bx-svg-name")]
     columns = re.findall(r"rotate\(-45[^>]*>(.*?)<", str(picture))
     assert rows == [words[n] for n in spread.grid.rows]
     assert columns == [words[n] for n in spread.grid.columns]
