@@ -49,7 +49,7 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 def beware(text: str) -> Html:
     """Draw what must not be concluded."""
-    return tag("p", tag("strong", "Mind: "), text, class_="bx-beware")
+    return tag("p", tag("strong", "Note: "), text, class_="bx-beware")
 
 
 def copy_button(label: str) -> Html:
@@ -70,7 +70,7 @@ def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
         rows: names and values.
         label: what they are about, for screen readers.
         class_: "bx-facts" draws one quiet line, "bx-facts bx-inner" one inside something else,
-            "bx-plan" one fact a line.
+            "bx-plan" one fact per line.
     """
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
