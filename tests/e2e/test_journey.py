@@ -53,7 +53,7 @@ def use_tokenizer(page: Page) -> None:
 
 
 def use_fill_mask(page: Page) -> None:
-    write(page, "Text; [MASK] or ___ hides a word", "The capital of France is [MASK].")
+    write(page, "Text ([MASK] or ___ hides a word)", "The capital of France is [MASK].")
     expect(page.get_by_role("paragraph").filter(has_text="France is")).to_be_visible()
     bars = page.get_by_role("img", name=re.compile("most probable first"))
     words = re.findall(r"(\S+) (\d+\.\d+) %", bars.get_attribute("aria-label") or "")
@@ -128,7 +128,7 @@ def use_qa(page: Page) -> None:
     typed = TYPED.replace("mark > span", ".bx-qa-badge, .bx-qa-why")
     assert drawn.evaluate(typed) == "Zoe  keeps bees\n in <b>Ghent</b>."
     expect(drawn.locator("mark").first).to_be_visible()
-    expect(page.get_by_role("status").filter(has_text="The model's answer")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="The model’s answer")).to_be_visible()
     second = page.get_by_role("button", name="2. Who is Zoe?")
     second.click()
     expect(second).to_have_attribute("aria-current", "true")
@@ -137,7 +137,7 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("^Heat map of start"))).to_be_visible()
     page.get_by_role("tab", name="Other answers").click()
     page.locator(".bx-qa-try").first.click()
-    expect(page.get_by_role("button", name="Bring the last question back")).to_be_visible()
+    expect(page.get_by_role("button", name="Restore the last question")).to_be_visible()
 
 
 def use_model_card(page: Page) -> None:
@@ -283,7 +283,7 @@ def test_the_keyboard_alone_reaches_text_examples_and_answer(visit: Visit) -> No
     assert passed[0] == "Skip to main content"
     wanted = {
         examples("fill_mask")[0].label,
-        "Text; [MASK] or ___ hides a word",
+        "Text ([MASK] or ___ hides a word)",
         "How likely is this word?",
     }
     assert wanted | {"Candidates", *TITLES.values()} - {"BERT Explorer"} <= set(passed)

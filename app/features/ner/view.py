@@ -259,8 +259,8 @@ def coverage(result: NerResult) -> Html:
             f"The model reads {read.room:,} pieces at once, and each window shares "
             f"{read.shared:,} with the next. Every piece takes its labels from the window in which "
             f"it has the most text around it: at least {read.context:,} pieces on both sides, "
-            "except at the two ends of the text. Entities are joined afterwards, so none is cut at a "
-            "window's edge."
+            "except at the two ends of the text. Entities are joined afterwards, so none is cut at "
+            "a window's edge."
         ),
         class_="bx-note",
     )

@@ -158,7 +158,7 @@ def piece_table(result: NerResult) -> pd.DataFrame:
             "label": [labels.names[label] for label in best.tolist()],
             "score": pieces.probabilities.max(axis=1),
             "has a say": ["yes" if asked else "no" for asked in result.reading.asked.tolist()],
-            "out of rule": [why.get(number, "") for number in range(len(pieces))],
+            "breaks the rule": [why.get(number, "") for number in range(len(pieces))],
         }
     )
     shares = pd.DataFrame(

@@ -394,7 +394,8 @@ def answers_note(result: QaResult) -> Html:
         "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
         "answer: it is drawn at the best place and has the probability of all. Overlapping spans "
         "that say something else are listed separately. The order is that of the scores. All "
-        f"spans that share a piece with the best one have {percent(result.touching)} of all probability."
+        f"spans that share a piece with the best one have {percent(result.touching)} of all "
+        "probability."
         + (f" The table lists the best {kept} places of each answer." if cut else ""),
     )
 

@@ -14,9 +14,9 @@ from bert_core.text.trace import Attempt, WordTrace
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 _EXPLAINED = (
     "First the text is cleaned: control characters are removed, and every kind of white space "
-    "becomes a space. An uncased model then drops accents and capitals. The text is split at spaces and "
-    "around punctuation; a Chinese character is a word of its own. Only then are words looked up. "
-    "Click a word to watch its look-ups."
+    "becomes a space. An uncased model then drops accents and capitals. The text is split at "
+    "spaces and around punctuation; a Chinese character is a word of its own. Only then are words "
+    "looked up. Click a word to watch its look-ups."
 )
 
 
