@@ -82,7 +82,7 @@ def test_an_empty_box_is_met_with_an_invitation(visit: Visit, first: str, second
 
 def test_a_sentence_of_invisible_characters_is_a_friendly_warning(visit: Visit) -> None:
     page = visit(PAGE, **PAIR).type("\u200b\x01")
-    assert "first sentence holds no piece" in page.warnings
+    assert "first sentence has no piece" in page.warnings
 
 
 def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:

@@ -182,7 +182,7 @@ def test_every_page_says_what_its_probabilities_are_worth(
 
     temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")
     for said, temperature in zip(told(warm), temperatures, strict=True):
-        assert f"divided by a temperature of {temperature} (fitted on" in said
+        assert f"divided by a temperature of {temperature} " in said
     scale = warm.calibration(BertForMaskedLM)
     assert "(fitted on masked &lt;words&gt;) before" in str(calibrated(scale))
     for said in told(tiny_engine):

@@ -192,9 +192,7 @@ def test_switched_off_a_link_opens_only_in_the_session_that_made_it(
     assert at.text_area(key="text").value == LONG
 
 
-@pytest.mark.parametrize(
-    ("use", "says"), [("on", "for one day"), ("off", "while your page is open")]
-)
+@pytest.mark.parametrize(("use", "says"), [("on", "for a day"), ("off", "while your page is open")])
 def test_the_foot_says_what_is_kept(monkeypatch: pytest.MonkeyPatch, use: str, says: str) -> None:
     monkeypatch.setenv("BERT_EXPLORER_LINKS", use)
     shown = markup(visited())

@@ -76,7 +76,7 @@ def test_the_order_of_the_sentences_matters(tiny_engine: Engine) -> None:
 def test_a_sentence_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
 ) -> None:
-    with pytest.raises(InputError, match=f"The {named} sentence holds no piece"):
+    with pytest.raises(InputError, match=f"The {named} sentence has no piece"):
         next_sentence(tiny_engine, first, second)
 
 

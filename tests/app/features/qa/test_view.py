@@ -107,9 +107,9 @@ def test_every_word_of_the_passage_carries_the_keys_of_its_pieces(tiny_engine: E
 def test_the_verdict_is_the_models_answer_and_turns_with_the_threshold(result: QaResult) -> None:
     assert result.no_answer_score == -8.0
     yes, no = view.verdict(result, -8.0), view.verdict(result, -8.5)
-    assert shown(yes).startswith("The model's answer: dog")
+    assert shown(yes).startswith("The model’s answer: dog")
     assert f"It has {view.percent(result.probability)} of all probability" in shown(yes)
-    assert shown(no).startswith("The model's answer: none in this passage. The best guess would be")
+    assert shown(no).startswith("The model’s answer: none in this passage. The best guess would be")
     assert f"“No answer” has {view.percent(result.null_probability)} of all" in shown(no)
     assert 'class="bx-qa-verdict bx-qa-none"' in str(no) and "✓" not in shown(yes)
     assert marks(view.passage(result, -8.5))[0][1] == "not accepted"
@@ -173,7 +173,7 @@ def test_a_word_that_occurs_everywhere_is_marked_at_its_best_places(tiny_engine:
     result = qa(planted(tiny_engine, rule, max_length=512), "cat " * 150, "who", longest=1)
     assert result.answers[0].count == 150
     assert len(marks(view.passage(result, 0.0))) == 100
-    assert "Of its 150 places the best 100 are marked" in shown(view.marks_key(result))
+    assert "Of the answer’s 150 places, the best 100 are marked" in shown(view.marks_key(result))
     assert len(charts.answers_table(result)) == 101
     assert "best 100 places of each" in shown(view.answers_note(result))
 
@@ -201,7 +201,7 @@ def test_a_rejected_span_says_why_in_its_place(
     assert shown(BADGES.sub("", box)) == passage
     keys = view.at(result, span_of(passage, span))
     assert keys.split() == [f"0.{at}" for at in result.words.positions(*span_of(passage, span))]
-    before, _, why = box.partition(f'<summary aria-label="Why is this no answer?" data-at="{keys}"')
+    before, _, why = box.partition(f'<summary aria-label="Why was this rejected?" data-at="{keys}"')
     assert shown(BADGES.sub("", before)).endswith(span), "the sign is where the span ends"
     assert told in why[: why.index("</details>")]
     assert told in str(charts.answers(result).wide), "and among the bars"
