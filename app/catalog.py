@@ -149,9 +149,8 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="See one word in many sentences: does BERT keep its meanings apart?",
-        beware="Vectors reflect everything that sentences share: position, grammar, topic and "
-        "meaning.",
+        see="Does BERT keep the meanings of a word apart?",
+        beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
         slug="model_card",

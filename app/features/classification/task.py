@@ -43,7 +43,7 @@ def classify_lines(
         progress: called after each group of texts with the number done and the total.
 
     Raises:
-        InputError: there are no lines or too many, or one holds no piece.
+        InputError: there are no lines or too many, or one has no piece.
     """
     pairs = tuple(
         (first, second)

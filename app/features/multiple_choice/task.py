@@ -27,7 +27,7 @@ def multiple_choice(engine: Engine, context: str, choices: Sequence[str]) -> Mul
         choices: 2 to 8 answers or endings, each with at least one piece.
 
     Raises:
-        InputError: the number of choices is wrong, or a text holds no piece.
+        InputError: the number of choices is wrong, or a text has no piece.
     """
     if not LEAST <= len(choices) <= MOST:
         raise InputError(f"Found {len(choices)} choices; expected {LEAST} to {MOST}, one per line.")

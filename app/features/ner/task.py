@@ -38,7 +38,7 @@ def ner(
         progress: called after each group of windows with the number done and the total.
 
     Raises:
-        InputError: the text holds no piece, or the aggregation does not exist.
+        InputError: the text has no piece, or the aggregation does not exist.
     """
     if aggregation not in AGGREGATIONS:
         raise InputError(
