@@ -133,10 +133,10 @@ def test_what_a_head_usually_does_is_beside_what_it_does_here(known_habits: Path
 
 
 def test_a_ranking_by_another_measure(tiny_engine: Engine) -> None:
-    at = opened(text="the cat sat on the mat", tab="All heads", by="to the next piece")
+    at = opened(text="the cat sat on the mat", tab="All heads", by="attention to the next piece")
     table = next(frame.value for frame in at.dataframe if "here" in frame.value)
     statistics = attention(tiny_engine, "the cat sat on the mat").statistics
-    assert table["to the next piece"].tolist() == pytest.approx(
+    assert table["attention to the next piece"].tolist() == pytest.approx(
         sorted(statistics.to_next.reshape(-1), reverse=True), abs=1e-4
     )
 
