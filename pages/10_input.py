@@ -22,7 +22,7 @@ with page_shell(SLUG) as page:
     longest = page.engine.max_length
     with page.give:
         text = text_box(SLUG, "Text")
-        text_pair = text_box(SLUG, "Second text, if you like", key="text_pair")
+        text_pair = text_box(SLUG, "Second text (optional)", key="text_pair")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         length = st.number_input("Pad to", 0, longest, 12, key="length", bind="query-params")
         piece = st.number_input("Piece", 0, longest - 1, 2, key="place", bind="query-params")

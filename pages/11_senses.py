@@ -14,7 +14,7 @@ with page_shell(SLUG) as page:
         word = st.text_input(
             "Word", "bank", key="target", bind="query-params", persist_state="session"
         )
-        text = text_box(SLUG, "Sentences, one per line; a blank line between senses", height=260)
+        text = text_box(SLUG, "Sentences, one per line (a blank line separates senses)", height=260)
     last = page.engine.provenance.layers
     names = {layer: str(layer) for layer in range(last + 1)}
     layer = choose("Layer (0 is the input)", names, key="at_layer", default=last)

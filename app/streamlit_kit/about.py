@@ -93,21 +93,21 @@ def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
         says = "its shapes contradict the configuration of this model, so it cannot be loaded."
         return Holding(kind.answers, False, says, head.mismatched)
     if head.missing:
-        says = "not in this checkpoint; it would answer by chance."
+        says = "not in this checkpoint; its answers would be random."
         if "classifier.weight" in head.missing and found.classifier_of is not None:
             owner = KINDS.get(found.classifier_of)
             says += (
                 f" Its classifier is a {owner.head}."
                 if owner
-                else " It does not say what its classifier is for."
+                else " The checkpoint does not say what its classifier is for."
             )
         return Holding(kind.answers, False, says, head.missing)
     says = "trained."
     if head.outputs and not head.labels:
-        says = f"trained; what its {head.outputs:,} labels mean is not said."
+        says = f"trained; the meaning of its {head.outputs:,} labels is not given."
     if head.own_encoder:
         says += (
-            " It reads with an encoder of its own: the attention page shows the encoder of the "
+            " It has an encoder of its own: the attention page shows the encoder of the "
             "other pages, not the one behind these answers."
         )
     return Holding(kind.answers, True, says, labels=head.labels)

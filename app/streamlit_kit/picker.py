@@ -121,7 +121,7 @@ def unknown_model_note(used: Offer) -> None:
     st.warning(
         plain(
             f"The address asks for the model “{name}”, which this server does not offer. "
-            f"{used.name} is used instead; what you typed is all there."
+            f"{used.name} is used instead; your text is unchanged."
         ),
         icon=":material/travel_explore:",
     )
@@ -177,7 +177,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
         st.caption("No other model on this server suits this page.")
     if found[0].severity is Severity.NOISE:
         return st.toggle(
-            "Show what its random weights answer",
+            "Show the answers of its random weights",
             key="noise",
             bind="query-params",
             persist_state="session",

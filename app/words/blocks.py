@@ -49,7 +49,7 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 def beware(text: str) -> Html:
     """Draw what must not be concluded."""
-    return tag("p", tag("strong", "Mind: "), text, class_="bx-beware")
+    return tag("p", tag("strong", "Note: "), text, class_="bx-beware")
 
 
 def copy_button(label: str) -> Html:
@@ -63,7 +63,7 @@ def facts(rows: Facts, label: str, *, class_: str = "bx-plan") -> Html:
     Args:
         rows: names and values.
         label: what they are about, for screen readers.
-        class_: "bx-plan" draws one fact a line, "bx-facts" one quiet line.
+        class_: "bx-plan" draws one fact per line, "bx-facts" one quiet line.
     """
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))

@@ -82,7 +82,7 @@ def use_tokenizer(page: Page) -> None:
 
 
 def use_fill_mask(page: Page) -> None:
-    write(page, "Text; [MASK] or ___ hides a word", "The capital of France is [MASK].")
+    write(page, "Text ([MASK] or ___ hides a word)", "The capital of France is [MASK].")
     expect(page.get_by_role("paragraph").filter(has_text="France is")).to_be_visible()
     bars = page.get_by_role("img", name=re.compile("most probable first"))
     words = re.findall(r"(\S+) (\d+\.\d+) %", bars.get_attribute("aria-label") or "")
@@ -113,7 +113,7 @@ def use_classification(page: Page) -> None:
 def use_multiple_choice(page: Page) -> None:
     verdict = page.get_by_role("main").get_by_role("status")
     expect(verdict).to_contain_text("The model’s answer: began to cry.")
-    write(page, "Choices, one a line (2 to 8)", "won the election.\nbegan to cry.")
+    write(page, "Choices, one per line (2 to 8)", "won the election.\nbegan to cry.")
     expect(verdict).to_contain_text("these 2 choices")
     expect(verdict).to_contain_text("The model’s answer: began to cry.")
 
@@ -183,7 +183,7 @@ def use_qa(page: Page) -> None:
     typed = TYPED.replace("mark > span", ".bx-qa-badge, .bx-qa-why")
     assert drawn.evaluate(typed) == "Zoe  keeps bees\n in <b>Ghent</b>."
     expect(drawn.locator("mark").first).to_be_visible()
-    expect(page.get_by_role("status").filter(has_text="The model's answer")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="The model’s answer")).to_be_visible()
     second = page.get_by_role("button", name="2. Who is Zoe?")
     second.click()
     expect(second).to_have_attribute("aria-current", "true")
@@ -192,7 +192,7 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("^Heat map of start"))).to_be_visible()
     page.get_by_role("tab", name="Other answers").click()
     page.locator(".bx-qa-try").first.click()
-    expect(page.get_by_role("button", name="Bring the last question back")).to_be_visible()
+    expect(page.get_by_role("button", name="Restore the last question")).to_be_visible()
 
 
 def use_model_card(page: Page) -> None:

@@ -185,7 +185,7 @@ def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
 def test_a_card_beyond_all_measure_is_shown_in_part_and_that_is_said(whole: Path) -> None:
     (whole / "README.md").write_text("# long\n" + "word \n" * 40_000, encoding="utf-8")
     said = words(opened(tab="Card text"))
-    assert "It has 240,007 bytes, of which only the beginning is shown" in said
+    assert "It has 240,007 bytes; only the beginning is shown" in said
 
 
 def test_sound_files_are_verified_in_words_and_sign(whole: Path) -> None:
@@ -239,7 +239,7 @@ def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: 
     flip(whole / "model.safetensors")
     at = press(at)
     assert "✗ Not verified" in words(at)
-    assert "Since this program loaded them they have changed" in words(at)
+    assert "They have changed since this program loaded them" in words(at)
     flip(whole / "model.safetensors")
     at = press(at)
     assert "✓ Verified" in words(at) and "Since this program" not in words(at)
@@ -320,7 +320,7 @@ def test_a_model_with_nothing_beside_it_says_what_is_not_known(
     assert "There is nothing to compare with" in said["Figures"]
     assert "Where the heads of bare usually look was not measured" in said["Heads"]
     assert "was not measured: there is no bias.json" in said["Leanings"]
-    assert "No card is stored beside these weights" in said["Card text"]
+    assert "No card (a file README.md) is stored" in said["Card text"]
     assert "LICENCE" in said["Figures"].upper() and "not stated" in said["Figures"]
     for tab in ("Calibration", "Limits", "Training", "Trained for", "Verification"):
         at = opened(tab=tab)

@@ -156,7 +156,7 @@ def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
 def test_a_text_without_entities_is_answered_plainly(visit: Callable) -> None:
     page = visit(PAGE, tab=WAYS).type("the sat on")
     assert "Nothing found." in page.words
-    assert "What came nearest" in page.words
+    assert "Closest to a name" in page.words
     assert "finds anything in this text" in page.words
 
 
@@ -229,7 +229,7 @@ def test_an_untrained_head_is_announced_before_any_number(
     page = visit(PAGE, noise="true", tab=PIECES)
     assert "no trained weights" in page.words
     assert "These labels have no names" in page.words
-    assert page.markup.index('bx-untrained"') < page.markup.index('class="bx-ner-score"')
+    assert page.markup.index('bx-untrained"') < page.markup.index('class="bx-scale"')
 
 
 def test_another_model_drops_the_labels_it_does_not_have(

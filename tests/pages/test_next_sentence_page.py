@@ -76,13 +76,13 @@ def test_every_example_gives_an_answer(visit: Visit, number: int) -> None:
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("the cat", ""), ("", "sat"), ("  ", "a")])
 def test_an_empty_box_is_met_with_an_invitation(visit: Visit, first: str, second: str) -> None:
     page = visit(PAGE).type(first).type(second, key="text_pair")
-    assert "a sentence into each box" in page.at.info[0].value
+    assert "a sentence in each box" in page.at.info[0].value
     assert ANSWER not in page.markup and page.errors == ""
 
 
 def test_a_sentence_of_invisible_characters_is_a_friendly_warning(visit: Visit) -> None:
     page = visit(PAGE, **PAIR).type("\u200b\x01")
-    assert "first sentence holds no piece" in page.warnings
+    assert "first sentence has no piece" in page.warnings
 
 
 def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
@@ -141,7 +141,7 @@ def test_a_strange_seed_shows_the_text_as_written(visit: Visit, seed: str) -> No
 
 def test_the_colours_of_the_matrix_can_be_common(visit: Visit) -> None:
     page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH, common="true")
-    assert "Faintest: 0 %, deepest: 100 %" in page.words
+    assert "Palest: 0 %, darkest: 100 %" in page.words
 
 
 def test_many_pairs_are_scored_and_can_be_saved(visit: Visit) -> None:
@@ -159,7 +159,7 @@ def test_many_pairs_are_scored_and_can_be_saved(visit: Visit) -> None:
 
 
 def test_a_model_without_measurements_says_so(visit: Visit) -> None:
-    assert "No measurement" in visit(PAGE, tab="Reliability").words
+    assert "was not measured" in visit(PAGE, tab="Reliability").words
 
 
 def test_only_the_open_tab_is_computed(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

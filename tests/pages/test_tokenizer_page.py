@@ -51,7 +51,7 @@ def test_nasty_texts_are_shown_and_never_become_markup(
 def test_an_empty_text_gets_a_friendly_word_and_the_foot_stays(visit: Callable) -> None:
     page = visit(PAGE).type("   ")
     assert "empty" in page.warnings
-    assert "Mind: " in page.words
+    assert "Note: " in page.words
 
 
 def test_a_text_over_the_models_length_is_shown_with_what_would_be_lost(visit: Callable) -> None:
@@ -128,10 +128,10 @@ def test_other_models_on_offer_can_be_compared_with(
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
     page = visit(PAGE, text="The cat", tab="Compare")
-    assert "1 of 2 stretches of text read differently" in page.words
+    assert "1 of 2 stretches of text cut differently" in page.words
     page.at.selectbox(key="versus").set_value(headless_folder.name)
     page.run()
-    assert "Both read the text in the same pieces" in page.words
+    assert "Both cut the text into the same pieces" in page.words
 
 
 class Clicks:

@@ -330,7 +330,7 @@ def near_note(result: InputResult) -> Html:
         hint(
             "Left: the word vector against all word vectors. Right: each entry is put in this "
             "position and segment and compared after LayerNorm. Position and segment are then the "
-            "same everywhere, so all are more alike."
+            "same for all entries, so all are more alike."
         ),
         tag("span", f"Cosine with {result.rows[0]:,} entries: word vectors left, after LayerNorm "
             "right."),

@@ -46,7 +46,9 @@ def pairs_summary(rows: Sequence[PairScore]) -> str:
 def reliability_note(rows: Sequence[Reliability]) -> Html:
     """Say what was measured, and what was not stored."""
     if not rows:
-        return line("No measurement of the reliability of this model is stored with its weights.")
+        return line(
+            "The reliability of this model was not measured: nothing is stored with its weights."
+        )
     return line(
         "Each dot: how sure the model was on average, and how often it was right. On the dashed "
         "line both are equal; below it the model is too sure. Only these means are stored with the "

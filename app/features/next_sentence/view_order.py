@@ -88,8 +88,8 @@ def orders(result: SentenceOrderResult, shown: Sequence[int]) -> Html:
     )
     said = line(
         f"{result.kept} of {count(len(result.sentences) - 1, 'true step')} kept. ",
-        "Best: the largest product of the probabilities of all steps, among all orders. "
-        "A step: their geometric mean.",
+        "The best order has the largest product of the probabilities of its steps. "
+        "Percentages: the geometric mean of these.",
     )
     cut = line(f"{count(result.cut, 'pair')} too long, cut at the end.") if result.cut else join()
     return join(tag("div", *parts, class_="bx-nsp-orders"), said, cut)
@@ -107,12 +107,12 @@ def legend(scale: tuple[float, float]) -> Html:
         hint(
             "Each row is a sentence, each column the sentence after it. The number is the model’s "
             "probability that the column’s sentence follows the row’s, out of its two answers. "
-            "Numbers of sentences are those of the written text, even after shuffling: the model "
-            "reads each pair alone, so shuffling cannot change its answers."
+            "Sentences keep the numbers of the written text, even after shuffling: the model reads "
+            "each pair alone, so shuffling cannot change its answers."
         ),
         line(
-            f"Row, then column; numbers in %. Faintest: {least}, deepest: {most}. Frame: the true "
-            "next sentence. Dot: a step of the best order."
+            f"Probability in % that the column follows the row. Palest: {least}, darkest: {most}. "
+            "Frame: the true next sentence. Dot: a step of the best order."
         ),
     )
 
@@ -124,7 +124,7 @@ def _listed(result: SentenceOrderResult, order: Sequence[int], title: str) -> Ht
         for number in order
     )  # fmt: skip
     mean = percent(result.mean_step(order))
-    head = tag("h2", title, tag("small", f" {mean} a step"))
+    head = tag("h2", title, tag("small", f" {mean} per step"))
     return tag("section", head, tag("ol", *items))
 
 

@@ -26,7 +26,7 @@ KINDS: dict[Kind, str] = {"curves": "Probabilities", "logits": "Raw logits"}
 
 Scale = Literal["own", "common"]
 
-SCALES: dict[Scale, str] = {"own": "Up to its highest", "common": "Up to 100 %"}
+SCALES: dict[Scale, str] = {"own": "own peak", "common": "100 %"}
 """What the darkest colour of the map may mean, and what that is called on the screen."""
 
 _STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
@@ -149,8 +149,8 @@ def curves_note(result: QaResult, kind: Kind, middle: int | None = None) -> Html
     said = {
         "curves": "A point is the probability that the answer starts, or ends, in this word: the "
         "sum over all spans that do. What is missing from 100 % is “no answer”.",
-        "logits": "A point is what the head itself gives to this word, the highest of its pieces: "
-        "only differences between logits have a meaning.",
+        "logits": "A point is the head’s own logit for this word, the highest of its pieces. Only "
+        "differences between logits have a meaning.",
     }[kind]
     narrow = "A narrow screen shows fewer words; the table has them."
     return view.noted(part if len(shown) < words else "What is a point?", f"{said} {narrow}")
@@ -521,6 +521,7 @@ def kept(result: QaResult, threshold: float) -> Sequence[Html]:
     blocks = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
         view.outcome(result, threshold, whole=True),
+        view.trust(result),
         figure(answers(result)),
         figure(curves(result, "curves")),
         figure(pairs(result)),

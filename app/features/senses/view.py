@@ -270,7 +270,10 @@ def neighbours(result: SensesResult) -> Html:
         "div", data_table(neighbours_table(result), "senses-neighbours"), class_="bx-se-scroll"
     )
     return join(
-        table, line("Cosines at this layer. Other words: of all sentences, with their numbers.")
+        table,
+        line(
+            "Cosines at this layer. Other words come from all sentences; in brackets, the sentence."
+        ),
     )
 
 

@@ -209,7 +209,7 @@ def page_of_errors() -> None:
 def test_an_error_of_a_text_is_in_the_answer_and_the_foot_still_comes(tiny_model: Path) -> None:
     at = AppTest.from_function(page_of_errors, default_timeout=60).run()
     assert "warning" in places(at)["bx-answer"] and "611 tokens" in at.warning[0].value
-    assert "Mind:" in markup(at) and f"{tiny_model.name}: " in markup(at)
+    assert "Note:" in markup(at) and f"{tiny_model.name}: " in markup(at)
 
 
 def test_a_text_taken_along_leaves_no_partner_of_an_earlier_one(site: AppTest) -> None:

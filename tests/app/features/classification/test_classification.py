@@ -161,7 +161,7 @@ def test_lines_that_cannot_be_read_are_refused(tiny_engine: Engine, lines: str, 
 def test_a_text_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
 ) -> None:
-    with pytest.raises(InputError, match=f"The {named} text holds no piece"):
+    with pytest.raises(InputError, match=f"The {named} text has no piece"):
         classification(tiny_engine, first, second)
 
 

@@ -215,8 +215,8 @@ def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     assert "2.0 times as likely as the other" in said
     assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (-2.00)." in said
     one_sided = str(leanings.summary(replace(BIAS, leanings=ROWS[1:])))
-    assert "None leans to “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
-    assert "it prefers “she”, 1.2 times" in said
+    assert "None leans towards “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
+    assert "“she” is 1.2 times as likely" in said
     assert "● leans to “he”, ◆ to “she”, ○ cannot be told" in str(leanings.legend(BIAS))
     names = re.findall(r'bx-svg-name bx-svg-small">(.*?)</text>', leanings.chart(BIAS).wide.markup)
     assert names[:3] == ["judge", "&lt;b&gt;", "nurse"]

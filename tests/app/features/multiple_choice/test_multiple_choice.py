@@ -53,7 +53,7 @@ def test_the_number_of_choices_is_checked(tiny_engine: Engine, number: int) -> N
 
 @pytest.mark.parametrize(
     ("context", "choices", "told"),
-    [("\x00", ("a", "b"), "context"), ("a", ("a", "\x00"), "Choice 2 holds no piece")],
+    [("\x00", ("a", "b"), "context"), ("a", ("a", "\x00"), "Choice 2 has no piece")],
 )
 def test_a_text_without_pieces_is_refused_by_name(
     tiny_engine: Engine, context: str, choices: tuple[str, ...], told: str

@@ -85,7 +85,7 @@ def test_measurements_are_read_from_the_stored_figures(
     tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert reliability(tiny_engine) == ()
-    assert "No measurement" in str(view.reliability_note(()))
+    assert "was not measured" in str(view.reliability_note(()))
     write_figures(
         tmp_path,
         [

@@ -99,7 +99,7 @@ def test_the_own_scale_ends_at_the_own_numbers() -> None:
     result = made_up(3, (0, 1, 2))
     assert view.scale_of(result, own=True) == (2 / 10, 8 / 10)
     assert view.scale_of(result, own=False) == (0, 1)
-    assert "Faintest: 20 %, deepest: 80 %" in str(view.legend((2 / 10, 8 / 10)))
+    assert "Palest: 20 %, darkest: 80 %" in str(view.legend((2 / 10, 8 / 10)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 13])

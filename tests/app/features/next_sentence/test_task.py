@@ -76,7 +76,7 @@ def test_the_order_of_the_sentences_matters(tiny_engine: Engine) -> None:
 def test_a_sentence_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
 ) -> None:
-    with pytest.raises(InputError, match=f"The {named} sentence holds no piece"):
+    with pytest.raises(InputError, match=f"The {named} sentence has no piece"):
         next_sentence(tiny_engine, first, second)
 
 
@@ -191,6 +191,6 @@ def test_the_snippet_computes_the_pages_numbers(
 def test_only_a_very_sure_answer_is_warned_about(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
     sure = replace(result, logits=(6.0, -6.0), probabilities=(0.99999, 0.00001))
-    assert "Very sure is not very right" in str(view.oversure(sure))
+    assert "Being sure is not being right" in str(view.oversure(sure))
     assert "&gt; 99.9 %" in str(view.oversure(sure))
     assert str(view.oversure(replace(result, probabilities=(0.52, 0.48)))) == ""

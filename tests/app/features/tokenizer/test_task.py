@@ -300,7 +300,7 @@ def test_the_same_tokenizer_differs_nowhere(
     found = compare(tiny_engine, result, name)
     assert found.different == 0
     assert [part.id for part in found.ours.parts[0]] == [part.id for part in found.theirs.parts[0]]
-    assert "in the same pieces" in words(view_compare.side_by_side(found, limit=9))
+    assert "into the same pieces" in words(view_compare.side_by_side(found, limit=9))
 
 
 def test_differences_between_casings_are_marked_on_both_sides(tiny_engine: Engine) -> None:
