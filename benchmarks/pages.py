@@ -99,6 +99,10 @@ class Texts:
             question = self.of(min(_QUESTION, tokens // 3))
             length = tokens - 3 - len(question.split())
             return {"question": question, "text": self.of(length)}
+        if slug == "senses":  # each sentence has a [CLS], a [SEP] and the page's own word
+            count = max(2, tokens // (_WORDS_A_SENTENCE + 2))
+            lengths = [tokens // count + (place < tokens % count) for place in range(count)]
+            return {"text": "\n".join(f"{self.of(length - 3)} bank" for length in lengths)}
         if slug == "fill_mask":
             return {"text": f"{self.of(tokens - 4)} [MASK] ."}
         return {"text": self.of(tokens - 2)}
@@ -112,8 +116,19 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
             at.text_area(key=key).set_value(text)
 
     def chosen(key: str, *values: Any) -> Step:
+        """Choose the values of a widget in turn."""
+
         def step(at: AppTest, number: int) -> None:
-            at.segmented_control(key=key).set_value(values[number % len(values)])
+            at.session_state[key] = values[number % len(values)]
+
+        return step
+
+    def another(key: str) -> Step:
+        """Choose every numbered option of a list in turn."""
+
+        def step(at: AppTest, number: int) -> None:
+            numbers = [int(name) for name in at.selectbox(key=key).options if name.isdecimal()]
+            at.session_state[key] = numbers[(number + 1) % len(numbers)]
 
         return step
 
@@ -121,15 +136,16 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
     if slug == "fill_mask":
         yield "more candidates", lambda at, n: _set(at.slider(key="k"), 6 + n % 10)
     if slug == "attention":
-        yield "another layer", chosen("layer", 1, 2, 3, 4, 5, 0)
-        yield "another head", chosen("head", 1, 2, 3, 4, 5, 0)
+        yield "another layer", another("layer")
+        yield "another head", another("head")
         yield "mean and back", chosen("head", -1, 0)
         yield "special tokens hidden, shown", lambda at, n: _set(at.toggle(key="special"), n % 2)
         yield "lines and back", chosen("view", "lines", "map")
     if slug == "qa":
         yield "another threshold", lambda at, n: _set(at.slider(key="threshold"), n % 5)
         yield "longer answers", lambda at, n: _set(at.slider(key="longest"), 31 + n % 10)
-        yield "another picture", chosen("picture", "pairs", "logits", "curves")
+        tabs = "Start and end", "Without a sentence", "Windows", "Other answers"
+        yield "another tab", chosen("tab", *tabs)
     if slug == "ner":
         yield "another way of reading", chosen("aggregation", "max", "none", "first")
         yield "scores hidden", lambda at, n: _set(at.slider(key="least"), n % 2 / 2)

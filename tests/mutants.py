@@ -35,7 +35,8 @@ FILES = {
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
     "html": "app/words/html.py",
-    "curves": "app/features/model_card/view_curves.py",
+    "curves": "app/words/curves.py",
+    "model card curves": "app/features/model_card/view_curves.py",
     "leanings": "app/features/model_card/view_leanings.py",
     "model_card": "app/features/model_card/view.py",
     "ner": "app/features/ner/view.py",
@@ -482,7 +483,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a learning curve is drawn upside down",
-        "curves",
+        "model card curves",
         "-_HEIGHT / top]",
         "_HEIGHT / top]",
         "model_card::test_a_chart_is_drawn_again_with_every_point_and_its_numbers",
@@ -587,11 +588,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "kit::test_what_was_computed_shows_only_beside_what_it_belongs_to",
     ),
     Mutant(
-        "examples that are answered wrongly are listed under right",
+        "examples that are answered wrongly have the sign of right ones",
         "examples",
-        "{True: RIGHT, False: WRONG, None:",
-        "{True: WRONG, False: RIGHT, None:",
-        "examples::test_marks_stand_in_words_and_signs_beside_the_bundled_model",
+        '"✓ " if mark.right else "✗ "',
+        '"✗ " if mark.right else "✓ "',
+        "examples::test_signs_and_words_say_how_the_bundled_model_does",
     ),
     Mutant(
         "an example does not clear what another one has set",
@@ -793,9 +794,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a record is written in place",
         "cache",
-        '        fresh.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")\n'
-        "        os.replace(fresh, path)",
-        '        path.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")',
+        "with replacing(path) as draft:",
+        "for draft in (path,):",
         "address::test_a_record_is_never_seen_half_written",
     ),
     Mutant(
@@ -829,8 +829,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a branch is recorded with another commit",
         "hub",
-        "fresh.write_text(plan.commit,",
-        "fresh.write_text(plan.revision,",
+        "draft.write_text(plan.commit,",
+        "draft.write_text(plan.revision,",
         "hub::test_with_a_dead_server_the_cache_serves",
     ),
     Mutant(
