@@ -151,9 +151,8 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="See one word in many sentences: does BERT keep its meanings apart?",
-        beware="Vectors are alike in all that sentences share: place, grammar and topic as well as "
-        "meaning.",
+        see="Does BERT keep the meanings of a word apart?",
+        beware="Vectors share place, grammar and topic as well as meaning.",
     ),
     Feature(
         slug="model_card",

@@ -152,7 +152,7 @@ with page_shell(SLUG) as page:
         with left:
             if how == "lines":
                 drawn = pictures.lines_picture(shown, strongest_links(shown, large))
-                show_component("attention_lines", drawn, key="lines")
+                show_component("attention_lines", drawn, key="head_lines")
             else:
                 drawn = pictures.head_picture(shown, large, common=common, log=log, cell=cell)
                 show_component(

@@ -10,9 +10,11 @@ from app.words.blocks import beware, copy_button, facts, line
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
-_PRIVACY = "Your text goes to this server and nowhere else. A short text is part of the address; "
-_KEPT = "a long one is kept in memory for a day, for its link."
-_NOT_KEPT = "a long one is kept only while your page is open."
+_PRIVACY = (
+    "Your text goes to this server only: a short one is in the address, a long one in memory "
+)
+_KEPT = "for a day."
+_NOT_KEPT = "while your page is open."
 
 
 def foot(engine: Engine, caution: str = "") -> None:
@@ -30,7 +32,7 @@ def foot(engine: Engine, caution: str = "") -> None:
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
-        show_html(line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {privacy}"))
+        show_html(line(f"{known.name}: {size}. {privacy}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)

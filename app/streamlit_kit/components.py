@@ -17,6 +17,7 @@ from app.words.html import Html
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
 _BRIDGE = "_bridge"
+_PICKS = "_picks"  # the page and the functions of its last run
 
 
 def show_component(
@@ -51,13 +52,20 @@ def show_markup(markup: Html, *, key: str) -> None:
     _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
 
 
-def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
+def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:
     """Mount the script that makes the site's own markup clickable; see `bridge.js`.
+
+    A click can interrupt a run before the page has filled `picks`. It was made on what the run
+    before had drawn, so it is then answered by that run's function.
 
     Args:
         page: the page; a change of it scrolls to the top.
         picks: what to call with the number of a clicked `data-pick`, by its name.
     """
+    before, earlier = st.session_state.get(_PICKS, ("", {}))
+    if before == page:
+        picks |= earlier | picks
+    st.session_state[_PICKS] = page, picks
 
     def picked() -> None:
         state = st.session_state.get(_BRIDGE)

@@ -45,7 +45,7 @@ def model_picker(page: str) -> Offer:
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         _look_for(str(asked))
-    name = str(st.session_state.get(MODEL, next(iter(table))))
+    name = str(st.session_state.get(MODEL, asked if asked in table else next(iter(table))))
     with st.popover(plain(name), icon=":material/deployed_code:", key="bx-model"):
         chosen: str = st.selectbox(
             "Model",

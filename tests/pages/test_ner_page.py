@@ -138,18 +138,18 @@ def test_the_address_seeds_every_setting(visit: Callable) -> None:
         aggregation="Average",
         least="0.2",
         only="LOC",
-        piece="1: river",
+        labels="1: river",
         tab=PIECES,
     )
     assert page.at.button_group(key="aggregation").value == "average"
     assert page.at.slider(key="least").value == 0.2
     assert page.at.button_group(key="only").value == ["LOC"]
-    assert page.at.selectbox(key="piece").value == "1: river"
+    assert page.at.selectbox(key="labels").value == "1: river"
     assert [mark.start for mark in drawing(page).marks] == [4]
 
 
 def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
-    page = visit(PAGE, aggregation="x", least="7", only="<b>", piece="-3", pieces="all", tab="x")
+    page = visit(PAGE, aggregation="x", least="7", only="<b>", labels="-3", stretch="all", tab="x")
     assert page.errors == page.warnings == ""
     assert page.at.button_group(key="aggregation").value == "first"
     assert page.at.button_group(key="only").value == []
@@ -173,16 +173,16 @@ def test_a_long_text_is_read_whole_and_shown_in_parts(visit: Callable) -> None:
     assert "Long text, read whole." in page.words
     [mark] = drawing(page).marks
     assert (mark.start, mark.end) == (190 * 11, 190 * 11 + 10)
-    page.at.selectbox(key="pieces").set_value("pieces 480 to 571")
+    page.at.selectbox(key="stretch").set_value("pieces 480 to 571")
     page.run()
-    assert page.at.selectbox(key="piece").options[-1] == "571: bank"
+    assert page.at.selectbox(key="labels").options[-1] == "571: bank"
     page.type("cat")
     assert page.errors == ""
-    assert page.at.selectbox(key="piece").value == "0: cat"
+    assert page.at.selectbox(key="labels").value == "0: cat"
 
 
 def test_the_bars_are_the_labels_of_the_piece_picked(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat", piece="1: cat", tab=PIECES)
+    page = visit(PAGE, text="the cat", labels="1: cat", tab=PIECES)
     bars = pictures(page)[1]
     assert 'aria-label="Labels of piece 1, cat: B-PER' in bars
     assert 'aria-pressed="true" tabindex="-1"' in page.markup

@@ -81,9 +81,9 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     return svg(
         width, height,
         tag("rect", x=left, y=1, width=width - left - 1, height=bottom - 1, class_="bx-se-frame"),
-        tag("text", f"axis 1: {first} of the variance", x=(width + left) / 2, y=height - 12,
+        tag("text", f"axis 1: {first} of variance", x=(width + left) / 2, y=height - 12,
             text_anchor="middle", class_="bx-se-axis"),
-        tag("text", f"axis 2: {second} of the variance", text_anchor="middle", class_="bx-se-axis",
+        tag("text", f"axis 2: {second} of variance", text_anchor="middle", class_="bx-se-axis",
             transform=f"translate(14 {bottom / 2:g}) rotate(-90)"),
         *marks,
     )  # fmt: skip

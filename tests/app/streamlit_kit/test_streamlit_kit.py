@@ -252,6 +252,37 @@ def test_only_whole_numbers_under_known_names_are_passed_on(
     assert mounted["data"] == {"page": "fill_mask"}
 
 
+def test_a_click_that_interrupts_a_run_is_answered_by_the_run_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[str, int]] = []
+    mounted: dict[str, Any] = {}
+    used = SimpleNamespace(session_state={}, container=lambda key: nullcontext())
+    monkeypatch.setattr(components, "st", used)
+    monkeypatch.setattr(
+        components, "_component", lambda name: lambda **given: mounted.update(given)
+    )
+
+    def run(page: str, *names: str, number: int) -> None:
+        picks: dict[str, Any] = {}
+        components.mount_bridge(page, picks)
+        for name in names:
+            picks[name] = lambda value, name=name: calls.append((name, 10 * number + value))
+
+    def click(name: str) -> None:
+        used.session_state["_bridge"] = {"pick": {"name": name, "value": 3}}
+        mounted["on_pick_change"]()
+
+    run("qa", "suggest", number=1)
+    run("qa", number=2)  # interrupted before the page has named its functions
+    click("suggest")
+    run("qa", "suggest", number=3)
+    click("suggest")
+    run("ner", number=4)
+    click("suggest")
+    assert calls == [("suggest", 13), ("suggest", 33)]
+
+
 def test_the_saved_page_has_result_model_caution_and_script(tiny_engine: Engine) -> None:
     row = feature("fill_mask")
     page = take._file(row, tiny_engine, [tag("p", "the <result>")]).decode()
