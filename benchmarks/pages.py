@@ -135,6 +135,8 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
     if slug == "qa":
         yield "another threshold", lambda at, n: _set(at.slider(key="threshold"), n % 5)
         yield "longer answers", lambda at, n: _set(at.slider(key="longest"), 31 + n % 10)
+        tabs = "Start and end", "Without a sentence", "Windows", "Other answers"
+        yield "another tab", chosen("tab", *tabs)
     if slug == "ner":
         yield "another way of reading", chosen("aggregation", "max", "none", "first")
         yield "scores hidden", lambda at, n: _set(at.slider(key="least"), n % 2 / 2)

@@ -35,7 +35,8 @@ FILES = {
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
     "html": "app/words/html.py",
-    "curves": "app/features/model_card/view_curves.py",
+    "curves": "app/words/curves.py",
+    "model card curves": "app/features/model_card/view_curves.py",
     "leanings": "app/features/model_card/view_leanings.py",
     "model_card": "app/features/model_card/view.py",
     "ner": "app/features/ner/view.py",
@@ -485,7 +486,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a learning curve is drawn upside down",
-        "curves",
+        "model card curves",
         "-_HEIGHT / top]",
         "_HEIGHT / top]",
         "model_card::test_a_chart_is_drawn_again_with_every_point_and_its_numbers",

@@ -49,7 +49,7 @@ def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: Delta
 
 
 def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
-    """Return the example whose texts are in the boxes; new visitors start with the first one."""
+    """Return the example whose texts are in the boxes; untouched boxes have the first one's."""
     first = rows[0].values if rows else {}
     texts = {
         key: st.session_state.get(key, st.query_params.get(key, first.get(key, "")))
