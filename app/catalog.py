@@ -25,8 +25,8 @@ class Feature:
         title: its name on the screen.
         icon: a Material symbol; symbols are bundled, so nothing is fetched.
         page: its script, relative to the root of the checkout.
-        summary: one sentence for the home page, a promise rather than a description.
-        see: one sentence at the top of the page, saying what is on the screen.
+        group: the part of the menu it is in; one of `GROUPS`.
+        see: one line at the top of the page, saying what is on the screen.
         beware: one sentence saying what must not be concluded from it.
         needs: classes of `bert_core` whose heads must be trained; () for none.
         takes_text: whether visitors enter text; such a page has examples, and other pages can send
@@ -37,12 +37,19 @@ class Feature:
     title: str
     icon: str
     page: str
-    summary: str
+    group: str
     see: str
     beware: str
     needs: tuple[str, ...] = ()
     takes_text: bool = True
 
+
+TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
+GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
+"""The parts of the menu, in order."""
+
+HOME = "pages/0_home.py"
+"""The first page; it shows several features and belongs to none."""
 
 FEATURES = (
     Feature(
@@ -50,20 +57,20 @@ FEATURES = (
         title="Tokenizer",
         icon=":material/content_cut:",
         page="pages/1_tokenizer.py",
-        summary="Watch a text fall into the pieces that BERT reads, and see why each cut is made.",
-        see="Your text as BERT receives it: pieces of a fixed vocabulary, each with its number.",
-        beware="Pieces are cut by frequency, not by meaning: a cut inside a word is neither "
-        "grammar nor etymology.",
+        group=TEXT,
+        see="See a text cut into the pieces BERT reads.",
+        beware="Pieces follow frequency, not meaning: a cut inside a word is neither grammar nor "
+        "etymology.",
     ),
     Feature(
         slug="fill_mask",
         title="Fill-mask",
         icon=":material/edit_note:",
         page="pages/2_fill_mask.py",
-        summary="Hide a word and let the model guess it from both sides, with its odds.",
-        see="What the model would write at each [MASK], and how sure it is of every candidate.",
-        beware="A high probability says that a word is usual in such a sentence, not that the "
-        "sentence is true; the model repeats the prejudices of the texts it has read.",
+        group=TASKS,
+        see="Hide a word and see what BERT would write there.",
+        beware="A probable word is common in such sentences; the sentence may still be false or "
+        "repeat a prejudice.",
         needs=("BertForMaskedLM",),
     ),
     Feature(
@@ -71,34 +78,19 @@ FEATURES = (
         title="Next sentence",
         icon=":material/format_line_spacing:",
         page="pages/3_next_sentence.py",
-        summary="Ask whether one sentence may follow another, and how sure the model is.",
-        see="How strongly the model believes that the second sentence followed the first in "
-        "the same text.",
-        beware="The test that trained this answer was easy: it notices a change of topic far "
-        "better than a break in logic, so a high number is no proof of good sense.",
+        group=TASKS,
+        see="Ask whether one sentence follows another.",
+        beware="The model notices a change of topic far better than a break in logic.",
         needs=("BertForNextSentencePrediction",),
-    ),
-    Feature(
-        slug="attention",
-        title="Attention",
-        icon=":material/grid_on:",
-        page="pages/4_attention.py",
-        summary="Open every layer and head, and see which piece looks at which.",
-        see="For every layer and head, how much of each piece's attention goes to each other "
-        "piece; every row adds up to one.",
-        beware="Attention is not an explanation: it shows where a head looks, not why the "
-        "model answers as it does.",
     ),
     Feature(
         slug="qa",
         title="Question answering",
         icon=":material/quiz:",
         page="pages/5_qa.py",
-        summary="Ask a question and see where in a text the model finds its answer, or finds none.",
-        see="The stretch of your text that the model takes for the answer, what else it weighed, "
-        "and how near it was to saying that there is no answer.",
-        beware="The model marks the words that look most like an answer; it does not know whether "
-        "the text is true, and it may be sure of a wrong place.",
+        group=TASKS,
+        see="Ask a question; BERT marks the answer in a passage.",
+        beware="A likely answer need not be right, nor the passage true.",
         needs=("BertForQuestionAnswering",),
     ),
     Feature(
@@ -106,23 +98,68 @@ FEATURES = (
         title="Named entities",
         icon=":material/label:",
         page="pages/6_ner.py",
-        summary="Find the persons, places and organisations in a text, each with its score.",
-        see="Your text with every name that the model found, marked where it stands, with its "
-        "kind and how sure the model is.",
-        beware="A mark says that a stretch of text looks like a name in its sentence, not that "
-        "such a person or place exists; what is not marked may be a name all the same.",
+        group=TASKS,
+        see="See the names that BERT finds in a text, and how sure it is.",
+        beware="Marked words look like a name in their sentence; unmarked words may be a name too.",
         needs=("BertForTokenClassification",),
+    ),
+    Feature(
+        slug="classification",
+        title="Classification",
+        icon=":material/category:",
+        page="pages/8_classification.py",
+        group=TASKS,
+        see="See which label BERT gives a text.",
+        beware="The model knows only its own labels. It must choose among them even if none fits.",
+        needs=("BertForSequenceClassification",),
+    ),
+    Feature(
+        slug="multiple_choice",
+        title="Multiple choice",
+        icon=":material/checklist:",
+        page="pages/9_multiple_choice.py",
+        group=TASKS,
+        see="Offer several endings or answers and see which one BERT chooses.",
+        beware="The best choice need not be right: all of them may be wrong.",
+        needs=("BertForMultipleChoice",),
+    ),
+    Feature(
+        slug="attention",
+        title="Attention",
+        icon=":material/grid_on:",
+        page="pages/4_attention.py",
+        group=INSIDE,
+        see="See where each head of each layer looks.",
+        beware="Attention is not an explanation: it shows where a head looks, not why the model "
+        "answers as it does.",
+    ),
+    Feature(
+        slug="input",
+        title="Inside the input",
+        icon=":material/input:",
+        page="pages/10_input.py",
+        group=INSIDE,
+        see="See the numbers that the first layer receives: word + position + segment.",
+        beware="Pieces with similar vectors occur in similar places. They need not mean the same: "
+        "opposites occur in similar places too.",
+    ),
+    Feature(
+        slug="senses",
+        title="Senses",
+        icon=":material/scatter_plot:",
+        page="pages/11_senses.py",
+        group=INSIDE,
+        see="Does BERT keep the meanings of a word apart?",
+        beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
         slug="model_card",
         title="Model card",
         icon=":material/badge:",
         page="pages/7_model_card.py",
-        summary="See what the model was made from, how well it does, and if its files are sound.",
-        see="What this model is, how well it did on texts it had never read, and what the card "
-        "says that came with its files.",
-        beware="A figure holds for the texts it was measured on: yours may be harder, and a good "
-        "figure does not make any single answer right.",
+        group=ABOUT,
+        see="See what this model is and how well it does on texts it has never read.",
+        beware="A figure holds for the texts it was measured on; yours may be harder.",
         takes_text=False,
     ),
 )

@@ -1,7 +1,10 @@
-"""Records shared by several results: removed pieces, and the calibration of percentages."""
+"""Records shared by several results: what was cut or not read, and calibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from bert_core import Encoding
+from bert_core.reading.unread import Unread as Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,17 @@ class Cut:
     def anything(self) -> bool:
         """Whether any piece was removed."""
         return self.kept != self.lengths
+
+    @classmethod
+    def of(cls, whole: Encoding, encoding: Encoding, *, limit: int) -> "Cut":
+        """Compare an uncut input with the part that was kept.
+
+        Args:
+            whole: the uncut input.
+            encoding: the same texts after cutting.
+            limit: the longest input in tokens.
+        """
+        return cls.between(whole.tokens, whole.sequence_ids, encoding.sequence_ids, limit=limit)
 
     @classmethod
     def between(

@@ -11,6 +11,9 @@ BERT_EXPLORER_MEMORY   maximum size of all loaded models together, in MiB
 BERT_EXPLORER_HUB      who may download models from the Hugging Face Hub: "on" everyone,
                        "local" visitors on this machine (the default), "off" no one (the field for
                        ids is hidden)
+BERT_EXPLORER_LINKS    whose texts are kept in memory for a day when they are too long for a link:
+                       "on" everyone's, "local" those of visitors on this machine (the default),
+                       "off" no one's; nothing is written to disk
 BERT_EXPLORER_DOWNLOAD maximum size of one downloaded model, in MiB
 BERT_EXPLORER_DISK     maximum size of all downloaded models together, in MiB
 BERT_EXPLORER_CACHE    folder for downloaded models
@@ -40,7 +43,7 @@ ASSETS = ROOT / "assets"
 BUNDLED_MODEL = "explorer-mini-uncased"
 
 _PREFIX = "BERT_EXPLORER_"
-_NAMES = "MODEL MODELS KEEP MEMORY HUB DOWNLOAD DISK CACHE DEVICE THREADS RUNS"
+_NAMES = "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS"
 VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
 """The environment variables of the site."""
 
@@ -56,12 +59,12 @@ _MOST_THREADS = max(64, os.cpu_count() or 1)
 _QUOTED = 40  # characters of a value in a message
 
 
-class HubUse(Enum):
-    """Which visitors may make this server download models from the Hugging Face Hub."""
+class Visitors(Enum):
+    """Which visitors may use something; `app.streamlit_kit.visitor` knows who is local."""
 
-    OFF = "no one; the field for ids is hidden"
-    LOCAL = "visitors on this machine"
-    ON = "every visitor"
+    NONE = "off"
+    LOCAL = "at this machine"
+    ALL = "on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Settings:
         models: maximum number of loaded models kept in memory.
         model_bytes: maximum size of all loaded models together; a larger model is not loaded.
         hub: who may download models from the Hugging Face Hub.
+        links: whose long texts are kept in memory for their links.
         download_bytes: maximum size of one downloaded model.
         disk_bytes: maximum size of all downloaded models together.
         downloads: folder for downloaded models; "" for one in the user's own cache.
@@ -92,7 +96,8 @@ class Settings:
     folders: tuple[str, ...] = ()
     models: int = 4
     model_bytes: int = 4 * 2**30  # nine of BERT's base size in float32
-    hub: HubUse = HubUse.LOCAL
+    hub: Visitors = Visitors.LOCAL
+    links: Visitors = Visitors.LOCAL
     download_bytes: int = 2 * 2**30
     disk_bytes: int = 10 * 2**30
     downloads: str = ""
@@ -125,9 +130,9 @@ def _folders(name: str) -> tuple[str, ...]:
     return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
 
 
-def _hub_use(name: str) -> HubUse:
-    """Read who may download models."""
-    uses = {HubUse.ON: _ON, HubUse.OFF: _OFF, HubUse.LOCAL: _LOCAL}
+def _visitors(name: str) -> Visitors:
+    """Read who may use something."""
+    uses = {Visitors.ALL: _ON, Visitors.NONE: _OFF, Visitors.LOCAL: _LOCAL}
     found = [use for use, words in uses.items() if _value(name).lower() in words]
     if not found:
         raise _refusal(name, "on, off or local")
@@ -158,7 +163,8 @@ def settings() -> Settings:
         folders=_folders("BERT_EXPLORER_MODELS"),
         models=_number("BERT_EXPLORER_KEEP", 4),
         model_bytes=_number("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
-        hub=_hub_use("BERT_EXPLORER_HUB"),
+        hub=_visitors("BERT_EXPLORER_HUB"),
+        links=_visitors("BERT_EXPLORER_LINKS"),
         download_bytes=_number("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
         disk_bytes=_number("BERT_EXPLORER_DISK", 10_240) * 2**20,
         downloads=_value("BERT_EXPLORER_CACHE"),

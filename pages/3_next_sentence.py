@@ -3,60 +3,44 @@
 import streamlit as st
 
 from app.features.next_sentence import view as view
+from app.features.next_sentence.controls import order_tab, pair_buttons, pairs_tab, reliability_tab
 from app.features.next_sentence.task import next_sentence
-from app.streamlit_kit import (
-    Page,
-    examples_row,
-    page_shell,
-    send_row,
-    set_text,
-    show_html,
-    show_table,
-)
-from app.streamlit_kit.controls import two_texts
-from app.words.html import join
-from app.words.notes import cut_note
+from app.streamlit_kit import page_shell, show_html, show_picture, text_box
+from app.words.html import Html, join
 
 SLUG = "next_sentence"
 
 
-def swap() -> None:
-    """Exchange the two boxes."""
-    first, second = st.session_state["text"], st.session_state["text_pair"]
-    set_text(SLUG, second)
-    set_text(SLUG, first, key="text_pair")
-
-
-def draw(page: Page) -> None:
-    """Draw the page inside its frame."""
-    examples_row(SLUG, page.engine)
-    first, second = two_texts(SLUG, "First sentence", "Second sentence", hints=view.HINTS)
-    st.button("Swap the sentences", icon=":material/swap_horiz:", on_click=swap)
-    if not (first.strip() and second.strip()):
-        st.info(
-            "Write one sentence into each box, or pick an example above.",
-            icon=":material/edit_note:",
+with page_shell(SLUG) as page:
+    with page.give:
+        first = text_box(SLUG, "First sentence", placeholder=view.HINTS[0])
+        second = text_box(SLUG, "Second sentence", key="text_pair", placeholder=view.HINTS[1])
+        pair_buttons(SLUG)
+    more: list[Html] = []
+    if first.strip() and second.strip():
+        result = next_sentence(page.engine, first, second)
+        show_html(join(view.before(result), view.verdict(result)))
+        show_picture(view.scores(result))
+        show_html(join(view.oversure(result), view.trust(result, page.engine.provenance.name)))
+        page.finish(
+            lambda: [*view.kept(result), *more],
+            lambda: view.snippet(result, page.engine.provenance.name),
+            text=first,
+            text_pair=second,
         )
-        return
-    result = next_sentence(page.engine, first, second)
-    show_html(join(view.verdict(result), view.score_bars(result)))
-    show_table(
-        view.score_table(result),
-        alt=view.describe_scores(result),
-        key="scores",
-        title="The same as a table",
-    )
-    show_html(join(view.label_key(result), view.oversure(result), cut_note(result.cut)))
-    st.header("The input as the model sees it", anchor=False)
-    show_html(join(view.input_note(result), view.model_input(result)))
-    show_table(
-        view.input_table(result),
-        alt=f"The {len(result.encoding.tokens)} tokens of the input with their ids and segments.",
-        key="input",
-        title="The same as a table",
-    )
-    send_row(SLUG, first, text_pair=second)
-
-
-with page_shell(SLUG) as shell:
-    draw(shell)
+    else:
+        st.info("Write a sentence in each box or pick an example.", icon=":material/edit_note:")
+    names = ["Input", "Order of a paragraph", "Many pairs", "Reliability"]
+    pieces, order, pairs, measured = st.tabs(names, key="tab", bind="query-params")
+    if pieces.open and first.strip() and second.strip():
+        with pieces:
+            show_html(view.whole_input(result))
+    if order.open:
+        with order:
+            more += order_tab(page)
+    if pairs.open:
+        with pairs:
+            pairs_tab(page)
+    if measured.open:
+        with measured:
+            reliability_tab(page)

@@ -3,82 +3,186 @@
 import streamlit as st
 
 from app.features.attention import view as view
+from app.features.attention import view_cell as cells
+from app.features.attention import view_files as files
+from app.features.attention import view_habits as habits
 from app.features.attention import view_pictures as pictures
-from app.features.attention.controls import head_section
-from app.features.attention.result import AttentionResult, HeadView, Selection
+from app.features.attention.controls import (
+    choose_heads,
+    chosen_heads,
+    combine_heads,
+    pinned_cell,
+    take_cell,
+    take_head,
+)
+from app.features.attention.result import Selection
+from app.features.attention.result_habits import RankedHead
 from app.features.attention.task import (
     attention,
     attention_grid,
     group_shares,
     head_view,
+    in_words,
     strongest_links,
 )
-from app.features.attention.task_habits import compare_head
-from app.streamlit_kit import examples_row, page_shell, send_row, show_html, show_table
+from app.features.attention.task_cell import cell_arithmetic
+from app.features.attention.task_habits import compare_head, ranked_heads
+from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.components import show_component
-from app.streamlit_kit.controls import choose, level, save_csv, switch, two_parts, two_texts
+from app.streamlit_kit.controls import choose, count, level, switch
+from app.words.blocks import line
+from app.words.html import Html, join
 from app.words.notes import cut_note
+from app.words.pictures import figure, numbers
+
+SLUG = "attention"
 
 
-def choose_tokens(result: AttentionResult) -> Selection:
-    """Ask which tokens are shown, and whether what is left is scaled up."""
-    part = choose("Part", view.PART_NAMES, key="part") if result.is_pair else "all"
+def choose_values(pair: bool) -> Selection:
+    """Ask which tokens and values are shown, and whether what is left is scaled up."""
+    part = choose("Part", view.PART_NAMES, key="part") if pair else "all"
     special = part == "all" and switch("Show [CLS] and [SEP]", key="special", default=True)
     hides = part != "all" or not special
     scaled = hides and switch(view.SCALE_UP, key="renormalise", hint=view.SCALE_UP_HELP)
-    return Selection(special=special, renormalise=scaled, part=part)
+    floor = level("Hide values below", (0.0, 0.5), key="floor", default=0.0)
+    top = count("Cells shown, largest first (%)", (1, 100), key="top", default=100)
+    return Selection(special=special, renormalise=scaled, part=part, floor=floor, top=top)
 
 
-def draw_lines(result: AttentionResult, shown: HeadView) -> None:
-    """Draw the lines between the words."""
-    floor = level("Hide lines weaker than", (0.0, 0.5), key="floor", default=0.05)
-    links = strongest_links(result, shown, floor=floor)
-    show_component("attention_lines", pictures.lines_picture(result, links), key="lines")
-    words = view.describe_links(links)
-    show_table(view.links_table(links), alt=words, key="t_lines", title=view.LINES_TABLE)
+def show_head(number: int) -> None:
+    """Show a head that was clicked in the list."""
+    if number in range(result.layers * result.heads):
+        take_head(*divmod(number, result.heads))
 
 
-with page_shell("attention") as page:
-    examples_row("attention", page.engine)
-    text, pair = two_texts("attention", "Text", "Second text, if you like", hints=view.HINTS)
+def draw_cell() -> None:
+    """Show how the number in the pinned cell is computed."""
+    if cell is None:
+        show_html(line(cells.NO_CELL))
+    elif len(heads.places) > 1:
+        show_html(line(cells.ONE_HEAD))
+    else:
+        found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
+        show_html(join(cells.cell_name(shown, cell), cells.steps(found)))
+        show_picture(cells.products(found))
+        show_html(cells.softmax_table(found))
+
+
+def draw_ranking() -> None:
+    """Show all heads in the order of what they do here, and this head's usual behaviour."""
+    by = choose("Rank heads by", view.RANKINGS, key="by")
+    table = view.ranking_table(ranked_heads(page.engine, result, by), by)
+    show_table(table, alt=f"All heads, ranked by {view.RANKINGS[by]}.", key="t_ranking")
+    compared = compare_head(page.engine, result, heads)
+    if compared is not None:
+        show_html(join(habits.comparison(compared), habits.source(compared.habits)))
+
+
+def draw_files() -> None:
+    """Show a picture as it is saved, and offer the numbers as files."""
+    which = choose("Picture", files.PICTURES, key="file")
+    if which == "map":
+        show_picture(files.map_picture(shown, large, common=common, log=log))
+    elif which == "grid":
+        show_picture(files.grid_picture(shown, grid, ranked, common=common, log=log))
+    else:
+        show_picture(files.lines_picture(shown, strongest_links(shown, large)))
+    name = view.file_name(large)
+    with st.container(horizontal=True, gap="small"):
+        for label, kind, make in (
+            ("Matrix (CSV)", "csv", lambda: view.matrix_csv(shown, large)),
+            ("Matrix (JSON)", "json", lambda: files.matrix_json(shown, large)),
+            ("LaTeX", "tex", lambda: files.latex(shown, large, common=common, log=log)),
+        ):
+            st.download_button(label, make, f"{name}.{kind}", on_click="ignore")
+
+
+def draw_shares() -> None:
+    """Show how the shown heads divide their attention between the texts."""
+    shares = group_shares(result, large)
+    show_html(view.shares_line(shares))
+    show_html(numbers(view.shares_table(shares), "attention-between-texts"))
+
+
+def kept() -> list[Html]:
+    """Draw the result for a file."""
+    blocks = [
+        view.title(result, heads, ranked),
+        line(view.headline(shown, large)),
+        figure(files.map_picture(shown, large, common=common, log=log)),
+        view.selection_note(shown, large),
+        figure(files.grid_picture(shown, grid, ranked, common=common, log=log)),
+    ]
+    if cell is not None and len(heads.places) == 1:
+        found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
+        blocks += [cells.steps(found), figure(cells.products(found))]
+    if result.is_pair:
+        blocks.append(view.shares_line(group_shares(result, large)))
+    return blocks
+
+
+with page_shell(SLUG) as page:
+    page.picks["head"] = show_head
+    with page.give:
+        text = text_box(SLUG, "Text", height=72)
+        pair = text_box(SLUG, "Second text (optional)", key="text_pair", height=72)
     result = attention(page.engine, text, pair)
     show_html(cut_note(result.cut))
-    with st.container(horizontal=True, gap="medium"):
-        layer = choose("Layer, counted from 0", view.layer_names(result), key="layer")
-        head = choose("Head, counted from 0", view.head_names(result), key="head")
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+    small = page.settings.container(key="bx-att-small")
+    with page.settings, st.expander("Settings", key="set", bind="query-params"):
+        by_word = switch(view.WORDS, key="words", hint=view.WORDS_HELP)
+        chosen = choose_values(result.is_pair)
+        combine_heads(result)
+        log = switch(view.LOG, key="log", hint=view.LOG_HELP)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-att-bar"):
+        choose_heads(result)
         how = choose("View", view.VIEW_NAMES, key="view")
-        chosen = choose_tokens(result)
-        with st.popover("Colours", icon=":material/palette:"):
-            common = choose("Scale", view.SCALE_NAMES, key="scale") == "common"
-            palette = choose("Palette", pictures.PALETTE_NAMES, key="palette")
-    shown = head_view(result, layer, None if head == view.MEAN else head, chosen)
-    grid = attention_grid(result, chosen)
-    left, right = two_parts(stacked=len(result.tokens) > view.WIDE)
-    with left:
-        st.header("Every head", anchor=False)
-        drawn = pictures.grid_picture(result, grid, shown, common=common, palette=palette)
-        show_component("attention_grid", drawn, key="grid", picks=("layer", "head"))
+        common = choose("Scale", view.SCALE_NAMES, key="scale") == "common"
+    heads = chosen_heads(result)
+    shown = in_words(page.engine, result) if by_word else result
+    large = head_view(shown, heads, chosen)
+    grid = attention_grid(shown, chosen)
+    cell = pinned_cell(result)
+    ranked: tuple[RankedHead, ...] = ()
+    with guarded():
+        ranked = ranked_heads(page.engine, result)
+    with st.container(gap="xsmall"):
+        show_html(view.title(result, heads, ranked))
+        left, right = st.columns([11, 4], gap="medium")
+        with left:
+            if how == "lines":
+                drawn = pictures.lines_picture(shown, strongest_links(shown, large))
+                show_component("attention_lines", drawn, key="head_lines")
+            else:
+                drawn = pictures.head_picture(shown, large, common=common, log=log, cell=cell)
+                show_component(
+                    "attention_heatmap",
+                    drawn,
+                    key="head_map",
+                    picks=("row", "column"),
+                    then=take_cell,
+                )
+            show_html(view.selection_note(shown, large))
+        with right:
+            show_html(view.head_list(ranked, heads, result.heads))
+    with small:
+        show_component(
+            "attention_grid",
+            pictures.grid_picture(shown, grid, large, common=common, log=log),
+            key="grid", picks=("layer", "head", "more"), then=take_head,
+        )  # fmt: skip
         show_html(view.grid_note(grid))
-        words = view.describe_grid(result)
-        show_table(view.patterns_table(result), alt=words, key="t_grid", title=view.AS_NUMBERS)
-    with right:
-        st.header(view.name_of(layer, shown.head, result.heads), anchor=False)
-        show_html(view.headline(result, shown))
-        if how == "lines":
-            draw_lines(result, shown)
-        else:
-            drawn = pictures.head_picture(result, shown, common=common, palette=palette)
-            show_component("attention_heatmap", drawn, key="head_map")
-        show_html(view.selection_note(shown))
-        words, title = view.describe_view(result, shown), view.matrix_title(shown)
-        show_table(view.matrix_table(shown), alt=words, key="t_map", title=title)
-        save_csv("Save these numbers (CSV)", lambda: view.whole_matrix(shown), view.csv_name(shown))
-    head_section(lambda: compare_head(page.engine, result, layer, shown.head))
+    draws = {"One cell": draw_cell, "All heads": draw_ranking, "Files": draw_files}
     if result.is_pair:
-        st.header("Between the two texts", anchor=False)
-        shares = group_shares(result, shown)
-        show_html(view.shares_line(shares))
-        words = view.describe_shares(shares)
-        show_table(view.shares_table(shares), alt=words, key="t_parts", title=view.AS_TABLE)
-    send_row("attention", text, text_pair=pair)
+        draws["Two texts"] = draw_shares
+    tabs = st.tabs(list(draws), key="tab", bind="query-params")
+    for tab, draw in zip(tabs, draws.values(), strict=True):
+        if tab.open:
+            with tab, guarded():
+                draw()
+    page.finish(
+        kept,
+        lambda: files.snippet(shown, large, page.engine.provenance.name),
+        text=text,
+        text_pair=pair,
+    )

@@ -2,45 +2,55 @@
 
 import streamlit as st
 
+from app.catalog import feature
 from app.features.qa import view as view
 from app.features.qa import view_charts as charts
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
+from app.features.qa.task_suggested import suggested
 from app.streamlit_kit import (
     Page,
-    examples_row,
     guarded,
     page_shell,
-    send_row,
-    show_chart,
+    set_text,
     show_html,
+    show_picture,
     show_table,
     text_box,
+    undo_button,
 )
+from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
+from app.streamlit_kit.state import ON_SITE, leave_for
+from app.words.pictures import numbers
 from bert_core.reading.passage import Rules
+
+SLUG = "qa"
+ASK, AROUND = "ask", "_around"
+TABS = ("Other answers", "Start and end", "Without a sentence", "Windows")
 
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
-    examples_row("qa", page.engine)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        passage = text_box("qa", "Passage", height=190, placeholder=view.HINT)
-    with right:
-        box = text_box("qa", view.ASK, key="question", height=190, placeholder=view.WHO)
-        asked = questions(box)
-    top = st.container()
-    if not passage.strip() or not asked:
-        st.info("Write a passage and a question, or pick an example.", icon=":material/edit_note:")
-        return
-    with st.container(horizontal=True, gap="medium"):
+    with page.give:
+        box = text_box(SLUG, view.ASK, key="question", placeholder=view.WHO)
+        tries = st.container(gap="small")
+        passage = text_box(SLUG, "Passage", height=230, placeholder=view.HINT)
+        offered = suggested(passage, box)
+        page.picks["suggest"] = lambda number: suggest(offered, number)
+        with tries:
+            show_html(view.suggestions(offered))
+            undo_button(SLUG, "Restore the last question", key="question")
+    with page.settings, st.expander("Settings", key="set", bind="query-params"):
         threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
-        most = count("Answers listed", (1, 20), key="answers", default=5)
-    with st.container(horizontal=True, gap="medium"):
+        most = count("Answers listed", (1, 20), key="answers", default=3)
         rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
+    asked = questions(box)
+    if not passage.strip() or not asked:
+        st.info("Write a passage and a question or pick an example.", icon=":material/edit_note:")
+        return
 
     def answer(*texts: str) -> QaResult:
         with progress("Reading") as told:
@@ -48,32 +58,116 @@ def draw(page: Page) -> None:
                 page.engine, *texts, answers=most, longest=longest, rules=rules, progress=told
             )
 
-    with top:
-        results = [answer(passage, question) for question in asked]
-        result = results[0]
-        if len(results) > 1:
-            words = view.describe_overview(results, threshold)
-            show_table(view.overview(results, threshold), alt=words, key="overview")
-            result = results[choose("Show", view.question_names(asked), key="ask")]
-        show_html(view.outcome(result, threshold))
-    show_html(view.threshold_note(result))
-    st.header("What else was weighed", anchor=False)
-    show_html(view.weighed(result))
-    words, title = view.describe_answers(result), "The same as a table"
-    show_table(view.answers_table(result), alt=words, key="t_answers", title=title)
-    st.header("Where it starts and where it ends", anchor=False)
-    picture = choose("Picture", charts.PICTURES, key="picture")
-    words, table = charts.describe(result, picture), charts.table(result, picture)
-    show_chart(charts.draw(result, picture), alt=words, table=table, key="curves")
-    show_html(charts.note(result, picture))
-    st.header("What if a sentence were not there?", anchor=False)
+    results = [answer(passage, question) for question in asked]
+    shown = chosen_question(len(results))
+    result = results[shown]
+    if len(results) > 1:
+        page.picks["ask"] = show_question
+        show_html(view.answered_list(results, threshold, shown))
+        title = "All questions as a table"
+        show_html(numbers(view.overview(results, threshold), "qa-questions", title=title))
+    show_markup(view.outcome(result, threshold), key="outcome")
+    attention_button(result)
+    show_html(view.trust(result, result.model))
+    answers, ends, without, windows = st.tabs(TABS, key="tab", bind="query-params")
+    with answers:
+        if answers.open:
+            draw_answers(result)
+    with ends:
+        if ends.open:
+            draw_ends(page, result)
+    with without:
+        if without.open:
+            number = choose_sentence(result)
+            with guarded():
+                changed = None
+                if number is not None:
+                    changed = answer(result.without(number), result.question)
+                show_html(view.comparison(result, changed, threshold))
+    with windows:
+        if windows.open:
+            if len(result.coverage.windows) > 1:
+                show_picture(charts.coverage(result))
+            show_html(view.coverage_note(result))
+    page.finish(
+        lambda: charts.kept(result, threshold),
+        lambda: view.snippet(result),
+        text=passage,
+        text_pair=result.question,
+    )
+
+
+def suggest(offered: tuple[str, ...], number: int) -> None:
+    """Ask a suggested question."""
+    if number in range(len(offered)):
+        set_text(SLUG, offered[number], key="question")
+
+
+def chosen_question(asked: int) -> int:
+    """Return the number of the question that is shown in the passage."""
+    number = st.query_params.get(ASK, "0")
+    return int(number) if number.isdecimal() and int(number) < asked else 0
+
+
+def show_question(number: int) -> None:
+    """Show another question's answer in the passage; kept in the address."""
+    st.query_params[ASK] = str(number)
+
+
+def attention_button(result: QaResult) -> None:
+    """Offer the attention between the question and the passage, open on the answer's row."""
+    part = result.part_around()
+    if part is None or not st.session_state.get(ON_SITE):
+        return
+    label = "Show attention"
+    if st.button(label, key="_attention", icon=":material/grid_on:", type="tertiary"):
+        texts = {"text": result.question, "text_pair": result.passage[slice(*part)]}
+        leave_for(feature("attention"), texts, {"row": str(result.position_in(part))})
+
+
+def choose_sentence(result: QaResult) -> int | None:
+    """Let the visitor choose the sentence to take out; None if there is only one."""
     names = view.sentence_names(result)
-    if chosen := st.selectbox("Take out", list(names), index=None, key="_without"):
-        with guarded():
-            changed = answer(result.without(names[chosen]), result.question)
-            show_html(view.comparison(result, changed, threshold))
-    send_row("qa", passage, text_pair=result.question)
+    if len(names) < 2:
+        return None
+    own = list(names.values()).index(result.sentence_of_answer())
+    return names[st.selectbox("Take out", list(names), index=own, key="_without")]
 
 
-with page_shell("qa") as shell:
+def draw_answers(result: QaResult) -> None:
+    """Draw the tab of other answers."""
+    show_picture(charts.answers(result))
+    show_html(view.answers_note(result))
+    show_html(view.rejected(result))
+    table = charts.answers_table(result).drop(columns="at")
+    if charts.is_cut(table):
+        words = charts.describe_answers(result)
+        show_table(table, alt=words, key="t_answers", title="Every place of each answer")
+
+
+def draw_ends(page: Page, result: QaResult) -> None:
+    """Draw the tab of the two ends: the curves, and below them the map of pairs."""
+
+    def show_around(number: int) -> None:
+        st.session_state[AROUND] = (result.passage, result.question, number)
+
+    *about, number = st.session_state.get(AROUND, ("", "", 0))
+    same = about == [result.passage, result.question]
+    middle = number if same and number in range(len(result.words)) else None
+    kind = choose("Curves", charts.KINDS, key="curves")
+    if charts.is_long(result):
+        page.picks["around"] = show_around
+        show_html(charts.overview(result, middle))
+    show_picture(charts.curves(result, kind, middle))
+    show_html(charts.curves_note(result, kind, middle))
+    table = charts.words_table(result).drop(columns="at")
+    if charts.is_cut(table):
+        words = charts.describe_curves(result, kind)
+        show_table(table, alt=words, key="t_words", title="Every word")
+    scale = choose("Darkest colour of the map", charts.SCALES, key="scale")
+    show_picture(charts.pairs(result, scale))
+    show_html(charts.pairs_note(result))
+
+
+with page_shell(SLUG) as shell:
     draw(shell)

@@ -10,8 +10,10 @@ from app.models import Engine
 from bert_core import (
     BertConfig,
     BertForMaskedLM,
+    BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
+    BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
 )
@@ -101,6 +103,10 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_head(folder, BertForQuestionAnswering.from_model(base))
     base.config.id2label = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
     save_head(folder, BertForTokenClassification.from_model(base))
+    base.config.id2label = {0: "bad", 1: "good", 2: "odd"}
+    save_head(folder, BertForSequenceClassification.from_model(base))
+    base.config.id2label = {}
+    save_head(folder, BertForMultipleChoice.from_model(base))
     return folder
 
 

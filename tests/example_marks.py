@@ -12,12 +12,16 @@ part, with alternatives separated by " | ":
 
 - fill_mask: for each mask, the words accepted in first place;
 - next_sentence: "follows" or "does not follow";
+- classification: the label;
+- multiple_choice: the choice;
 - qa: for each question its answer, or "no answer"; case, surrounding punctuation and small words
   before it (articles, "in", "at", "on", "only") are ignored;
 - ner: exactly the entities of the text, in order, as "text: KIND";
 - tokenizer: consecutive pieces, as "snow ##flake";
 - attention: "from → to": in the head that the example opens, `from` attends most to `to`;
-  "bank#2" is the second piece with that spelling.
+  "bank#2" is the second piece with that spelling;
+- senses: for each group, the numbers of its sentences; right if the nearest neighbour of each at
+  the last layer is in the group.
 """
 
 import argparse
@@ -31,13 +35,16 @@ import numpy as np
 
 from app.catalog import ALTERNATIVES, FEATURES, Example, examples
 from app.features.attention.task import attention
+from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
+from app.features.multiple_choice.task import multiple_choice, split_choices
 from app.features.ner.task import ner
 from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa, questions
+from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
 from app.models import Engine, default_offer
-from app.settings import ASSETS
+from app.settings import ROOT
 
 THRESHOLD = 0.0  # default of the slider on the question-answering page
 _SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")
@@ -99,6 +106,21 @@ def _next_sentence(engine: Engine, example: Example, wanted: Sequence[str]) -> F
     return Found(answer, _each(answer, wanted, fits), f"{result.probabilities[0]:.3f} follows")
 
 
+def _classification(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    result = classification(engine, _text(example), _text(example, "text_pair"))
+    more = ", ".join(
+        f"{name} {score:.3f}" for name, score in zip(result.labels, result.scores, strict=True)
+    )
+    return Found(result.chosen, _each(result.chosen, wanted, fits), more)
+
+
+def _multiple_choice(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    result = multiple_choice(engine, _text(example), split_choices(_text(example, "choices")))
+    best = (result.choices[result.best].text,)
+    more = ", ".join(f"{choice.probability:.3f}" for choice in result.choices)
+    return Found(best, _each(best, wanted, fits), more)
+
+
 def _qa(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
     asked = questions(_text(example, "question"))
     results = [qa(engine, _text(example), question) for question in asked]
@@ -148,6 +170,21 @@ def _attention(engine: Engine, example: Example, wanted: Sequence[str]) -> Found
     return Found(tuple(answers), tuple(right), f"layer {layer}, head {head}")
 
 
+def _senses(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    """Compare each occurrence's nearest neighbour with the groups."""
+    result = senses(engine, _text(example), _text(example, "target"))
+    pairs = [
+        (each.label, result.occurrences[near].label)
+        for each, near in zip(result.occurrences, result.nearest, strict=True)
+    ]
+    answers, right = [], []
+    for group in wanted:
+        mine = [(own, near) for own, near in pairs if own in group.split()]
+        answers.append(", ".join(f"{own} → {near}" for own, near in mine))
+        right.append(all(near in group.split() for _, near in mine))
+    return Found(tuple(answers), tuple(right))
+
+
 def _numbered(tokens: Sequence[str]) -> list[str]:
     """Number pieces with the same spelling: bank, bank#2."""
     counts = [tokens[: n + 1].count(token) for n, token in enumerate(tokens)]
@@ -170,10 +207,13 @@ def _text(example: Example, key: str = "text") -> str:
 _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
     "fill_mask": _fill_mask,
     "next_sentence": _next_sentence,
+    "classification": _classification,
+    "multiple_choice": _multiple_choice,
     "qa": _qa,
     "ner": _ner,
     "tokenizer": _tokenizer,
     "attention": _attention,
+    "senses": _senses,
 }
 
 
@@ -196,7 +236,7 @@ def report(engine: Engine) -> tuple[list[str], int]:
 
 def stamp(weights: str) -> None:
     """Record in every file of examples which weights its marks were checked with."""
-    for path in sorted((ASSETS / "examples").glob("*.toml")):
+    for path in sorted((ROOT / "app" / "features").glob("*/examples.toml")):
         text = path.read_text(encoding="utf-8")
         path.write_text(_WEIGHTS.sub(f'weights = "{weights}"', text), encoding="utf-8")
 

@@ -27,18 +27,19 @@ from app.models.shelf import Offer, called_by_name, local_folder, offer_of, with
 from app.models.verifying import Verification, Verifier
 from app.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
-from bert_core.analysis.attentions import attention_maps
+from bert_core.analysis.attentions import attention_maps, queries_and_keys
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS
 from bert_core.model.outputs import ModelOutputs
-from bert_core.reading.running import Inputs, input_tensors
+from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
 from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
+_TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
 _HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
 
 
@@ -99,6 +100,15 @@ class Engine:
                     str(self._folder), do_lower_case=lower_case
                 )
             return self._tokenizers[lower_case]
+
+    def never_used(self, rows: int) -> list[int]:
+        """Return entries that no text contains: reserved ones, and rows without a spelling.
+
+        Args:
+            rows: of the table of word vectors.
+        """
+        names = self.tokenizer.ids_to_tokens
+        return [id_ for id_ in range(rows) if names.get(id_, "[unused").startswith("[unused")]
 
     def model(self, cls: type[M]) -> M:
         """Return this model as one of the eight classes, built once and kept.
@@ -232,6 +242,44 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
+    def logits(
+        self,
+        cls: type[BertPreTrainedModel],
+        encodings: Sequence[Encoding],
+        progress: Progress | None = None,
+    ) -> Tensor:
+        """Score whole inputs, batching those of similar length.
+
+        Args:
+            cls: a class with one row of logits per input; for multiple choice, an input is one
+                choice with its context.
+            encodings: N inputs in any order.
+            progress: called after each batch with the number of inputs done and the total.
+
+        Returns:
+            (N, C) in the order of the inputs, on the CPU; C is 1 for multiple choice.
+
+        Raises:
+            InputError: there is no input, or one is longer than the model reads.
+        """
+        model, separately = self.model(cls), KINDS[cls.__name__].has_axis("N")
+        found: dict[int, Tensor] = {}
+        lengths = [len(encoding) for encoding in encodings]
+        for group in by_length(lengths, self._device, most=_TOGETHER) if encodings else ([],):
+            inputs = self._collate([encodings[number] for number in group])
+            ids, types, mask = (each[:, None] if separately else each for each in inputs)
+            outputs = PROCESSOR.run(
+                lambda: on_processor(
+                    model.run(ids, types, mask, attentions=False, hidden_states=False)  # noqa: B023
+                ),
+                tokens=ids.numel(),
+            )
+            assert outputs.logits is not None
+            found.update(zip(group, outputs.logits, strict=True))
+            if progress is not None:
+                progress(len(found), len(encodings))
+        return torch.stack([found[number] for number in range(len(found))])
+
     def attentions(self, encoding: Encoding) -> tuple[Tensor, ...]:
         """Return the attention of every head for one input: L times (H, T, T), on the CPU.
 
@@ -248,6 +296,21 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
+    def queries_and_keys(self, encoding: Encoding, layer: int) -> tuple[Tensor, Tensor]:
+        """Return the queries and keys of one layer for one input: (H, T, K) each, on the CPU.
+
+        Raises:
+            InputError: the input is longer than the model reads, or there is no such layer.
+        """
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertModel)
+
+        def run() -> tuple[Tensor, Tensor]:
+            query, key = queries_and_keys(model, layer, input_ids, token_type_ids, attention_mask)
+            return query[0].cpu(), key[0].cpu()
+
+        return PROCESSOR.run(run, tokens=input_ids.numel())
+
     def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
         """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
@@ -259,6 +322,22 @@ class Engine:
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
             )[0].cpu(),
+            tokens=input_ids.numel(),
+        )
+
+    def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
+        """Score the whole vocabulary in texts of equal length (a `Scorer` of `bert_core.reading`).
+
+        Args:
+            input_ids: (B, T), not longer than the model reads.
+            positions: (B, P).
+
+        Returns:
+            (B, P, V), on the CPU.
+        """
+        model, device = self.model(BertForMaskedLM), self._device
+        return PROCESSOR.run(
+            lambda: model.scores_at(input_ids.to(device), positions.to(device)).cpu(),
             tokens=input_ids.numel(),
         )
 

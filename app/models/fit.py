@@ -127,7 +127,7 @@ def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
         return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
     if head.missing:
         return [Misfit(Severity.NOISE, _untrained(kind, head, facts), head.missing)]
-    if kind.has_axis("C") and kind.has_axis("T") and not head.labels:
+    if kind.has_axis("C") and head.outputs > 1 and not head.labels:
         says = (
             f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
             f"LABEL_{head.outputs - 1}."

@@ -5,20 +5,28 @@ same word share one style sheet, `<word>.css`. The script is trusted and constan
 reaches it only through `data`, and the script shows it as text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from app.settings import ASSETS
+from app.words.html import Html
 
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
+_BRIDGE = "_bridge"
+_PICKS = "_picks"  # the page and the functions of its last run
 
 
 def show_component(
-    name: str, data: Mapping[str, object], *, key: str, picks: tuple[str, ...] = ()
+    name: str,
+    data: Mapping[str, object],
+    *,
+    key: str,
+    picks: tuple[str, ...] = (),
+    then: Callable[..., None] | None = None,
 ) -> None:
     """Mount a component.
 
@@ -26,14 +34,53 @@ def show_component(
         name: its script, without the extension.
         data: what it draws; must survive JSON.
         key: its name on the page.
-        picks: widgets that take the whole numbers, under these names, of what a visitor picks
-            in the component.
+        picks: names of the whole numbers that are taken of what a visitor picks in the component.
+        then: called with these numbers, by name; without it, they become the values of the
+            widgets of these names.
     """
-    _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks))
+    take = then or st.session_state.update
+    _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks, take))
 
 
-def _take(key: str, picks: tuple[str, ...]) -> None:
-    """Pass the picked values to their widgets.
+def show_markup(markup: Html, *, key: str) -> None:
+    """Show markup with SVG in it, which Streamlit's own element for HTML removes.
+
+    Args:
+        markup: from `app.words.html`.
+        key: its name on the page.
+    """
+    _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
+
+
+def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:
+    """Mount the script that makes the site's own markup clickable; see `bridge.js`.
+
+    A click can interrupt a run before the page has filled `picks`. It was made on what the run
+    before had drawn, so it is then answered by that run's function.
+
+    Args:
+        page: the page; a change of it scrolls to the top.
+        picks: what to call with the number of a clicked `data-pick`, by its name.
+    """
+    before, earlier = st.session_state.get(_PICKS, ("", {}))
+    if before == page:
+        picks |= earlier | picks
+    st.session_state[_PICKS] = page, picks
+
+    def picked() -> None:
+        state = st.session_state.get(_BRIDGE)
+        pick = state.get(_EVENT) if isinstance(state, Mapping) else None
+        if isinstance(pick, Mapping) and type(pick.get("value")) is int:
+            call = picks.get(str(pick.get("name")))
+            if call is not None:
+                call(pick["value"])
+
+    with st.container(key="bx-bridge"):
+        _component("bridge")(key=_BRIDGE, data={"page": page}, on_pick_change=picked)
+
+
+def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:
+    """Pass the picked values on.
 
     Data from a browser is untrusted: anything but whole numbers is dropped here, and each widget
     drops numbers that are not among its options.
@@ -41,16 +88,23 @@ def _take(key: str, picks: tuple[str, ...]) -> None:
     state = st.session_state.get(key)
     pick = state.get(_EVENT) if isinstance(state, Mapping) else None
     values = {name: pick.get(name) for name in picks} if isinstance(pick, Mapping) else {}
-    if all(type(value) is int for value in values.values()):
-        for name, value in values.items():
-            st.session_state[name] = value
+    if values and all(type(value) is int for value in values.values()):
+        then(**values)
 
 
 @lru_cache
-def _component(name: str) -> ComponentRenderer:
-    """Register a component once per process."""
+def script(name: str) -> str:
+    """Return the source of a component's script."""
+    return (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+@lru_cache
+def _component(name: str, *, isolate: bool = True) -> ComponentRenderer:
+    """Register a component once per process; without isolation the page's style reaches it."""
+    style = _FOLDER / f"{name.partition('_')[0]}.css"
     return st.components.v2.component(
         f"bert_explorer.{name}",
-        css=(_FOLDER / f"{name.partition('_')[0]}.css").read_text(encoding="utf-8"),
-        js=(_FOLDER / f"{name}.js").read_text(encoding="utf-8"),
+        css=style.read_text(encoding="utf-8") if style.is_file() else None,
+        js=script(name),
+        isolate_styles=isolate,
     )

@@ -5,42 +5,12 @@ from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from app.streamlit_kit.state import text_box
-from app.words.charts import csv
 from app.words.html import plain
+from app.words.pictures import csv
 
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")
-
-
-def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> tuple[str, str]:
-    """Draw a page's two text boxes side by side, one under the other on a phone.
-
-    Args:
-        slug: the page.
-        first: label of the first box.
-        second: label of the second box.
-        hints: what an empty box suggests.
-
-    Raises:
-        InputError: a text is longer than the site takes.
-    """
-    left, right = st.columns(2)
-    with left:
-        text = text_box(slug, first, placeholder=hints[0])
-    with right:
-        text_pair = text_box(slug, second, key="text_pair", placeholder=hints[1])
-    return text, text_pair
-
-
-def two_parts(*, stacked: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Open two parts of a page: side by side, or one below the other where width is limited."""
-    if stacked:
-        return st.container(), st.container()
-    left, right = st.columns([6, 7], gap="medium")
-    return left, right
 
 
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
@@ -177,8 +147,16 @@ def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
     )  # fmt: skip
 
 
-def save_page(label: str, make: Callable[[], bytes], name: str) -> None:
-    """Offer a standalone page as a file that is written only on request."""
-    st.download_button(
-        label, make, name, "text/html", icon=":material/download:", on_click="ignore"
-    )
+def save_table(make: Callable[[], pd.DataFrame], name: str) -> None:
+    """Offer a table as CSV and as JSON, written only on request.
+
+    Args:
+        make: returns the table.
+        name: a file name without extension.
+    """
+    with st.container(horizontal=True, gap="small"):
+        save_csv("CSV", make, f"{name}.csv")
+        st.download_button(
+            "JSON", lambda: make().to_json(orient="records", indent=1).encode(), f"{name}.json",
+            "application/json", icon=":material/download:", on_click="ignore",
+        )  # fmt: skip

@@ -1,21 +1,31 @@
-"""The frame of every page: title, lead, model, notices, cautions, and the model's identity."""
+"""The stage that every page plays on.
 
-from collections.abc import Iterator
+At the top: title, one line of lead, examples, model. Below, from 1,000 pixels: what the visitor
+gives at the left, what comes back at the right. On a narrower screen: text, answer, settings. The
+order in the document is the narrow one; `assets/site.css` moves the settings under the text.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import Feature, feature
 from app.models import Engine, Offer
 from app.settings import ASSETS
-from app.streamlit_kit.about import model_footer
+from app.streamlit_kit.about import foot
+from app.streamlit_kit.components import mount_bridge
+from app.streamlit_kit.examples import examples_list
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.show import show_html, show_style
-from app.streamlit_kit.state import enter
-from app.words.blocks import beware, lead
+from app.streamlit_kit.state import enter, leave
+from app.streamlit_kit.take import take_row
+from app.words.blocks import heading
+from app.words.html import Html
 
 SITE = "BERT Explorer"
 
@@ -27,56 +37,92 @@ class Page:
     Attributes:
         feature: the page's row of the catalog.
         engine: the model the page works with.
+        give: the place of what the visitor gives: text boxes, and little else.
+        answer: the place of what comes back, the main picture first.
+        settings: the place of everything else that can be set; folded.
+        picks: what to call with the whole number of a clicked `data-pick`, by its name. Numbers
+            come from the browser: each function checks its own range.
     """
 
     feature: Feature
     engine: Engine
+    give: DeltaGenerator
+    answer: DeltaGenerator
+    settings: DeltaGenerator
+    picks: dict[str, Callable[[int], None]]
+
+    def finish(
+        self,
+        keep: Callable[[], Sequence[Html]],
+        snippet: Callable[[], str],
+        *,
+        text: str = "",
+        text_pair: str = "",
+    ) -> None:
+        """Draw the last row of the answer: take the text elsewhere, save the page, the code.
+
+        Args:
+            keep: draws the result for a file: the blocks below the title, pictures included.
+            snippet: writes the same computation in Python, with `bert_core` alone.
+            text: the text in the first box; "" if there is nothing to take along.
+            text_pair: the text in the second box.
+        """
+        with self.answer:
+            take_row(self.feature, self.engine, keep, snippet, text=text, text_pair=text_pair)
 
 
 @contextmanager
 def page_shell(slug: str) -> Iterator[Page]:
-    """Draw the frame of a page around the block; errors inside become messages.
+    """Draw the frame of a page around the block; errors inside become messages in the answer.
 
-    The order is: title, picker and lead; reasons against using this model on this page; the block;
-    what not to conclude; the model's identity. If the model cannot answer, the block is not run.
+    If the model cannot answer, the block is not run.
 
     Args:
         slug: the page's name in the catalog.
     """
     row = feature(slug)
-    configure(row.title)
     enter(slug)
-    offer = heading(slug, row.title)
-    show_html(lead(row.see))
-    unknown_model_note(offer)
+    configure(row.title, slug)
+    picks: dict[str, Callable[[int], None]] = {}  # filled by the page
+    mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
+    tools, offer = top(slug, row.title, row.see)
+    with st.container(key="bx-stage" if row.takes_text else "bx-whole"):
+        give = st.container(key="bx-give")
+        answer = st.container(key="bx-answer")
+        settings = st.container(key="bx-settings")
     page: Page | None = None
     answers = False
-    with guarded():
-        page = Page(row, open_chosen(offer))
+    with answer, guarded():
+        unknown_model_note(offer)
+        engine = open_chosen(offer)
         # A page that takes no text is drawn whatever the model can do.
-        answers = not row.takes_text or suits(page.engine, row.needs)
+        answers = not row.takes_text or suits(engine, row.needs)
+        page = Page(row, engine, give, answer, settings, picks)
         if answers:
+            if row.takes_text:
+                examples_list(slug, engine, tools, settings)
             yield page
-    if page is None:
-        st.stop()  # no model: the message is on the page, and there is nothing to draw below it
-    show_html(beware(row.beware))
-    model_footer(page.engine)
+    if answers:
+        leave()
+    if page is not None:
+        foot(page.engine, row.beware)
     if not answers:
-        st.stop()  # this model cannot answer here; the reason is given above
+        st.stop()  # the reason is given above, and the block must not run
 
 
-def heading(slug: str, title: str) -> Offer:
-    """Draw the title of a page with the picker next to it; return the chosen model."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="bx-heading"):
-        st.title(title, anchor=False)
+def top(slug: str, title: str, lead: str) -> tuple[DeltaGenerator, Offer]:
+    """Draw the title, the lead and the model; return the place of the examples, and the choice."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="bx-top"):
+        show_html(heading(title, lead))
+        tools = st.container(width="content", key="bx-tools")
         offer = model_picker(slug)
     download_strip()
-    return offer
+    return tools, offer
 
 
-def configure(title: str) -> None:
-    """Set the browser's title and the site's style."""
+def configure(title: str, slug: str = "") -> None:
+    """Set the browser's title and the style of the page."""
     st.set_page_config(
         page_title=f"{title} · {SITE}", page_icon=str(ASSETS / "icon.svg"), layout="wide"
     )
-    show_style()
+    show_style(slug)

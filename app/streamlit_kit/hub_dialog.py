@@ -5,11 +5,11 @@ button is. The process owns the download (`app.models.downloads`), so pages stay
 """
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 
 import streamlit as st
 
 from app.models.copies import note
+from app.models.curated import CURATED
 from app.models.downloads import DOWNLOADS, State, Status, Ticket
 from app.models.hub import (
     DownloadPlan,
@@ -20,8 +20,9 @@ from app.models.hub import (
     parse_hub_id,
     size_text,
 )
-from app.settings import HubUse, settings
+from app.settings import settings
 from app.streamlit_kit.show import show_html
+from app.streamlit_kit.visitor import is_among
 from app.words.blocks import facts
 from app.words.html import plain
 from bert_core.errors import BertError, InputError
@@ -33,7 +34,6 @@ _ARRIVED = "_hub_arrived"  # the model to use now
 _TICKET = "_hub_ticket"
 _NOTE = "_hub_note"  # how a download ended, if not well
 _ASK_EVERY = 1.0  # seconds
-_FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,7 @@ def may_download() -> bool:
 
     By default only visitors on this machine may: strangers could fill its disk and connection.
     """
-    use = settings().hub
-    return use is HubUse.ON or (use is HubUse.LOCAL and _is_local())
+    return is_among(settings().hub)
 
 
 def forget_answer() -> None:
@@ -71,7 +70,7 @@ def begin_with(wanted: HubId) -> None:
     st.session_state[_NAME], st.session_state[_REVISION] = wanted.name, wanted.revision
 
 
-@st.dialog("A model of the Hugging Face Hub")
+@st.dialog("A model from the Hugging Face Hub")
 def hub_dialog() -> None:
     """Ask for an id on the Hub, look it up, and offer to download the model if it is not here."""
     with st.form("_hub", border=False):
@@ -101,6 +100,31 @@ def hub_dialog() -> None:
         _propose(answer.plan)
 
 
+def curated_list() -> None:
+    """Offer published models that are not here yet; a click starts the download."""
+    missing = [each for each in CURATED if copy_here(each.wanted) is None]
+    if not missing or not may_download():
+        return
+    st.caption("Download from the Hugging Face Hub and use:")
+    for each in missing:
+        licence = each.licence or "no licence stated"
+        label = f"{each.wanted.name.partition('/')[2]}: {each.can} ({each.megabytes} MB, {licence})"
+        if st.button(plain(label), key=f"_get_{each.wanted.name}", type="tertiary"):
+            _fetch(each.wanted)
+
+
+def _fetch(wanted: HubId) -> None:
+    """Download a model without asking again, or say why not."""
+    with st.spinner("Asking the Hub …"):
+        answer = _answer(wanted.name, wanted.revision)
+    if answer.model:
+        _use(answer.model)
+    elif answer.plan is not None:
+        _go(answer.plan)
+    else:
+        st.info(plain(answer.says))
+
+
 def _answer(name: str, revision: str) -> _Answer:
     """Look for a model locally, then, if allowed, on the Hub."""
     try:
@@ -124,8 +148,8 @@ def _propose(plan: DownloadPlan) -> None:
     rows = [("Model", plan.name), ("Revision", plan.revision), ("Commit", plan.commit[:12])]
     rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
     if plan.bytes < plan.total_bytes:
-        rows += [("Here already", size_text(plan.total_bytes - plan.bytes))]
-    show_html(facts(rows, "What would be downloaded", class_="bx-plan"))
+        rows += [("Already here", size_text(plan.total_bytes - plan.bytes))]
+    show_html(facts(rows, "What would be downloaded"))
     if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go"):
         _go(plan)
 
@@ -201,22 +225,11 @@ def leave_download() -> None:
         return
     model = ticket.ask().model
     if ticket.leave():
-        says = f"The download of {model} goes on for others who wait for it."
+        says = f"The download of {model} continues for others who are waiting for it."
     else:
-        says = f"The download of {model} was called off; nothing of it is kept."
+        says = f"The download of {model} was cancelled; nothing was kept."
     st.session_state[_NOTE] = says
 
 
 def _dismiss() -> None:
     st.session_state.pop(_NOTE, None)
-
-
-def _is_local() -> bool:
-    """Return whether this server is reachable only from this machine, with no proxy in front."""
-    address = str(st.get_option("server.address") or "")
-    if any(name in st.context.headers for name in _FORWARDED):
-        return False
-    try:
-        return address == "localhost" or ip_address(address).is_loopback
-    except ValueError:
-        return False

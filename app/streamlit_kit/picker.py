@@ -9,10 +9,11 @@ from app.models import Engine, Offer, default_offer, is_open, offers, open_engin
 from app.models.facts import ModelFacts, offered_facts
 from app.models.fit import Misfit, Severity, first_fitting, misfits
 from app.models.hub import HubId, copy_here, parse_hub_id
-from app.settings import HubUse, settings
+from app.settings import Visitors, settings
 from app.streamlit_kit.hub_dialog import (
     arrived,
     begin_with,
+    curated_list,
     forget_answer,
     hub_dialog,
     may_download,
@@ -44,7 +45,8 @@ def model_picker(page: str) -> Offer:
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         _look_for(str(asked))
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="bx-model"):
+    name = str(st.session_state.get(MODEL, asked if asked in table else next(iter(table))))
+    with st.popover(plain(name), icon=":material/deployed_code:", key="bx-model"):
         chosen: str = st.selectbox(
             "Model",
             list(table),
@@ -54,10 +56,12 @@ def model_picker(page: str) -> Offer:
             bind="query-params",
             persist_state="session",
         )
-        by_id = settings().hub is not HubUse.OFF
+        by_id = settings().hub is not Visitors.NONE
         if by_id and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
             forget_answer()
             hub_dialog()
+        if by_id:
+            curated_list()
     st.session_state[_KEPT] = (page, chosen)
     return table[chosen]
 
@@ -117,12 +121,12 @@ def unknown_model_note(used: Offer) -> None:
     st.warning(
         plain(
             f"The address asks for the model “{name}”, which this server does not offer. "
-            f"{used.name} is used instead; what you typed is all there."
+            f"{used.name} is used instead; your text is unchanged."
         ),
         icon=":material/travel_explore:",
     )
     wanted = _as_hub_id(asked)
-    if wanted is None or settings().hub is HubUse.OFF or not may_download():
+    if wanted is None or settings().hub is Visitors.NONE or not may_download():
         return
     if st.button(f"Look for {plain(str(wanted))} on the Hub", key="_look_up"):
         begin_with(wanted)
@@ -173,7 +177,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
         st.caption("No other model on this server suits this page.")
     if found[0].severity is Severity.NOISE:
         return st.toggle(
-            "Show what its random weights answer",
+            "Show the answers of its random weights",
             key="noise",
             bind="query-params",
             persist_state="session",

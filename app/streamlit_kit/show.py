@@ -1,11 +1,19 @@
 """Show results on the screen: markup, tables, and charts with text and numbers."""
 
+from contextlib import nullcontext
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.settings import ASSETS
+from app.settings import ASSETS, ROOT
+from app.streamlit_kit.components import show_markup
+from app.streamlit_kit.history import by_history
 from app.words.html import Html, stylesheet
+from app.words.pictures import Picture, figure, numbers
+
+PRESENT = "present"
+"""The key of the presenter switch, in the session and in the address."""
 
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
@@ -17,37 +25,49 @@ def show_html(markup: Html) -> None:
         st.html(markup.markup)
 
 
-def show_style() -> None:
-    """Load the site's style sheet into the page; this takes up no space."""
-    show_html(stylesheet((ASSETS / "site.css").read_text(encoding="utf-8")))
+def style(slug: str = "") -> str:
+    """Return the style sheet of the site with that of a page, `app/features/<slug>/style.css`."""
+    own = ROOT / "app" / "features" / slug / "style.css"
+    sheets = [ASSETS / "site.css"] + ([own] if slug and own.is_file() else [])
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+
+
+def show_style(slug: str = "") -> None:
+    """Load the style sheets into the page, the presenter's as well if asked for in the link.
+
+    This takes up no space.
+    """
+    presenting = st.query_params.get(PRESENT) == "true"
+    if not by_history():
+        presenting = st.session_state.get(PRESENT, presenting)
+    more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
+    show_html(stylesheet(style(slug) + more))
+
+
+def show_picture(shown: Picture) -> None:
+    """Show a picture with its words, its numbers and its files."""
+    show_markup(figure(shown), key=f"picture-{shown.name}")
 
 
 def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:
-    """Show a figure with its text alternative, and its numbers as a table below.
+    """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
+
+    Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
 
     Args:
         fig: the figure.
-        alt: what the figure shows, for people who cannot see it.
-        table: the same numbers; can be sorted, copied and saved as CSV.
+        alt: what it shows, for people who cannot see it.
+        table: the same numbers.
         key: name of the chart on its page.
     """
-    colour = _text_colour()
-    fig.update_layout(font={"color": colour})
-    fig.update_xaxes(tickfont={"color": colour}, title={"font": {"color": colour}})
-    fig.update_yaxes(tickfont={"color": colour}, title={"font": {"color": colour}})
-    fig.update_traces(textfont={"color": colour}, selector={"type": "bar"})
+    fig.update_layout(font={"color": _text_colour(), "size": 16})
     st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
-    show_table(table, alt=alt, key=f"{key}_table", title="The same as a table")
+    show_html(numbers(table, key))
 
 
-def show_table(
-    table: pd.DataFrame, *, alt: str, key: str, title: str = "", expanded: bool = False
-) -> None:
+def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> None:
     """Show a table, collapsed under its title if it has one."""
-    if title:
-        with st.expander(title, expanded=expanded):
-            st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
-    else:
+    with st.expander(title) if title else nullcontext():
         st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
 
 

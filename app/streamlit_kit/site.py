@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from app.catalog import FEATURES
+from app.catalog import FEATURES, GROUPS, HOME
 from app.settings import ROOT
-from app.streamlit_kit.home import home
 from app.streamlit_kit.state import ON_SITE
 
 
@@ -15,6 +14,12 @@ def show_site() -> None:
     fetched from outside.
     """
     st.session_state[ON_SITE] = True
-    pages = [st.Page(home, title="Home", default=True)]
-    pages += [st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES]
+    pages = {"": [st.Page(ROOT / HOME, title="Home", default=True)]} | {
+        group: [
+            st.Page(ROOT / row.page, title=row.title, url_path=row.slug)
+            for row in FEATURES
+            if row.group == group
+        ]
+        for group in GROUPS
+    }
     st.navigation(pages, position="top").run()

@@ -1,55 +1,111 @@
 """The state of a page: its texts, its values in the address, and links to other pages.
 
 Every widget of a page is bound to the address under its own key, so that a link opens the same
-page in the same state. Text boxes use the keys `text`, `text_pair` and `question` on all pages,
-which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per page.
+page in the same state. Text boxes use the keys `text`, `text_pair`, `question` and `choices` on all
+pages, which makes addresses predictable (`/fill_mask?text=...`); this module keeps them apart per
+page.
 """
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import streamlit as st
 
 from app.catalog import FEATURES, Feature, examples
 from app.settings import settings
+from app.streamlit_kit.history import by_history, read_whole_address
+from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 from bert_core.errors import InputError
 
-TEXT_KEYS = ("text", "text_pair", "question")
+TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
 _UNBOUND = "_unbound"
+_LONG = "_long"  # the texts of this run that are too long for the address
+_FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
+_LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
+_LINKED = "Too long for the address: a link to this page opens it for one day."
+_NOT_LINKED = "Too long for the address: a link to this page will not contain this text."
 ON_SITE = "_on_site"
 """Session key: the page runs inside the whole site, so other pages can be reached."""
 
 
 def enter(slug: str) -> None:
-    """Restore the texts of a page when the visitor comes to it from another one.
+    """Restore the texts of a page: those of the link, of the history, or of the last visit.
 
-    A text in the address takes precedence: Streamlit reads it when the box is drawn.
+    A short text in the address takes precedence: Streamlit reads it when the box is drawn.
     """
-    if st.session_state.get(_PAGE) == slug:
-        return
-    arrived_by_menu = _PAGE in st.session_state
+    before = st.session_state.get(_PAGE)
     st.session_state[_PAGE] = slug
-    if arrived_by_menu and any(row.slug == slug and row.takes_text for row in FEATURES):
-        for key in TEXT_KEYS:
-            st.session_state[key] = _texts().get((slug, key), _first_text(slug, key))
+    st.session_state[_LONG] = {}
+    st.session_state[_LOST] = []
+    if by_history() and before != slug:
+        read_whole_address()
+    by_address = before is None or by_history()
+    st.session_state[_FROM] = "address" if by_address else "visit" if before != slug else ""
+    if any(row.slug == slug and row.takes_text for row in FEATURES):
+        for key in TEXT_KEYS:  # now, because the list of examples is drawn before the boxes
+            _restore(slug, key, _first_text(slug, key))
+
+
+def leave() -> None:
+    """Put what the texts of a page need into the address; call this when the boxes are drawn."""
+    if not st.session_state[_LOST]:
+        write_link(st.session_state[_LONG])
+
+
+def _restore(slug: str, key: str, first: str) -> None:
+    """Fill a box when its page is opened, from the address or from the last visit.
+
+    If the address refers to a text that is gone, the box is empty: an example would pass for the
+    text of the link.
+    """
+    opened_by = st.session_state.get(_FROM)
+    if opened_by == "visit":
+        st.session_state[key] = _texts().get((slug, key), first)
+    elif opened_by == "address":
+        kept = texts_of_link()
+        if kept is None and key not in st.query_params:
+            st.session_state[_LOST].append(key)
+            st.session_state[key] = ""
+        elif kept and key in kept:
+            st.session_state[key] = kept[key]
+        elif by_history():
+            st.session_state[key] = st.query_params.get(key, first)
 
 
 def text_box(
-    slug: str, label: str, *, key: str = "text", height: int | None = None, placeholder: str = ""
+    slug: str,
+    label: str,
+    *,
+    key: str = "text",
+    height: int | None = None,
+    placeholder: str = "",
+    first: str | None = None,
 ) -> str:
-    """Draw a text box that starts with the page's first example and is kept in the address.
+    """Draw a text box that is kept in the address.
 
-    A text too long for an address stays out of it, and the page says so.
+    A text too long for an address is kept for its link (see `links`), and the page says so.
+
+    Args:
+        slug: the page.
+        label: what to write.
+        key: its name in the address.
+        height: in pixels; None for the height of the text.
+        placeholder: what an empty box suggests.
+        first: the text at first; None for that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
     """
-    first = _first_text(slug, key)
+    first = _first_text(slug, key) if first is None else first
+    _restore(slug, key, first)
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
-    fits = fits_address(before)
+    gone = st.session_state.get(_LOST, ())
+    lost = key in gone
+    fits = fits_address(before) and not lost
     unbound: set[tuple[str, str]] = st.session_state.setdefault(_UNBOUND, set())
     if fits and (slug, key) in unbound:
         unbound.remove((slug, key))
@@ -66,13 +122,17 @@ def text_box(
         persist_state="session",
     )
     _texts()[slug, key] = text
-    if not fits:
-        st.caption("This text is too long for the address: a link to this page will not carry it.")
+    if lost and key == gone[0]:
+        st.caption(":material/link_off: The text of this link is no longer kept. Paste it here.")
     limit = settings().text_chars
     if len(text) > limit:
         raise InputError(
-            f"The text has {len(text):,} characters; this site takes at most {limit:,}. Shorten it."
+            f"The text has {len(text):,} characters; this site accepts at most {limit:,}. "
+            "Shorten it."
         )
+    if not fits and not lost:
+        st.session_state.setdefault(_LONG, {})[key] = text
+        st.caption(_LINKED if links_have_texts() else _NOT_LINKED)
     return text
 
 
@@ -109,7 +169,7 @@ def put(slug: str, key: str, value: str | float | bool) -> None:
         _texts()[slug, key] = str(value)
 
 
-def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
+def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
     """Offer to open a text on any other page; drawn only if those are part of the site.
 
     Args:
@@ -117,26 +177,35 @@ def send_row(slug: str, text: str, *, text_pair: str = "") -> None:
         text: the text in its box.
         text_pair: the text in its second box; sent along unless empty.
     """
-    if not st.session_state.get(ON_SITE) or not text.strip():
+    if not st.session_state.get(ON_SITE):
         return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-send"):
-        st.caption("Take this text to", width="content")
+    with st.popover("Take this text to", icon=":material/send:", type="tertiary"):
         for row in FEATURES:
             if row.slug == slug or not row.takes_text:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                _leave_for(row, text, text_pair)
+                leave_for(row, {"text": text, "text_pair": text_pair})
 
 
-def _leave_for(row: Feature, text: str, text_pair: str) -> None:
-    """Put the texts into another page's boxes and go there."""
-    _texts()[row.slug, "text"] = text
-    if text_pair.strip():
-        _texts()[row.slug, "text_pair"] = text_pair
+def leave_for(
+    row: Feature, texts: Mapping[str, str], address: Mapping[str, str] | None = None
+) -> None:
+    """Put texts into another page's boxes, by key, and go there; not from a callback.
+
+    A box without a text of its own becomes empty: what an earlier text left in it would not
+    belong to this one.
+
+    Args:
+        row: the other page.
+        texts: texts by the key of their box.
+        address: further parameters of its address.
+    """
+    for key in TEXT_KEYS:
+        _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound
     # to it; an empty one replaces it.
-    st.switch_page(row.page, query_params={})
+    st.switch_page(row.page, query_params=dict(address or {}))
 
 
 def _first_text(slug: str, key: str) -> str:

@@ -12,14 +12,34 @@ Cell = Html | str
 Facts = Sequence[tuple[str, str]]
 
 
-def lead(text: str) -> Html:
-    """Draw the sentence under a page's title: what is on the screen."""
-    return tag("p", text, class_="bx-lead")
+def heading(title: str, lead: str) -> Html:
+    """Draw a page's title and the one line under it: what is on the screen."""
+    return tag("div", tag("h1", title), tag("p", lead, class_="bx-lead"), class_="bx-heading")
+
+
+def hint(*children: Cell) -> Html:
+    """Draw a "?" that unfolds an explanation where it is needed."""
+    mark = tag("summary", "?", aria_label="What does this mean?")
+    return tag("details", mark, tag("div", *children), class_="bx-hint")
 
 
 def line(*children: Cell) -> Html:
     """Draw a muted line that explains what is above it."""
     return tag("p", *children, class_="bx-line")
+
+
+def answer(says: Cell, *more: Cell, kind: str = "") -> Html:
+    """Draw the model's answer in words. It is never called right: the model may be wrong.
+
+    Args:
+        says: the answer.
+        more: a quieter line below it.
+        kind: "bx-against" for an answer that says no, "bx-open" for none; drawn with a dashed or
+            dotted edge.
+    """
+    first = tag("p", tag("span", "The model’s answer: ", class_="bx-quiet"), tag("strong", says))
+    second = line(*more) if more else join()
+    return tag("div", first, second, class_=f"bx-answer {kind}".strip(), role="status")
 
 
 def note(*children: Cell, caution: bool = False) -> Html:
@@ -28,24 +48,22 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 
 def beware(text: str) -> Html:
-    """Draw what must not be concluded, marked by a word as well as a colour."""
-    return note(tag("strong", "Do not conclude: "), text, caution=True)
+    """Draw what must not be concluded."""
+    return tag("p", tag("strong", "Note: "), text, class_="bx-beware")
 
 
-def points(rows: Facts) -> Html:
-    """Draw short statements, each with sentences that explain it."""
-    items = [tag("li", tag("strong", head), " ", more) for head, more in rows]
-    return tag("ul", *items, class_="bx-points")
+def copy_button(label: str) -> Html:
+    """Draw a button that copies the address of the page."""
+    return tag("button", label, type="button", class_="bx-button", data_copy="address")
 
 
-def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
+def facts(rows: Facts, label: str, *, class_: str = "bx-plan") -> Html:
     """Draw facts, each as a name and its value.
 
     Args:
         rows: names and values.
         label: what they are about, for screen readers.
-        class_: "bx-facts" draws one quiet line, "bx-facts bx-inner" one inside something else,
-            "bx-plan" one fact a line.
+        class_: "bx-plan" draws one fact per line, "bx-facts" one quiet line.
     """
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
@@ -56,10 +74,10 @@ def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
 
 def share_bar(share: float) -> Html:
     """Draw a probability as a bar followed by its number."""
-    fill = tag("span", class_="bx-nsp-fill", style=f"width:{share:.2%}")
+    fill = tag("span", class_="bx-share-fill", style=f"width:{share:.2%}")
     return join(
-        tag("span", fill, class_="bx-nsp-track", aria_hidden="true"),
-        tag("strong", percent(share), class_="bx-nsp-share"),
+        tag("span", fill, class_="bx-share-track", aria_hidden="true"),
+        tag("strong", percent(share), class_="bx-share-number"),
     )
 
 

@@ -7,7 +7,6 @@ could be read as: Markdown, and the markup of plotly labels.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -15,18 +14,29 @@ from html import escape
 import regex
 
 _TAGS = frozenset(
-    {"a", "b", "bdi", "br", "caption", "code", "details", "div", "em", "figcaption", "figure"}
-    | {"h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section", "small", "span"}
-    | {"strong"}
-    | {"sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"}
+    {"a", "b", "bdi", "br", "button", "caption", "code", "details", "div", "em", "figcaption"}
+    | {"figure", "h1", "h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section"}
+    | {"small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead"}
+    | {"tr", "ul"}
+    | {"circle", "defs", "g", "image", "line", "path", "pattern", "polyline", "rect", "svg", "text"}
+    | {"title", "tspan"}
 )
+# Attributes of SVG that HTML's rule for names would write in lower case.
+_CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
+          "pattern-units": "patternUnits", "text-length": "textLength",
+          "length-adjust": "lengthAdjust"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.
 _OWN_PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]*")
+_OWN_PIXELS = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]*")  # of an image in an SVG
 _SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-]*)")
 # Characters without a shape, except the joiners that hold emoji and Persian words together.
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+# What a page kept as a file may do: apply its own style, run its own script, draw its own pictures.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+)
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -61,12 +71,13 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
         attribute = key.rstrip("_").replace("_", "-")
         if not _ATTRIBUTE.fullmatch(attribute) or attribute.startswith("on"):
             raise ValueError(f"{attribute!r} is not an attribute this site uses")
-        if attribute == "href" and not _SAFE_LINK.fullmatch(str(value)):
+        safe = _OWN_PIXELS if name == "image" else _SAFE_LINK
+        if attribute == "href" and not safe.fullmatch(str(value)):
             raise ValueError("a link leads neither into this site nor to an https address")
         if attribute in {"src", "srcset"} and not _OWN_PICTURE.fullmatch(str(value)):
             raise ValueError("a picture is not part of the page, but would have to be fetched")
         if value is not None:
-            parts.append(f'{attribute}="{escape(str(value))}"')
+            parts.append(f'{_CAMEL.get(attribute, attribute)}="{escape(str(value))}"')
     opening = f"<{' '.join(parts)}>"
     return Html(opening if name in _VOID else f"{opening}{join(*children).markup}</{name}>")
 
@@ -135,34 +146,32 @@ def chart_text(text: str) -> str:
     return escape(visible(text), quote=False)
 
 
-def chart_lines(lines: Iterable[str]) -> str:
-    """Put lines of text under one another in a label of plotly, each of them escaped.
+def document(title: str, css: str, *body: Html, script: str = "") -> bytes:
+    """Write a page of its own, to be kept as one file.
 
-    >>> chart_lines(["a & b", "c"])
-    'a &amp; b<br>c'
-    """
-    return "<br>".join(chart_text(line) for line in lines)
-
-
-def document(title: str, css: str, *body: Html) -> bytes:
-    """Write a page of its own, to be kept as one file: it asks for nothing from anywhere.
+    It asks for nothing from anywhere: its policy forbids the browser to load anything.
 
     Args:
         title: its name, escaped here.
         css: a style sheet of ours, which must not ask for anything either.
         body: what is on it.
+        script: a module of ours, which is run when the page is open.
 
     Raises:
-        ValueError: the sheet contains markup, or an address.
+        ValueError: the sheet contains markup or an address, or the script ends its own element.
     """
     if "url(" in css or "@import" in css:
         raise ValueError("the style sheet of a kept page may not ask for other files")
+    if re.search(r"</script|<!--", script, re.IGNORECASE):
+        raise ValueError("a script may not contain the end of its element")
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>{stylesheet(css).markup}</head><body><main>"
     )
-    return f"{head}{join(*body, by=chr(10)).markup}</main></body></html>\n".encode()
+    module = f'<script type="module">{script}</script>' if script else ""
+    return f"{head}{join(*body, by=chr(10)).markup}</main>{module}</body></html>\n".encode()
 
 
 def stylesheet(css: str) -> Html:

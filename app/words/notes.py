@@ -1,32 +1,31 @@
 """Notes shared by several pages.
 
 They cover, in this order: misfits of a model and what its files contain, what was cut from an
-input that was too long, calibration, and the verdict on an example.
+input that was too long, what the vocabulary cannot read, calibration, and the verdict on an
+example.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
-from app.results import Calibration, Cut
+from app.catalog import Mark
+from app.results import Calibration, Cut, Unread
 from app.settings import settings
+from app.words.blocks import hint
+from app.words.format import count
 from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
 _LABELS = 40
-_NOISE = " What is missing holds random values: every number made with it is noise."
+_NOISE = " Missing weights are random, so every number computed with them is noise."
 _TEXTS = ("first text", "second text")
 _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
-
-RIGHT = "✓ right"
-WRONG = "✗ wrong"
-OPEN = "? to look at"
-TRY = "Try"
-"""Headings of the examples that a model answers well, of those it does not, and of those without
-a verdict: next to the others, and alone. Each has its own sign and words."""
 
 _WANTED = {
     "tokenizer": "A person would cut",
     "attention": "A person would link",
+    "senses": "A person would keep apart",
 }
 _NOTHING = {"ner": "nothing marked"}
 
@@ -129,10 +128,10 @@ def cut_note(cut: Cut) -> Html:
         if lost
     ]
     rule = (
-        "The rule is longest first: while the input is too long, a piece leaves the end of "
-        "whichever text is longer at that moment."
+        "The rule is longest first: while the input is too long, one piece is removed from the "
+        "end of whichever text is longer."
         if cut.lengths[1]
-        else "Pieces leave from the end."
+        else "Pieces are removed from the end."
     )
     return tag(
         "div",
@@ -161,9 +160,59 @@ def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
         head,
         tag(
             "details",
-            tag("summary", f"Every piece that the {name} lost"),
+            tag("summary", f"All pieces that the {name} lost"),
             tag("p", join(*pieces, by=" "), beyond),
         ),
+    )
+
+
+def unread_note(found: Unread) -> Html:
+    """Say what the model's vocabulary cannot read of the input; empty if it reads everything."""
+    parts: list[Html | str] = []
+    if found.unknown:
+        shown = [tag("bdi", visible(word)) for word in found.unknown[:_FEW]]
+        rest = f" and {len(found.unknown) - _FEW:,} more" if len(found.unknown) > _FEW else ""
+        parts.append(join("It reads ", join(*shown, by=", "), f"{rest} as [UNK], “unknown”. "))
+    for script, words in found.scripts:
+        parts.append(
+            f"{count(words, 'word')} in {script} letters: its vocabulary has hardly any words in "
+            "this script. "
+        )
+    if found.crumbles:
+        parts.append(
+            f"{found.fragments:,} of {count(found.words, 'word')} are split into three or more "
+            "pieces: rare words, or another language. "
+        )
+    if not parts:
+        return join()
+    return tag(
+        "div",
+        tag("strong", "The model cannot read all of this. "),
+        *parts,
+        class_="bx-note bx-caution",
+        role="note",
+    )
+
+
+def calibration_line(
+    calibration: Calibration, cases: str, *more: Html | str, model: str = ""
+) -> Html:
+    """Say in one line whether probabilities are calibrated; the rest is in a fold.
+
+    Args:
+        calibration: what the probabilities were made with.
+        cases: what is right or wrong, in the plural.
+        more: what else is in the fold, before the explanation.
+        model: the model whose card is linked; "" for no link, as in a file.
+    """
+    kind = "calibrated" if calibration.named else "not calibrated"
+    address = f"model_card?model={quote(model, safe='')}"
+    card = join(" (", tag("a", "model card", href=address, target="_self"), ")") if model else "."
+    return tag(
+        "div",
+        hint(*more, calibrated(calibration, cases)),
+        tag("p", f"Probabilities: {kind}", card, class_="bx-line"),
+        class_="bx-scale",
     )
 
 
@@ -176,35 +225,37 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
     """
     if not calibration.named:
         return join(
-            "Not calibrated: the configuration of this model names no temperature (it is 1), so "
-            f"{cases} given 70 % need not be right seven times in ten."
+            "Not calibrated: the configuration of this model gives no temperature (1 is used), so "
+            f"{cases} with 70 % need not be right seven times in ten."
         )
-    data = f" on {visible(calibration.fitted_on)}" if calibration.fitted_on else ""
+    data = f" (fitted on {visible(calibration.fitted_on)})" if calibration.fitted_on else ""
     return join(
-        f"Calibrated with temperature {calibration.temperature:.2f}, fitted{data}: logits are "
-        f"divided by it before the softmax, so that of {cases} like those, given 70 %, about "
-        "seven in ten are right."
+        f"Calibrated: logits are divided by a temperature of {calibration.temperature:.2f}{data} "
+        f"before the softmax, so that, on data like that of the fit, about seven in ten {cases} "
+        "with 70 % are right."
     )
 
 
-def mark_line(slug: str, *, right: bool, wanted: Sequence[str], seen: str) -> Html:
-    """Draw the verdict on one answer, what a person would answer, and what was seen.
+def example_note(slug: str, says: str, mark: Mark | None) -> Html:
+    """Draw what to look at in an example and, behind a fold, what a person would answer.
 
     Args:
         slug: the page.
-        right: whether both agree.
-        wanted: the parts of what a person would answer; " | " separates alternatives.
-        seen: what the model answers, and what can be learned from that.
+        says: what to look at.
+        mark: how the model did on it, if it was tested.
     """
-    answer = "; ".join(_listed(visible(part)) for part in wanted) or _NOTHING.get(slug, "nothing")
-    return tag(
-        "p",
-        tag("strong", RIGHT if right else WRONG),
-        f" · {_WANTED.get(slug, 'A person would say')}: ",
-        tag("span", answer, class_="bx-wanted"),
-        f". {seen}" if seen else ".",
-        class_="bx-mark",
-    )
+    verdict = join()
+    if mark is not None:
+        answer = "; ".join(_listed(visible(part)) for part in mark.wanted)
+        verdict = tag(
+            "details",
+            tag("summary", "✓ as a person would" if mark.right else "✗ not as a person would"),
+            f"{_WANTED.get(slug, 'A person would say')}: ",
+            tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),
+            f". {mark.seen}" if mark.seen else ".",
+            class_="bx-mark",
+        )
+    return tag("div", tag("p", says), verdict, class_="bx-example")
 
 
 def _listed(part: str) -> str:

@@ -1,9 +1,11 @@
-// Lines between the words of one layer: who looks (left) at whom (right), one colour per head.
+// Lines between the words: who looks (left) at whom (right), one colour per head.
 //
-// data: { layer, rows, columns (labels), rowsSpecial, columnsSpecial (booleans), rowBreak, columnBreak,
-//         heads (numbers), colours (one per head), links: [row, column, head, weight * 10000, ...]
-//         (weakest first), active (heads drawn at first), identity, cut (what was
-//         left out, or "") }
+// data: { rows, columns (labels), rowsSpecial, columnsSpecial (booleans), rowBreak, columnBreak,
+//         rowKeys, columnKeys (keys of the pieces, see bridge.js),
+//         names (of the heads), colours (one per head),
+//         links: [row, column, index of the head, weight * 10000, ...] (weakest first),
+//         active (indices of the heads drawn at first), identity, said (which heads are prepared),
+//         cut (what was left out, or "") }
 // Texts reach the page through textContent alone; the numbers of a link are checked before use.
 
 const memory = new WeakMap();
@@ -57,14 +59,18 @@ function build(root) {
   lines.append(element("span", "hint", "looks"), element("span"), element("span", "hint", "is looked at"));
   lines.append(from, svg, to);
   scroll.append(lines);
-  const hint = element(
-    "p",
-    "hint",
-    "Point at a word to light up its lines, click to keep them. By keyboard: Tab to a column, arrow keys, Enter to keep, Escape to let go.",
-  );
-  view.append(chips, readout, scroll, hint);
+  view.append(chips, readout, scroll);
   root.append(view);
   return { view, chips, readout, scroll, from, to, svg, lit: null, pinned: null };
+}
+
+// The height of a word: all fit on the screen, unless they would be too small to read.
+function tallness(scroll, count) {
+  const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const main = document.querySelector('[data-testid="stMain"]');
+  const top = scroll.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY);
+  const room = Math.max(300, window.innerHeight - top - 2.5 * letter);
+  return Math.max(Math.round(0.8 * letter), Math.floor(Math.min(1.6 * letter, room / count)));
 }
 
 function same(a, b) {
@@ -77,6 +83,11 @@ export default function ({ data, parentElement }) {
   if (!parts || !parts.view.isConnected) {
     parts = build(parentElement);
     memory.set(parentElement, parts);
+    const link = (event) => {
+      if (!parts.view.isConnected) document.removeEventListener("bx-at", link);
+      else parts.link?.(event.detail);
+    };
+    document.addEventListener("bx-at", link);
   }
   if (parts.identity !== data.identity) {
     parts.identity = data.identity;
@@ -85,7 +96,7 @@ export default function ({ data, parentElement }) {
     parts.asked = null;
   }
   // Heads switched on or off here stay so until another head or layer is asked for.
-  const asked = JSON.stringify([data.layer, data.heads, data.active]);
+  const asked = JSON.stringify([data.names, data.active, data.said]);
   if (parts.asked !== asked) {
     parts.asked = asked;
     parts.active = new Set(data.active);
@@ -93,8 +104,44 @@ export default function ({ data, parentElement }) {
   const { chips, readout, svg } = parts;
   const links = unpack(data);
   const count = Math.max(data.rows.length, data.columns.length);
-  const tall = count > 60 ? 18 : 26;
-  const colourOf = new Map(data.heads.map((head, i) => [head, data.colours[i]]));
+  const every = data.names.map((_, head) => head);
+  const drawChips = () => {
+    const buttons = every.map((head) => {
+      const button = element("button");
+      button.type = "button";
+      const swatch = element("span", "swatch");
+      swatch.style.background = data.colours[head];
+      swatch.style.borderColor = data.colours[head];
+      button.append(swatch, element("span", "", data.names[head].replace("head ", "")));
+      button.setAttribute("aria-label", data.names[head]);
+      button.setAttribute("aria-pressed", String(parts.active.has(head)));
+      button.onclick = () => {
+        if (parts.active.has(head)) parts.active.delete(head);
+        else parts.active.add(head);
+        button.setAttribute("aria-pressed", String(parts.active.has(head)));
+        refresh();
+      };
+      button.ondblclick = () => only([head]);
+      return button;
+    });
+    const only = (heads) => {
+      parts.active = new Set(heads);
+      drawChips();
+      refresh();
+    };
+    if (every.length > 1) {
+      const all = element("button", "", "all");
+      const none = element("button", "", "none");
+      all.type = none.type = "button";
+      all.onclick = () => only(every);
+      none.onclick = () => only([]);
+      buttons.push(all, none);
+    }
+    chips.replaceChildren(...buttons);
+  };
+  drawChips(); // before the room that is left is measured
+  const tall = tallness(parts.scroll, count);
+  const letter = 0.85 * parseFloat(getComputedStyle(document.documentElement).fontSize);
   const middle = (index) => (index + 0.5) * tall;
   const curve = ({ row, column }) =>
     `M0 ${middle(row)}C${WIDTH / 2} ${middle(row)} ${WIDTH / 2} ${middle(column)} ${WIDTH} ${middle(column)}`;
@@ -120,14 +167,14 @@ export default function ({ data, parentElement }) {
     const nodes = [];
     for (const [key, d] of [...paths].sort((a, b) => (a[0] % BUCKETS) - (b[0] % BUCKETS))) {
       const strength = ((key % BUCKETS) + 0.5) / BUCKETS;
-      const opacity = (0.12 + 0.88 * strength) * (word ? 0.06 : 1); // many faint lines add up
-      nodes.push(path(colourOf.get(Math.floor(key / BUCKETS)), opacity, word ? 1 : 1 + 3 * strength, d));
+      const opacity = (0.05 + 0.95 * strength) * (word ? 0.06 : 1); // many faint lines add up
+      nodes.push(path(data.colours[Math.floor(key / BUCKETS)], opacity, word ? 1 : 1 + 3 * strength, d));
     }
     if (word) {
       for (const link of links) {
         if (!parts.active.has(link.head) || !touches(link, word)) continue;
         const opacity = 0.45 + 0.55 * Math.min(1, link.weight);
-        nodes.push(path(colourOf.get(link.head), opacity, 1.5 + 5 * link.weight, curve(link)));
+        nodes.push(path(data.colours[link.head], opacity, 1.5 + 5 * link.weight, curve(link)));
       }
     }
     svg.replaceChildren(...nodes);
@@ -161,13 +208,11 @@ export default function ({ data, parentElement }) {
     const word = shown();
     if (!word) {
       const drawn = links.filter((link) => parts.active.has(link.head)).length;
-      const heads = parts.active.size === 1 ? `head ${[...parts.active][0]}` : `${parts.active.size} heads`;
-      readout.textContent =
-        `Layer ${data.layer}, ${heads}: ${drawn} lines drawn${data.cut}. ` +
-        "Point at a word, or move to it with the keyboard.";
+      const heads = parts.active.size === 1 ? data.names[[...parts.active][0]] : `${parts.active.size} heads`;
+      readout.textContent = `${data.said}${heads}: ${drawn} lines${data.cut}.`;
       return;
     }
-    const strongest = links.filter((l) => parts.active.has(l.head) && touches(l, word)).slice(-4).reverse();
+    const strongest = links.filter((l) => parts.active.has(l.head) && touches(l, word)).slice(-3).reverse();
     const labels = word.side === "from" ? data.rows : data.columns;
     const others = word.side === "from" ? data.columns : data.rows;
     const nodes = [
@@ -178,7 +223,7 @@ export default function ({ data, parentElement }) {
       const other = word.side === "from" ? link.column : link.row;
       if (i > 0) nodes.push(element("span", "", ", "));
       nodes.push(element("bdi", "token", others[other]));
-      nodes.push(element("span", "", ` ${link.weight.toFixed(4)} (head ${link.head})`));
+      nodes.push(element("span", "", ` ${link.weight.toFixed(4)}${parts.active.size > 1 ? ` (${data.names[link.head]})` : ""}`));
     });
     if (strongest.length === 0) nodes.push(element("span", "", "nothing among the lines drawn"));
     readout.replaceChildren(...nodes);
@@ -191,7 +236,18 @@ export default function ({ data, parentElement }) {
   const light = (word) => {
     if (same(parts.lit, word) || (parts.lit === null && word === null)) return;
     parts.lit = word;
+    const keys = word ? (word.side === "from" ? data.rowKeys : data.columnKeys)[word.index] : "";
+    document.dispatchEvent(new CustomEvent("bx-at", { detail: keys }));
     if (!parts.pinned) refresh();
+  };
+  parts.link = (told) => {
+    const keys = new Set(told.split(" ").filter(Boolean));
+    for (const { side, node } of lists) {
+      const all = side === "from" ? data.rowKeys : data.columnKeys;
+      [...node.children].forEach((item, index) => {
+        item.classList.toggle("linked", all[index].split(" ").some((key) => keys.has(key)));
+      });
+    }
   };
   const pin = (word) => {
     parts.pinned = same(parts.pinned, word) ? null : word;
@@ -214,6 +270,7 @@ export default function ({ data, parentElement }) {
       const item = element("li");
       item.setAttribute("role", "option");
       item.style.height = `${tall}px`;
+      item.style.fontSize = `${Math.min(0.8 * tall, letter)}px`;
       item.classList.toggle("special", list.special[index]);
       item.classList.toggle("starts-second", index === list.gap);
       item.tabIndex = index === 0 ? 0 : -1;
@@ -254,40 +311,6 @@ export default function ({ data, parentElement }) {
     if (focused >= 0) goTo(lists[which], focused);
   });
 
-  const drawChips = () => {
-    const buttons = data.heads.map((head) => {
-      const button = element("button");
-      button.type = "button";
-      const swatch = element("span", "swatch");
-      swatch.style.background = colourOf.get(head);
-      swatch.style.borderColor = colourOf.get(head);
-      button.append(swatch, element("span", "", `head ${head}`));
-      button.setAttribute("aria-pressed", String(parts.active.has(head)));
-      button.onclick = () => {
-        if (parts.active.has(head)) parts.active.delete(head);
-        else parts.active.add(head);
-        button.setAttribute("aria-pressed", String(parts.active.has(head)));
-        refresh();
-      };
-      button.ondblclick = () => only([head]);
-      return button;
-    });
-    const only = (heads) => {
-      parts.active = new Set(heads);
-      drawChips();
-      refresh();
-    };
-    if (data.heads.length > 1) {
-      const all = element("button", "", "all");
-      const none = element("button", "", "none");
-      all.type = none.type = "button";
-      all.onclick = () => only(data.heads);
-      none.onclick = () => only([]);
-      buttons.push(all, none);
-    }
-    chips.replaceChildren(...buttons);
-  };
-  drawChips();
   refresh();
   return () => memory.delete(parentElement);
 }

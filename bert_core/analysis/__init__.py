@@ -1,4 +1,4 @@
-"""What happens inside a model: its attentions, and statistics of its heads.
+"""What happens inside a model: its input, its attentions, statistics of its heads, its vectors.
 
 This package must not modify a model.
 """

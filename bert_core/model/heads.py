@@ -585,6 +585,7 @@ KINDS: Mapping[str, ModelKind] = {
             "multiple-choice head",
             {"logits": "BN"},
             (StoredOutput("logits", "choices"),),
+            reads_pairs=True,
         ),
     )
 }

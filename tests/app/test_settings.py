@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import app.settings
-from app.settings import VARIABLES, HubUse, check_settings, settings
+from app.settings import VARIABLES, Visitors, check_settings, settings
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,15 +61,16 @@ def test_there_is_a_limit_to_threads(monkeypatch: pytest.MonkeyPatch, name: str)
 
 @pytest.mark.parametrize(
     ("word", "use"),
-    [("On", HubUse.ON), ("0", HubUse.OFF), ("local", HubUse.LOCAL), ("", HubUse.LOCAL)],
+    [("On", Visitors.ALL), ("0", Visitors.NONE), ("local", Visitors.LOCAL), ("", Visitors.LOCAL)],
 )
-def test_who_may_download_is_one_of_three_words(
-    monkeypatch: pytest.MonkeyPatch, word: str, use: HubUse
+@pytest.mark.parametrize("name", ["HUB", "LINKS"])
+def test_who_may_use_something_is_one_of_three_words(
+    monkeypatch: pytest.MonkeyPatch, name: str, word: str, use: Visitors
 ) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_HUB", word)
-    assert settings().hub is use
-    monkeypatch.setenv("BERT_EXPLORER_HUB", "everybody")
-    with pytest.raises(ConfigError, match="BERT_EXPLORER_HUB is 'everybody'; expected on, off or"):
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", word)
+    assert getattr(settings(), name.lower()) is use
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "everybody")
+    with pytest.raises(ConfigError, match=f"BERT_EXPLORER_{name} is 'everybody'; expected on, off"):
         settings()
 
 

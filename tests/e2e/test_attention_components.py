@@ -1,13 +1,20 @@
 """Test the attention components in a real browser: values, pins and lines, by mouse and keys."""
 
+import csv
+import io
 import re
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.features.attention.task import attention
 from app.models import open_engine
+from tests.e2e.test_journey import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -19,7 +26,9 @@ def readout(page: Page) -> str:
     return page.locator(".readout.above").inner_text()
 
 
-def test_the_large_head_reads_out_the_models_numbers(visit: Callable[..., Page]) -> None:
+def test_the_large_head_reads_out_the_models_numbers_and_computes_a_cell(
+    visit: Callable[..., Page],
+) -> None:
     page = visit(ADDRESS)
     picture = page.get_by_role("application", name=re.compile("^Layer 2, head 5"))
     expect(picture).to_be_visible()
@@ -27,24 +36,71 @@ def test_the_large_head_reads_out_the_models_numbers(visit: Callable[..., Page])
     picture.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):  # the first key goes to the corner cell
         page.keyboard.press(key)
-    said = f"owls (position 1) looks at owls (position 1): {weights[1, 1]:.4f}"
+    said = f"owls (1) looks at owls (1): {weights[1, 1]:.4f}"
     expect(page.locator(".readout.above")).to_have_text(said)
     page.keyboard.press("Enter")
-    pins = page.get_by_role("list", name="Pinned values").get_by_role("listitem")
-    expect(pins).to_have_count(1)
-    page.keyboard.press("ArrowRight")
-    assert f"{weights[1, 2]:.4f}" in readout(page)
-    expect(pins.first).to_contain_text(f"{weights[1, 1]:.4f}")  # it stays when the pointer moves
+    expect(page.get_by_text(f"The cell: {weights[1, 1]:.6f}.")).to_be_visible()
+    assert "cell=1.1" in page.url
+    page.reload()
+    expect(page.get_by_text(f"The cell: {weights[1, 1]:.6f}.")).to_be_visible()
     box = picture.bounding_box()
     assert box is not None
-    page.mouse.click(box["x"] + box["width"] - 8, box["y"] + box["height"] - 8)
-    expect(pins).to_have_count(2)
-    expect(pins.last).to_contain_text(f"{weights[-1, -1]:.4f}")
-    page.get_by_role("button", name="Remove this pin").first.click()
-    expect(pins).to_have_count(1)
+    page.mouse.click(box["x"] + box["width"] - 8, box["y"] + box["height"] - 6)
+    expect(page.get_by_text(f"The cell: {weights[-1, -1]:.6f}.")).to_be_visible()
     picture.focus()
     page.keyboard.press("Escape")
-    expect(pins).to_have_count(0)
+    expect(page.get_by_text("Click a cell to see")).to_be_visible()
+    assert "cell=" not in page.url
+
+
+def test_a_click_in_the_list_or_the_grid_shows_that_head(visit: Callable[..., Page]) -> None:
+    page = visit(ADDRESS)
+    first = page.locator(".bx-att-list button").first
+    layer, _, head = first.locator("b").inner_text().partition(".")
+    first.click()
+    title = page.get_by_role("heading", level=2)
+    expect(title.first).to_have_text(f"Layer {layer}, head {head}")
+    expect(page).to_have_url(re.compile(rf"layer={layer}\b.*head={head}\b"))
+    cells = page.get_by_role("gridcell")
+    cells.nth(14).click()
+    expect(title.first).to_have_text("Layer 1, head 2")
+    cells.nth(40).click(modifiers=["Shift"])
+    expect(title.first).to_have_text("Mean of heads 1.2, 3.4")
+    expect(page).to_have_url(re.compile("heads=1.2&heads=3.4"))
+    page.reload()
+    expect(title.first).to_have_text("Mean of heads 1.2, 3.4")
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_the_large_picture_is_whole_on_the_first_screen(
+    visit: Callable[..., Page], size: tuple[int, int]
+) -> None:
+    for view in ("", "?view=Lines"):
+        page = visit(f"attention{view}", viewport={"width": size[0], "height": size[1]})
+        foot = page.locator(".legend").first if not view else page.locator(".lines")
+        expect(foot).to_be_visible()
+        page.wait_for_timeout(500)
+        box = foot.bounding_box()
+        assert box is not None and box["y"] + box["height"] <= size[1]
+
+
+def test_pictures_are_saved_as_svg_and_png(visit: Callable[..., Page]) -> None:
+    page = visit(f"{ADDRESS}&tab=Files")
+    page.get_by_text("Numbers and files").first.click()
+    saved = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=f"Save as {kind}").first.click()
+        saved[kind] = waiting.value.path().read_bytes()
+        assert waiting.value.suggested_filename == f"attention-layer2-head5.{kind.lower()}"
+    weights = attention(open_engine(), TEXT).attentions[2][5]
+    root = ElementTree.fromstring(saved["SVG"])  # noqa: S314 - ours
+    values = [float(node.get("data-value", 0)) for node in root.iter() if node.get("data-value")]
+    assert max(values) == pytest.approx(float(weights.max()), rel=1e-6)
+    assert saved["PNG"].startswith(b"\x89PNG") and len(saved["PNG"]) > 5_000
+    rows = list(csv.reader(io.StringIO(saved["CSV"].decode("utf-8-sig"))))
+    read = np.array([row[1:] for row in rows[1:]], dtype=float)
+    np.testing.assert_allclose(read, weights, rtol=1e-6)
 
 
 def test_a_word_lights_up_its_lines_and_keeps_them_when_pinned(
@@ -56,7 +112,7 @@ def test_a_word_lights_up_its_lines_and_keeps_them_when_pinned(
     expect(looking).to_have_count(len(weights))
     assert looking.nth(2).inner_text().strip() == "<"  # shown as text, never as markup
     looking.nth(1).focus()
-    strongest = f"{weights[1].max():.4f} (head 5)"
+    strongest = f"{weights[1].max():.4f}"
     expect(page.locator(".readout.above")).to_contain_text("owls looks most at")
     assert strongest in readout(page)
     page.keyboard.press("Enter")
@@ -71,3 +127,32 @@ def test_a_word_lights_up_its_lines_and_keeps_them_when_pinned(
     expect(page.locator(".lines svg path")).to_have_count(0)
     page.get_by_role("button", name="all", exact=True).click()
     expect(page.locator(".lines svg path").first).to_be_attached()
+
+
+def test_a_saved_page_shows_the_head_without_a_network(
+    visit: Callable[..., Page], browser: Browser, tmp_path: Path
+) -> None:
+    page = visit(f"{ADDRESS}&cell=1.1")
+    expect(page.get_by_text("The cell: ")).to_be_visible()
+    settled(page, "attention")  # what unfolds stays where its button was
+    page.get_by_role("button", name="Save", exact=True).click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="This page (HTML)").click()
+    kept = tmp_path / "kept.html"
+    kept.write_bytes(waiting.value.path().read_bytes())
+    context = browser.new_context(offline=True)
+    alone = context.new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(kept.as_uri())
+    assert {urlsplit(url).scheme for url in asked} <= {"file", "data"} and asked[0] == kept.as_uri()
+    weights = attention(open_engine(), TEXT).attentions[2][5]
+    drawing = alone.locator("figure[data-name='attention-layer2-head5'] .bx-wide svg")
+    values = drawing.locator("[data-value]").evaluate_all(
+        "all => all.map((each) => Number(each.dataset.value))"
+    )
+    assert max(values) == pytest.approx(float(weights.max()), rel=1e-6)
+    shown = drawing.bounding_box()
+    assert shown is not None and shown["width"] > 300
+    expect(alone.get_by_text(f"The cell: {weights[1, 1]:.6f}.")).to_be_visible()
+    context.close()

@@ -1,11 +1,14 @@
 """Drive a page as a visitor would, without a browser."""
 
+import json
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
+
+from tests.drawings import pictures, words
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60  # seconds; the first run in a process imports modules and loads models
@@ -31,14 +34,14 @@ class Visit:
         return "".join(str(element.proto.body) for element in self.at.get("html"))
 
     @property
+    def pictures(self) -> dict[str, str]:
+        """The markup of every picture, by the picture's name."""
+        return pictures(self.at)
+
+    @property
     def words(self) -> str:
         """The text of the site's own markup, as a browser shows it."""
-        parts: list[str] = []
-        parser = HTMLParser()
-        parser.handle_data = parts.append  # type: ignore[method-assign]
-        parser.feed(self.markup)
-        parser.close()
-        return "".join(parts)
+        return words(self.markup)
 
     @property
     def warnings(self) -> str:
@@ -52,6 +55,23 @@ class Visit:
         """Replace the text of a box."""
         self.at.text_area(key=key).set_value(text)
         return self.run()
+
+    def pick(self, name: str, value: object) -> "Visit":
+        """Click on markup that carries `data-pick`, as the bridge would report it."""
+        bridge = next(
+            each.proto
+            for each in self.at.get("bidi_component")
+            if each.proto.component_name.endswith(".bridge")
+        )
+        states = self.at._tree.get_widget_states()
+        event = {"event": "pick", "value": {"name": name, "value": value}}
+        states.widgets.add(
+            id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{bridge.id}__events",
+            json_trigger_value=json.dumps([event]),
+        )
+        self.at._run(states)
+        assert [error.value for error in self.at.exception] == []
+        return self
 
     def click(self, label: str) -> "Visit":
         """Press the button with this label."""

@@ -9,6 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
+from app.features.attention import controls
+from app.features.attention.task import attention
+from app.features.attention.task_habits import telling_head
 from app.models import Engine
 from app.streamlit_kit import components
 from bert_core import BertModel
@@ -16,6 +19,7 @@ from bert_core.analysis.head_statistics import head_statistics
 from bert_core.analysis.statistics_file import to_json
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "4_attention.py"
+PICTURES = {"attention_grid", "attention_heatmap", "attention_lines"}
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
@@ -40,7 +44,7 @@ def asked(text: str) -> AppTest:
     return at
 
 
-def drawn(at: AppTest) -> dict[str, dict[str, Any]]:
+def sent(at: AppTest) -> dict[str, dict[str, Any]]:
     """Return the data passed to each component on the page."""
     return {
         each.proto.component_name.rpartition(".")[2]: json.loads(each.proto.json)
@@ -48,25 +52,60 @@ def drawn(at: AppTest) -> dict[str, dict[str, Any]]:
     }
 
 
+def drawn(at: AppTest) -> dict[str, dict[str, Any]]:
+    """Return the data of the attention components."""
+    return {name: data for name, data in sent(at).items() if name in PICTURES}
+
+
 def markup(at: AppTest) -> str:
-    return "\n".join(element.proto.body for element in at.get("html"))
+    pictures = [data["markup"] for name, data in sent(at).items() if name == "markup"]
+    return "\n".join([*(element.proto.body for element in at.get("html")), *pictures])
 
 
-def headings(at: AppTest) -> list[str]:
-    return [header.value for header in at.header]
+def title(at: AppTest) -> str:
+    return markup(at).partition("<h2>")[2].partition("</h2>")[0]
 
 
 def choice(at: AppTest, key: str) -> Any:
-    return next(group for group in at.button_group if group.key == key)
+    return next(group for group in (*at.button_group, *at.selectbox) if group.key == key)
 
 
-def test_the_first_example_is_drawn_at_once() -> None:
+def test_the_first_example_opens_with_a_telling_head(tiny_engine: Engine) -> None:
     at = opened()
-    assert headings(at) == ["Every head", "Layer 0, head 0"]
+    text = str(examples("attention")[0].values["text"])
+    layer, head = telling_head(attention(tiny_engine, text))
+    assert title(at) == f"Layer {layer}, head {head}"
     assert set(drawn(at)) == {"attention_grid", "attention_heatmap"}
-    assert "nothing is hidden" in markup(at)
+    picture = drawn(at)["attention_heatmap"]
+    assert picture["top"] == pytest.approx(
+        float(attention(tiny_engine, text).attentions[layer][head].max())
+    )
     assert "Attention is not an explanation" in markup(at)
     assert not at.warning and not at.error
+
+
+def test_another_text_opens_with_its_own_head_unless_one_was_chosen(tiny_engine: Engine) -> None:
+    at = opened(text="the cat sat")
+    text = "the dog sat on the mat, the dog, the mat"
+    at.text_area(key="text").set_value(text).run()
+    layer, head = telling_head(attention(tiny_engine, text))
+    assert title(at) == f"Layer {layer}, head {head}"
+    other = (head + 1) % 4
+    choice(at, "head").set_value(other).run()
+    at.text_area(key="text").set_value("a bank a bank").run()
+    assert title(at) == f"Layer {layer}, head {other}"
+
+
+def test_an_example_without_a_head_opens_with_a_telling_one(tiny_engine: Engine) -> None:
+    rows = examples("attention")
+    plain = next(n for n, row in enumerate(rows) if "layer" not in row.values)
+    other = next(n for n, row in enumerate(rows) if row.values.get("layer") == 1)
+    at = opened(text="x")
+    at.button(key=f"_example_{other}").click().run()
+    assert title(at).startswith("Layer 1, ")
+    at.button(key=f"_example_{plain}").click().run()
+    layer, head = telling_head(attention(tiny_engine, str(rows[plain].values["text"])))
+    assert title(at) == f"Layer {layer}, head {head}"
 
 
 @pytest.fixture
@@ -81,43 +120,56 @@ def known_habits(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-def test_what_a_head_usually_does_stands_beside_what_it_does_here(known_habits: Path) -> None:
-    at = opened(text="the cat sat.", layer="1", head="2")
-    assert headings(at) == ["Every head", "Layer 1, head 2", "What this head usually does"]
-    drawn = markup(at)
-    assert "<strong>Previous token</strong>" in drawn and "Means over 2 texts" in drawn
-    assert drawn.count('data-label="usually"') == drawn.count('data-label="in this text"') == 8
-    choice(at, "head").set_value(-1).run()
-    assert "What these heads usually do" in headings(at)
+def test_what_a_head_usually_does_is_beside_what_it_does_here(known_habits: Path) -> None:
+    at = opened(text="the cat sat.", layer="1", head="2", tab="All heads")
+    assert title(at) == "Layer 1, head 2"
+    words = markup(at)
+    assert "<strong>Previous token</strong>" in words and "Means over 2 texts" in words
+    assert words.count('data-label="usually"') == words.count('data-label="in this text"') == 8
+    table = next(frame.value for frame in at.dataframe if "here" in frame.value)
+    assert len(table) == 8 and sorted(table["rank"]) == [*range(1, 9)]
     (known_habits / "head-statistics.json").unlink()
-    assert "What these heads usually do" in headings(at.run())  # the file was already read
+    assert "Means over 2 texts" in markup(at.run())  # the file was already read
+
+
+def test_a_ranking_by_another_measure(tiny_engine: Engine) -> None:
+    at = opened(text="the cat sat on the mat", tab="All heads", by="attention to the next piece")
+    table = next(frame.value for frame in at.dataframe if "here" in frame.value)
+    statistics = attention(tiny_engine, "the cat sat on the mat").statistics
+    assert table["attention to the next piece"].tolist() == pytest.approx(
+        sorted(statistics.to_next.reshape(-1), reverse=True), abs=1e-4
+    )
 
 
 def test_damaged_habits_stop_only_their_own_part(known_habits: Path) -> None:
     (known_habits / "head-statistics.json").write_text("[]", encoding="utf-8")
     at = AppTest.from_file(str(PAGE), default_timeout=60).run()
-    assert headings(at) == ["Every head", "Layer 0, head 0"]
+    assert title(at).startswith("Layer")
     assert "damaged" in at.error[0].value and str(known_habits) not in at.error[0].value
+    assert set(drawn(at)) == {"attention_grid", "attention_heatmap"}
     assert "Attention is not an explanation" in markup(at)
 
 
 def test_the_address_sets_every_control() -> None:
     at = opened(
         text="the cat", text_pair="sat", layer="1", head="3", view="Lines", part="A to B",
-        renormalise="true", scale="own peak", palette="cividis", floor="0.2",
+        renormalise="true", scale="0 to 1", floor="0.2", top="50", log="true", words="true",
     )  # fmt: skip
-    assert headings(at) == ["Every head", "Layer 1, head 3", "Between the two texts"]
+    assert title(at) == "Layer 1, head 3"
     lines = drawn(at)["attention_lines"]
     assert lines["rows"] == ["the", "cat"] and lines["columns"] == ["sat"]
-    assert lines["active"] == [3] and lines["layer"] == 1
+    assert lines["active"] == [3] and lines["said"] == "Layer 1, "
     assert at.slider(key="floor").value == 0.2
     assert "Only A to B is shown" in markup(at) and "divided by its sum" in markup(at)
-    assert drawn(at)["attention_grid"]["common"] is False
+    assert "among the top 50 %" in markup(at) and "Words: attention" in markup(at)
+    grid = drawn(at)["attention_grid"]
+    assert grid["common"] is True and grid["log"] is True
 
 
 def test_an_address_with_nonsense_falls_back_to_the_defaults() -> None:
-    at = opened(layer="77", head="x", view="<b>", part="C to D", floor="9", palette="red")
-    assert headings(at) == ["Every head", "Layer 0, head 0"]
+    at = opened(layer="77", head="x", view="<b>", part="C to D", floor="9", heads="9.9", cell="a.b")
+    assert title(at) == "Layer 0, head 0"
+    assert drawn(at)["attention_heatmap"]["cell"] is None
     assert not at.warning and not at.error
 
 
@@ -125,16 +177,76 @@ def test_choosing_a_head_and_the_mean() -> None:
     at = opened(text="the cat sat")
     choice(at, "layer").set_value(1).run()
     choice(at, "head").set_value(2).run()
-    assert "Layer 1, head 2" in headings(at)
-    assert drawn(at)["attention_grid"]["chosen"] == {"layer": 1, "head": 2}
+    assert title(at) == "Layer 1, head 2"
+    assert drawn(at)["attention_grid"]["chosen"] == [6]
     choice(at, "head").set_value(-1).run()
-    assert "Layer 1, mean over its 4 heads" in headings(at)
-    assert drawn(at)["attention_grid"]["chosen"] == {"layer": 1, "head": None}
+    assert title(at) == "Layer 1, mean of its 4 heads"
+    assert drawn(at)["attention_grid"]["chosen"] == [4, 5, 6, 7]
+
+
+def test_any_heads_of_the_address_are_combined(tiny_engine: Engine) -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.query_params["text"] = "the cat sat"
+    at.query_params["heads"] = ["0.1", "1.3"]
+    at.query_params["how"] = "largest"
+    at.query_params["cell"] = "1.1"
+    at.run()
+    assert title(at) == "Largest of heads 0.1, 1.3"
+    result = attention(tiny_engine, "the cat sat")
+    largest = max(result.attentions[0][1].max(), result.attentions[1][3].max())
+    picture = drawn(at)["attention_heatmap"]
+    assert picture["top"] == pytest.approx(float(largest))
+    assert drawn(at)["attention_grid"]["chosen"] == [1, 7]
+    assert "Several heads are combined" in markup(at)
+    at.multiselect(key="heads").set_value([]).run()
+    assert title(at).startswith("Layer")
+
+
+@pytest.mark.parametrize(
+    ("picks", "heads"),
+    [
+        ([(1, 2, 0)], ()),
+        ([(1, 2, 0), (0, 3, 1)], ("1.2", "0.3")),
+        ([(1, 2, 0), (0, 3, 1), (1, 2, 1)], ("0.3",)),
+        ([(1, 2, 0), (0, 3, 1), (1, 1, 0)], ()),
+    ],
+)
+def test_clicks_in_the_grid_choose_and_shift_combines(
+    picks: list[tuple[int, int, int]],
+    heads: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state: dict[str, Any] = {}
+    monkeypatch.setattr("streamlit.session_state", state)
+    for layer, head, more in picks:
+        controls.take_head(layer, head, more)
+    assert tuple(state["heads"]) == heads
+    plain = [pick for pick in picks if not pick[2]][-1]
+    assert (state["layer"], state["head"]) == plain[:2]
+
+
+def test_the_pinned_cell_of_the_address_is_computed_step_by_step(tiny_engine: Engine) -> None:
+    at = opened(text="the cat sat", layer="1", head="2", cell="2.3")
+    assert drawn(at)["attention_heatmap"]["cell"] == [2, 3]
+    value = attention(tiny_engine, "the cat sat").attentions[1][2, 2, 3]
+    assert f"The cell: {value:.6f}." in markup(at)
+    assert 'data-at="0.2"' in markup(at) and 'data-at="0.3"' in markup(at)
+    assert "Click a cell" in markup(opened(text="the cat sat", cell="2.99"))
+
+
+@pytest.mark.parametrize(("row", "column", "kept"), [(2, 3, "2.3"), (-1, -1, None)])
+def test_a_pinned_cell_goes_into_the_address(
+    row: int, column: int, kept: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"cell": "1.1"}
+    monkeypatch.setattr("streamlit.query_params", address)
+    controls.take_cell(row, column)
+    assert address.get("cell") == kept
 
 
 def test_hiding_special_tokens_offers_to_scale_what_is_left() -> None:
     at = opened(text="the cat sat")
-    assert [toggle.key for toggle in at.toggle] == ["special"]
+    assert "renormalise" not in [toggle.key for toggle in at.toggle]
     at.toggle(key="special").set_value(False).run()
     assert drawn(at)["attention_heatmap"]["rows"][0] == "the"
     assert "add up to less than 1" in markup(at)
@@ -142,26 +254,44 @@ def test_hiding_special_tokens_offers_to_scale_what_is_left() -> None:
     assert "divided by its sum" in markup(at)
 
 
+def test_words_are_shown_as_typed() -> None:
+    at = opened(text="Playing the cat", words="true")
+    assert drawn(at)["attention_heatmap"]["rows"] == ["[CLS]", "Playing", "the", "cat", "[SEP]"]
+    assert "attention from them is averaged" in markup(at)
+
+
 def test_parts_are_offered_for_two_texts_only() -> None:
     single = opened(text="the cat")
     assert "part" not in [group.key for group in single.button_group]
-    pair = opened(text="the cat", text_pair="sat on")
+    pair = opened(text="the cat", text_pair="sat on", tab="Two texts")
     assert "part" in [group.key for group in pair.button_group]
-    table = next(f.value for f in pair.dataframe if "from" in f.value)
-    assert table.drop(columns="from").sum(axis=1).tolist() == pytest.approx([1, 1, 1], abs=1e-3)
+    assert "The first text (A) looks" in markup(pair)
 
 
 def test_a_part_in_the_address_of_a_single_text_shows_everything() -> None:
     at = opened(text="the cat", part="A to B")
-    assert "nothing is hidden" in markup(at)
+    assert len(drawn(at)["attention_heatmap"]["rows"]) == 4
+
+
+@pytest.mark.parametrize("which", ["Heat map", "Every head", "Lines"])
+def test_every_picture_can_be_saved(which: str) -> None:
+    at = opened(text="the cat sat", tab="Files", file=which)
+    words = markup(at)
+    for kind in ("svg", "png", "csv", "json"):
+        assert f'data-save="{kind}"' in words
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert [label for label in labels if "Matrix" in label or label == "LaTeX"] == [
+        "Matrix (CSV)", "Matrix (JSON)", "LaTeX",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("number", range(len(examples("attention"))))
 def test_every_example_is_drawn(number: int) -> None:
     at = opened(text="x")
     at.button(key=f"_example_{number}").click().run()
-    assert at.text_area(key="text").value == examples("attention")[number].values["text"]
-    assert examples("attention")[number].note
+    row = examples("attention")[number]
+    assert at.text_area(key="text").value == row.values["text"]
+    assert row.note
     assert not at.exception and not at.error
     assert {"attention_grid", "attention_heatmap"} <= set(drawn(at))
 
@@ -182,35 +312,15 @@ def test_nasty_texts_reach_the_components_as_data_only(nasty: str) -> None:
         assert "<script" not in element.proto.html_content + element.proto.js_content
 
 
-def test_a_long_text_is_cut_stacked_and_pooled() -> None:
+def test_a_long_text_is_cut_and_pooled() -> None:
     at = asked("the cat sat " * 30)
     assert "92 tokens are too many" in markup(at)
     assert len(drawn(at)["attention_lines"]["rows"]) == 48
-    assert "too long for one pixel" in markup(at)
-
-
-def test_every_picture_has_words_and_a_table() -> None:
-    at = opened(text="the cat", text_pair="sat", view="Lines")
-    titles = [expander.label for expander in at.expander]
-    assert titles == [
-        "Every head in numbers",
-        "The lines as a table",
-        "All of the numbers as a table",
-        "The same as a table",
-        "About this model",
-    ]
-    assert all(frame.proto.alt for frame in at.dataframe)
-    assert drawn(at)["attention_grid"]["label"].startswith("2 layers (rows) of 4 heads")
-
-
-def test_layers_and_heads_say_where_they_count_from() -> None:
-    at = opened()
-    assert choice(at, "layer").label == "Layer, counted from 0"
-    assert choice(at, "head").label == "Head, counted from 0"
+    assert "32 × 32 blocks" in markup(at)
 
 
 @pytest.mark.parametrize(
-    ("sent", "taken"),
+    ("told", "taken"),
     [
         ({"pick": {"layer": 1, "head": 3}}, {"layer": 1, "head": 3}),
         ({"pick": {"layer": 1}}, {}),
@@ -223,19 +333,22 @@ def test_layers_and_heads_say_where_they_count_from() -> None:
     ],
 )
 def test_a_pick_is_taken_only_when_it_is_whole_numbers(
-    sent: object, taken: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    told: object, taken: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state: dict[str, object] = {"grid": sent}
+    state: dict[str, object] = {"grid": told}
     monkeypatch.setattr("streamlit.session_state", state)
-    components._take("grid", ("layer", "head"))
+    components._take("grid", ("layer", "head"), state.update)
     state.pop("grid")
     assert state == taken
 
 
 def test_a_head_that_this_model_lacks_is_forgotten() -> None:
-    at = opened(text="the cat")
-    at.session_state["layer"] = 11
-    at.session_state["head"] = 99
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.session_state["text"] = "the cat"
+    at.session_state["layer"], at.session_state["head"] = 11, 99
+    at.session_state["heads"] = ["0.1", "11.3"]
     at.run()
     assert not at.exception and not at.error
-    assert headings(at) == ["Every head", "Layer 0, head 0"]
+    assert title(at) == "Layer 0, head 1"
+    at.multiselect(key="heads").set_value([]).run()
+    assert title(at) == "Layer 0, head 0"

@@ -1,132 +1,235 @@
 """Test the fill-mask page by driving it as a visitor would."""
 
-import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import streamlit as st
 import torch
 
 from app.catalog import examples
 from app.features.fill_mask.task import fill_mask
+from app.features.fill_mask.task_surprise import surprise
+from app.features.fill_mask.task_together import fill_together
 from app.models import Engine
 from bert_core import BertForPreTraining
 from bert_core.bundled import bundled_names
 from tests.conftest import save_tiny
+from tests.drawings import elements
 
 PAGE = "pages/2_fill_mask.py"
 
 
-def charts(page) -> list[dict]:
-    """Return the bars of every chart on the page."""
-    return [json.loads(chart.proto.spec)["data"][0] for chart in page.at.get("plotly_chart")]
+def gaps(page: Any) -> list[str]:
+    """Return the pictures of the candidates, one per mask."""
+    named = page.pictures.items()
+    return [markup for name, markup in named if re.fullmatch(r"fill-mask-\d+", name)]
 
 
-def pick(page, number: int):
-    """Choose a word to hide."""
-    page.at.button_group(key="_hide").set_value(number)
-    return page.run()
+def numbers(markup: str) -> list[float]:
+    """Return the numbers of a picture's table that are saved with eight digits."""
+    cells = (each.attributes.get("data-value", "") for each in elements(markup, "td"))
+    return [float(value) for value in cells if "." in value or "e" in value]
 
 
-def test_the_page_opens_with_an_answer(visit: Callable) -> None:
+def test_the_page_opens_with_an_answer_and_nothing_below_it(visit: Callable) -> None:
     page = visit(PAGE)
-    assert page.at.title[0].value == "Fill-mask"
-    assert len(charts(page)) == 1
+    assert "<h1>Fill-mask</h1>" in page.markup
+    assert list(page.pictures) == ["fill-mask-1"]
     assert "bx-filled" in page.markup
     assert page.warnings == page.errors == ""
 
 
 @pytest.mark.parametrize("example", examples("fill_mask"), ids=lambda row: row.label)
-def test_every_example_has_a_mask_and_an_answer(visit: Callable, example) -> None:
-    page = visit(PAGE).click(example.label)
-    assert len(charts(page)) == str(example.values["text"]).count("[MASK]") > 0
+def test_every_example_has_a_mask_and_an_answer(visit: Callable, example: Any) -> None:
+    page = visit(PAGE)
+    page.at.button(key=f"_example_{examples('fill_mask').index(example)}").click()
+    page.run()
+    assert len(gaps(page)) == str(example.values["text"]).count("[MASK]") > 0
     assert page.at.text_input(key="word").value == example.values.get("word", "")
-    assert page.errors == ""
+    assert ("fill-mask-pair-1" in page.pictures) == ("pair" in example.values)
+    assert page.errors == page.warnings == ""
 
 
-def test_the_chart_holds_the_tasks_own_numbers(visit: Callable, tiny_engine: Engine) -> None:
+def test_the_picture_holds_the_tasks_own_numbers(visit: Callable, tiny_engine: Engine) -> None:
     page = visit(PAGE, text="the [MASK] sat", k="4")
     slot = fill_mask(tiny_engine, "the [MASK] sat", top_k=4).slots[0]
-    assert charts(page)[0]["x"] == pytest.approx([c.probability for c in slot.candidates])
-    assert page.at.get("plotly_chart")[0].proto.alt
+    assert numbers(gaps(page)[0]) == pytest.approx([c.probability for c in slot.candidates])
 
 
-def test_every_chart_has_a_text_alternative_and_a_table(visit: Callable) -> None:
+def test_every_picture_has_a_text_alternative_and_a_table(visit: Callable) -> None:
     page = visit(PAGE, text="the [MASK] sat on the [MASK]")
-    drawn = page.at.get("plotly_chart")
-    assert len(drawn) == 2
-    assert all("most probable first" in chart.proto.alt for chart in drawn)
-    assert len(page.at.dataframe) == 2
-    assert len(page.at.dataframe[0].value) == 5
+    assert len(gaps(page)) == 2
+    for markup in gaps(page):
+        assert "most probable first" in markup
+        assert len(numbers(markup)) == 5
+    assert "with the others still hidden" in page.words
 
 
 def test_a_click_hides_the_word_at_that_place_only(visit: Callable) -> None:
-    page = pick(visit(PAGE, text="the cat saw the cat"), 4)
+    page = visit(PAGE, text="the cat saw the cat").pick("hide", 4)
     assert page.at.text_area(key="text").value == "the cat saw the [MASK]"
-    assert len(charts(page)) == 1
-    pick(page, 0)
+    assert len(gaps(page)) == 1
+    page.pick("hide", 0)
     assert page.at.text_area(key="text").value == "[MASK] cat saw the [MASK]"
-    assert len(charts(page)) == 2
+    assert len(gaps(page)) == 2
+
+
+@pytest.mark.parametrize("value", [99, -1, "0", 1.5, None])
+def test_a_number_that_no_browser_of_ours_sends_does_nothing(visit: Callable, value: Any) -> None:
+    page = visit(PAGE, text="the cat [MASK]")
+    for name in ("hide", "attend", "other"):
+        page.pick(name, value)
+    assert page.at.text_area(key="text").value == "the cat [MASK]"
+    assert page.errors == ""
 
 
 def test_a_hidden_word_can_be_brought_back(visit: Callable) -> None:
-    page = pick(visit(PAGE, text="the cat [MASK]"), 1)
-    page.click("Bring the last word back")
+    page = visit(PAGE, text="the cat [MASK]").pick("hide", 1)
+    page.click("Restore the last word")
     assert page.at.text_area(key="text").value == "the cat [MASK]"
 
 
 def test_a_text_that_was_changed_since_is_not_taken_back(visit: Callable) -> None:
-    page = pick(visit(PAGE, text="the cat [MASK]"), 1)
-    assert "Bring the last word back" in [button.label for button in page.at.button]
+    page = visit(PAGE, text="the cat [MASK]").pick("hide", 1)
+    assert "Restore the last word" in [button.label for button in page.at.button]
     page.type("a dog [MASK]")
-    assert "Bring the last word back" not in [button.label for button in page.at.button]
+    assert "Restore the last word" not in [button.label for button in page.at.button]
 
 
-def test_a_text_without_a_mask_gets_an_offer_that_works(visit: Callable) -> None:
+def test_a_filled_gap_opens_the_attention_page_on_its_row(visit: Callable) -> None:
+    page = visit("app.py")
+    page.at.switch_page(PAGE).run()
+    page.type("the ___ sat on [MASK]")
+    assert 'data-pick="attend"' in page.markup
+    states = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            st, "switch_page", lambda page, query_params: states.append((page, query_params))
+        )
+        page.pick("attend", 1)
+    assert states == [("pages/4_attention.py", {"row": "5", "cell": "5.5"})]
+    texts = page.at.session_state["_texts"]
+    assert texts["attention", "text"] == "the [MASK] sat on [MASK]"
+
+
+def test_a_page_alone_offers_no_other_page(visit: Callable) -> None:
+    assert 'data-pick="attend"' not in visit(PAGE).markup
+
+
+def test_other_signs_of_a_gap_are_understood_and_named(visit: Callable) -> None:
+    page = visit(PAGE, text="the ___ sat on <mask>")
+    assert len(gaps(page)) == 2
+    assert "Read as [MASK]: ___, <mask>." in page.words
+    page.pick("hide", 0)
+    assert page.at.text_area(key="text").value == "[MASK] [MASK] sat on [MASK]"
+
+
+def test_a_text_without_a_mask_shows_how_expected_its_words_are(
+    visit: Callable, tiny_engine: Engine
+) -> None:
     page = visit(PAGE).type("the cat sat.")
-    assert "Nothing is hidden" in page.at.info[0].value
-    assert charts(page) == []
+    assert list(page.pictures) == ["fill-mask-surprise"]
+    found = surprise(tiny_engine, fill_mask(tiny_engine, "the cat sat."))
+    shown = numbers(page.pictures["fill-mask-surprise"])
+    assert shown[::3] == pytest.approx([each.probability for each in found.pieces])
     page.click("Put [MASK] at the end")
     assert page.at.text_area(key="text").value == "the cat sat [MASK]."
-    assert len(charts(page)) == 1
+    assert len(gaps(page)) == 1
+
+
+def test_only_the_open_tab_is_computed(visit: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = []
+    score = Engine.score_rows
+    monkeypatch.setattr(
+        Engine, "score_rows", lambda self, ids, at: rows.append(len(ids)) or score(self, ids, at)
+    )
+    visit(PAGE, text="the [MASK] sat [MASK]")
+    assert rows == []
+    page = visit(PAGE, text="the [MASK] sat [MASK]", tab="Odd word")
+    assert rows == [2] and "fill-mask-surprise" in page.pictures
+    page = visit(PAGE, text="the [MASK] sat [MASK]", tab="Gaps together")
+    assert rows == [2, 1, 10] and "fill-mask-together" in page.pictures
+    page = visit(PAGE, text="the [MASK] sat [MASK]", pair="the/a")
+    assert rows[3:] == [1] * 4 and "fill-mask-pair-2" in page.pictures
+
+
+def test_the_tabs_take_their_settings_from_the_address(
+    visit: Callable, tiny_engine: Engine
+) -> None:
+    page = visit(
+        PAGE, text="the [MASK] sat [MASK]", tab="Gaps together", pieces="2", order="Surest first"
+    )
+    found = fill_mask(tiny_engine, "the [MASK] sat [MASK]")
+    best = fill_together(tiny_engine, found, most=2, order="certain").fillings
+    shown = numbers(page.pictures["fill-mask-together"])
+    assert shown[1::2] == pytest.approx([each.per_piece for each in best])
+
+
+def test_what_costs_much_is_computed_on_demand(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "the cat sat on the mat " * 7 + "[MASK] [MASK]"
+    page = visit(PAGE, text=long, tab="Gaps together", pieces="4")
+    assert "fill-mask-together" not in page.pictures
+    button = next(each for each in page.at.button if each.label.startswith("Search"))
+    assert "tokens" in button.label
+    page.click(button.label)
+    assert "fill-mask-together" in page.pictures
+
+
+def test_a_tab_that_cannot_answer_says_why_and_the_rest_stays(visit: Callable) -> None:
+    page = visit(PAGE, text="the [MASK] sat", pair="he / she")
+    assert "neither" in page.warnings and len(gaps(page)) == 1
+    assert len(page.at.code) == 1
 
 
 def test_a_named_word_is_ranked(visit: Callable) -> None:
     page = visit(PAGE, text="the [MASK] sat", word="cat", k="1")
     assert "cat has" in page.words
-    assert len(charts(page)[0]["x"]) in {1, 2}
+    assert len(numbers(gaps(page)[0])) in {1, 2}
 
 
-@pytest.mark.parametrize(("word", "told"), [("playing", "2 pieces"), ("Ω", "cannot spell")])
-def test_a_word_that_fits_no_mask_gets_a_sentence(visit: Callable, word: str, told: str) -> None:
-    page = visit(PAGE, text="the [MASK] sat", word=word)
-    assert told in page.warnings
-    assert len(charts(page)) == 1
+def test_a_word_of_several_pieces_gets_a_wider_gap(visit: Callable) -> None:
+    page = visit(PAGE, text="the [MASK] sat", word="playing")
+    assert "play ##ing has" in page.words and "if the gap has 2 masks" in page.words
+    assert page.warnings == ""
 
 
-def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
-    page = visit(PAGE, word=nasty[:80]).type(nasty)
+def test_a_word_that_fits_no_gap_gets_a_sentence(visit: Callable) -> None:
+    page = visit(PAGE, text="the [MASK] sat", word="Ω")
+    assert "cannot spell" in page.warnings
+    assert len(gaps(page)) == 1
+
+
+@pytest.mark.parametrize("tab", ["Swap a word", "Odd word", "Gaps together"])
+def test_nasty_texts_never_become_markup(visit: Callable, nasty: str, tab: str) -> None:
+    page = visit(PAGE, word=nasty[:80], pair=f"{nasty[:20]} / x", tab=tab).type(nasty)
     assert page.errors == ""
-    assert "<script" not in page.markup
-    assert "<img" not in page.markup
-    labels = [option.content for option in page.at.button_group(key="_hide").proto.options]
-    assert not any("](" in label and "\\]" not in label for label in labels)
+    everything = page.markup + "".join(page.pictures.values())
+    assert "<script" not in everything
+    assert "<img" not in everything
 
 
 def test_an_empty_text_gets_a_friendly_word(visit: Callable) -> None:
     page = visit(PAGE).type("")
     assert "empty" in page.warnings
-    assert charts(page) == []
+    assert page.pictures == {}
     assert "SHA-256" in page.words
 
 
 def test_a_text_longer_than_the_model_is_answered_and_the_page_says_how(visit: Callable) -> None:
     page = visit(PAGE).type("the cat sat " * 60 + "on the [MASK] " + "dog " * 60)
-    assert len(charts(page)) == 1
+    assert len(gaps(page)) == 1
     assert "reads 48 at once" in page.words
-    assert "Words 122 to 241 of 243." in " ".join(c.value for c in page.at.caption)
-    pick(page, 119)
-    assert page.at.text_area(key="text").value.endswith("dog [MASK] dog ")
+    hidden = [
+        int(each.attributes["data-value"]) for each in elements(page.markup, "span", "bx-word")
+    ]
+    assert hidden == [number for number in range(122, 242) if number != 182]
+    page.pick("hide", 241)
+    assert page.at.text_area(key="text").value.endswith("[MASK] dog ")
 
 
 def test_too_many_masks_are_refused_with_numbers(visit: Callable) -> None:
@@ -155,11 +258,12 @@ def test_an_untrained_head_is_announced_before_any_number(
     page = visit(PAGE)
     assert "no trained weights" in page.words
     assert "noise" in page.words
-    assert len(page.at.get("plotly_chart")) == 0
+    assert page.pictures == {}
     page = visit(PAGE, noise="true")
-    first = next(e for e in page.at.main if e.type == "html" and "bx-untrained" in e.proto.body)
-    kinds = [element.type for element in page.at.main]
-    assert kinds.index("plotly_chart") > list(page.at.main).index(first)
+    drawn = list(page.at.main)
+    warned = next(e for e in drawn if e.type == "html" and "bx-untrained" in e.proto.body)
+    shown = next(e for e in drawn if e.type == "bidi_component" and "<figure" in e.proto.json)
+    assert drawn.index(shown) > drawn.index(warned)
 
 
 def test_a_model_that_is_not_there_is_told_and_nothing_else_is_drawn(
@@ -182,7 +286,7 @@ def test_a_model_whose_weights_are_no_numbers_is_told_and_nothing_else_is_drawn(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
     page = visit(PAGE, text="the [MASK] sat")
     assert "cls.predictions.transform.dense.bias (1 of 32 values)" in page.errors.replace("\\", "")
-    assert "nan" not in page.words and len(page.at.text_area) == 0
+    assert page.pictures == {} and len(page.at.text_area) == 0
 
 
 @pytest.mark.skipif(
@@ -195,6 +299,6 @@ def test_the_bundled_model_gives_sensible_answers(
     page = visit(PAGE, text="He wrote a [MASK] to his mother every week.")
     assert "no trained weights" not in page.words
     assert "comes with the program" in page.words
-    frame = page.at.dataframe[0].value
-    assert "letter" in set(frame["piece"])
-    assert frame["probability"].iloc[0] > 0.05
+    (markup,) = gaps(page)
+    assert "letter" in [each.text for each in elements(markup, "td")]
+    assert numbers(markup)[0] > 0.05

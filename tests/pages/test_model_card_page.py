@@ -5,21 +5,27 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.features.model_card.task import model_card
+from app.features.model_card.view import kept, snippet
+from app.models import Engine
 from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled.figures import Figure, write_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
 from bert_core.verification import write_verification
 from tests.conftest import NASTY
+from tests.drawings import pictures
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "7_model_card.py"
-CURVE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><title>Loss of the tiny one</title>'
-    '<path d="M0 0L9 9"/></svg>'
-)
+CURVE = """<svg xmlns="http://www.w3.org/2000/svg"><title>Loss of the tiny one</title>
+<line y1="300"/><text text-anchor="end">0</text><line y1="100"/><text text-anchor="end">4</text>
+<text x="60" text-anchor="middle">0</text><text x="660" text-anchor="middle">300</text>
+<text x="5" text-anchor="middle">step</text><text>loss</text>
+<polyline points="60,100 660,250"/><line/><text>masked</text></svg>"""
 CARD = """---
 license: cc0-1.0
 ---
@@ -99,38 +105,46 @@ def press(at: AppTest, label: str = "Verify this model") -> AppTest:
     return checked(at)
 
 
-def headings(at: AppTest) -> list[str]:
-    return [header.value for header in at.header]
-
-
-def test_everything_that_lies_beside_the_weights_is_shown(whole: Path) -> None:
+def test_the_page_opens_with_what_the_model_is_its_figures_and_the_button(whole: Path) -> None:
     at = opened()
     assert not at.error and not at.warning
-    assert headings(at) == [
-        "What it is",
-        "How well it does",
-        "Verify this model",
-        "Where its heads look",
-        "What it takes for granted",
-        "How it learned",
-        "The card in its makers' words",
-    ]
-    assert [each.label for each in at.expander] == [
-        "The same as a table",
-        "Every head in numbers",
-        "The same as a table",
-        "Data",
-        "Limits",
-        "About this model",
-    ]
-    assert "Loss of the tiny one" in markup(at)
     assert "2 layers × 4 heads, 32 wide" in words(at)
-    assert "✓ Labels of words: trained." in words(at)
-    assert "✗ Labels of texts: not in this checkpoint" in words(at)
+    assert "Verify this model" in [button.label for button in at.button]
+    assert list(pictures(at)) == ["figures"]
     assert str(whole) not in markup(at)
 
 
-def test_every_figure_stands_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
+@pytest.mark.parametrize(
+    ("tab", "said"),
+    [
+        ("Calibration", "Hidden words 1 (not fitted)"),
+        ("Leanings", "In a sentence about an occupation"),
+        ("Limits", "It knows nothing ."),
+        ("Training", ""),
+        ("Heads", "Means over 100 texts"),
+        ("Trained for", "✓ Labels of words: trained."),
+        ("Trained for", "✓ Hidden words: trained."),
+        ("Verification", "All files are read again and hashed"),
+        ("Card text", "The file README.md beside the weights"),
+    ],
+)
+def test_everything_beside_the_weights_has_its_tab(whole: Path, tab: str, said: str) -> None:
+    at = opened(tab=tab)
+    assert not at.error and not at.warning
+    assert said in words(at)
+    assert str(whole) not in markup(at)
+
+
+def test_tabs_have_their_pictures_and_sections(whole: Path) -> None:
+    assert "Loss of the tiny one" in pictures(opened(tab="Training"))["curve-1"]
+    assert "leanings" in pictures(opened(tab="Leanings"))
+    assert pictures(opened(tab="Calibration")) == {}  # none of the figures is a calibration error
+    folds = [each.label for each in opened(tab="Card text").expander]
+    assert {"Data", "Limits"} <= set(folds)
+    assert "Data" in [each.label for each in opened(tab="Training").expander]
+
+
+def test_every_figure_is_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
     said = words(opened()).replace("\u00a0", " ")
     assert "words some texts 39.0 % 38.0–40.0 % 17,613 40.0 % 50.0 % ✗ floor not reached" in said
     assert "70.0 % 60.0–80.0 % 90 62.0 % 74.0 % ✓ floor reached, goal not" in said
@@ -139,33 +153,30 @@ def test_every_figure_stands_beside_floor_and_goal_with_a_sign(whole: Path) -> N
     assert "at most 4.0 % – ✓ floor reached" in said
     assert "extra &lt;b&gt;own&lt;/b&gt; 50.0 %" in said
     assert "– – – nothing was set" in said
+    assert "4 of 5 floors reached" in said
 
 
-def test_figures_have_a_chart_with_words_and_a_table(whole: Path) -> None:
-    at = opened()
-    chart = at.get("plotly_chart")[0].proto
-    assert chart.alt == (
-        "6 figures as dots with their 95 % intervals: 2 have reached the goal, 2 have reached the "
+def test_figures_have_a_picture_with_words_and_a_table(whole: Path) -> None:
+    shown = pictures(opened())["figures"]
+    assert (
+        "6 figures as bars with their 95 % intervals: 2 have reached the goal, 2 have reached the "
         "floor only, 1 has not reached what was set, 1 has nothing to reach."
-    )
-    frame = at.dataframe[0].value
-    assert frame["share"].tolist() == [0.39, 0.7, 0.985, 0.5, 0.03, 0.5]
-    assert frame["cases"].tolist() == [figure.cases for figure in FIGURES]
-    assert all(table.proto.alt for table in at.dataframe)
-    assert all(drawn.proto.alt for drawn in at.get("plotly_chart"))
-    labels = [button.label for button in at.get("download_button")]
-    assert "Save these figures (CSV)" in labels and "Save these numbers (CSV)" in labels
+    ) in shown
+    table = shown.partition("<tbody>")[2]
+    shares = [row.split("<td")[3] for row in table.split("<tr>")[1:]]
+    found = [float(re.search(r'data-value="(.*?)"', cell)[1]) for cell in shares]  # type: ignore[index]
+    assert found == [0.39, 0.7, 0.985, 0.5, 0.03, 0.5]
 
 
 def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
     (whole / "README.md").write_text(
         CARD + "\n".join(f"## {text}\n{text}\n" for text in NASTY.values()), encoding="utf-8"
     )
-    at = opened()
+    at = opened(tab="Card text")
     found = markup(at)
     assert "<script" not in found and "elsewhere.example/cat.png" not in found
     assert "<a " not in found and "onerror=" not in re.sub(r">[^<]*<", "><", found)
-    assert set(re.findall(r'\bsrc="(.{26})', found)) == {"data:image/svg+xml;base64,"}
+    assert "src=" not in re.sub(r">[^<]*<", "><", found)
     assert "[a picture, not loaded: A cat]" in found
     labels = " ".join(each.label for each in at.expander)
     assert "![" not in labels.replace("\\!", "").replace("\\[", "")
@@ -173,12 +184,12 @@ def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
 
 def test_a_card_beyond_all_measure_is_shown_in_part_and_that_is_said(whole: Path) -> None:
     (whole / "README.md").write_text("# long\n" + "word \n" * 40_000, encoding="utf-8")
-    said = words(opened())
-    assert "It has 240,007 bytes, of which only the beginning is shown" in said
+    said = words(opened(tab="Card text"))
+    assert "It has 240,007 bytes; only the beginning is shown" in said
 
 
 def test_sound_files_are_verified_in_words_and_sign(whole: Path) -> None:
-    at = press(opened())
+    at = press(opened(tab="Verification"))
     said = words(at)
     assert "✓ Verified: the files are what they should be." in said
     assert "files are the same to the bit, 10 stored texts give the same tokens" in said
@@ -192,7 +203,7 @@ def test_a_verdict_stays_while_something_else_is_chosen_and_goes_with_the_model(
     whole: Path, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
-    at = press(opened())
+    at = press(opened(tab="Heads"))
     choice = next(group for group in at.button_group if group.key == "habit")
     choice.set_value("to_sep")
     assert "Verified: the files" in words(checked(at))
@@ -212,7 +223,7 @@ def flip(path: Path, at: int = -1) -> None:
 )
 def test_a_flipped_bit_turns_the_verdict_red(whole: Path, file: str) -> None:
     flip(whole / file)
-    at = press(opened())
+    at = press(opened(tab="Verification"))
     said = words(at)
     assert "✗ Not verified: whole-model is not the model that was written. 1 of" in said
     assert 'class="bx-card-verdict bx-no"' in markup(at)
@@ -228,14 +239,14 @@ def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: 
     flip(whole / "model.safetensors")
     at = press(at)
     assert "✗ Not verified" in words(at)
-    assert "Since this program loaded them they have changed" in words(at)
+    assert "They have changed since this program loaded them" in words(at)
     flip(whole / "model.safetensors")
     at = press(at)
     assert "✓ Verified" in words(at) and "Since this program" not in words(at)
 
 
 def test_a_file_that_is_gone_is_named_and_no_path_is_told(whole: Path) -> None:
-    at = opened()
+    at = opened(tab="Verification")
     (whole / "vocab.txt").unlink()
     said = words(press(at))
     assert "✗ Not verified" in said and "no such file" in said
@@ -259,14 +270,23 @@ def test_without_expectations_there_is_nothing_to_compare_with(whole: Path) -> N
     assert "Verify this model" not in [button.label for button in at.button]
 
 
+def head_map(at: AppTest) -> dict[str, Any]:
+    """Return the data of the map of all heads."""
+    found = (
+        each for each in at.get("bidi_component") if "attention_grid" in each.proto.component_name
+    )
+    data: dict[str, Any] = json.loads(next(found).proto.json)
+    return data
+
+
 def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
-    at = opened(habit="Spread", layer="1", head="3")
-    drawn = json.loads(at.get("bidi_component")[0].proto.json)
+    at = opened(tab="Heads", habit="Spread", layer="1", head="3")
+    drawn = head_map(at)
     assert drawn["layers"] == 2 and drawn["heads"] == 4 and len(drawn["notes"]) == 8
     assert all(re.fullmatch(r"Spread: \d\.\d bits", note) for note in drawn["notes"])
     assert "Means over 100 texts" in words(at)
     assert "do not belong" not in words(at)
-    frame = at.dataframe[1].value
+    frame = at.dataframe[0].value
     assert len(frame) == 8 and "Spread (bits)" in frame
 
 
@@ -277,14 +297,15 @@ def test_only_heads_that_the_model_has_are_marked(
     whole: Path, picked: tuple[int, int], marked: tuple[int, int]
 ) -> None:
     at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.query_params["tab"] = "Heads"
     at.session_state["layer"], at.session_state["head"] = picked
-    drawn = json.loads(checked(at).get("bidi_component")[0].proto.json)
-    assert (drawn["chosen"]["layer"], drawn["chosen"]["head"]) == marked
+    layer, head = marked
+    assert head_map(checked(at))["chosen"] == [layer * 4 + head]
 
 
 def test_statistics_of_other_weights_are_called_so(whole: Path) -> None:
     flip(whole / "model.safetensors")
-    assert "They were measured on other weights." in words(opened())
+    assert "They were measured on other weights." in words(opened(tab="Heads"))
 
 
 def test_a_model_with_nothing_beside_it_says_what_is_not_known(
@@ -294,15 +315,16 @@ def test_a_model_with_nothing_beside_it_says_what_is_not_known(
     shutil.copytree(untrained_folder, folder)
     (folder / "README.md").unlink()
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
-    at = opened()
-    said = words(at)
-    assert "No figures lie beside these weights" in said
-    assert "There is nothing to compare with" in said
-    assert "Where the heads of bare usually look was not measured" in said
-    assert "No card lies beside these weights" in said
-    assert "LICENCE" in said.upper() and "not stated" in said
-    assert "How it learned" not in headings(at) and "What it takes for granted" not in headings(at)
-    assert not at.error and not at.warning
+    said = {tab: words(opened(tab=tab)) for tab in ("Figures", "Heads", "Leanings", "Card text")}
+    assert "No figures are stored beside these weights" in said["Figures"]
+    assert "There is nothing to compare with" in said["Figures"]
+    assert "Where the heads of bare usually look was not measured" in said["Heads"]
+    assert "was not measured: there is no bias.json" in said["Leanings"]
+    assert "No card (a file README.md) is stored" in said["Card text"]
+    assert "LICENCE" in said["Figures"].upper() and "not stated" in said["Figures"]
+    for tab in ("Calibration", "Limits", "Training", "Trained for", "Verification"):
+        at = opened(tab=tab)
+        assert not at.error and not at.warning
 
 
 def break_figures(folder: Path) -> None:
@@ -344,6 +366,23 @@ def test_what_is_damaged_is_named_and_the_rest_is_shown(
 
 def test_damaged_statistics_stop_only_their_own_part(whole: Path) -> None:
     (whole / "head-statistics.json").write_text("{}", encoding="utf-8")
-    at = opened()
+    at = opened(tab="Heads")
     assert "head-statistics.json is damaged" in at.error[0].value
-    assert "How it learned" in headings(at)
+    assert "Verify this model" in [button.label for button in at.button]
+
+
+def test_the_snippet_prints_the_figures_and_verifies_the_model(
+    whole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = snippet("whole-model").replace("'whole-model'", repr(str(whole)))
+    exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own code
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "words some texts 0.39" and len(printed) == len(FIGURES) + 1
+    assert printed[-1].startswith("True ")
+    assert "bundled_folder('explorer-mini-uncased')" in snippet("explorer-mini-uncased")
+
+
+def test_a_kept_page_has_the_picture_the_table_and_the_card(whole: Path) -> None:
+    blocks = "".join(map(str, kept(model_card(Engine(str(whole))))))
+    assert 'data-name="figures"' in blocks and "floor reached, goal not" in blocks
+    assert "It knows <strong>nothing</strong>" in blocks and "<script" not in blocks

@@ -1,15 +1,20 @@
 """Test the entity page by driving it as a visitor would."""
 
-import json
+import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from app.catalog import examples
+from app.features.ner.controls import toggled
+from app.words.html import Html
+from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
 
 PAGE = "pages/6_ner.py"
+PIECES, WAYS, GOLD = "Pieces", "Ways of reading", "Your annotations"
 
 
 @pytest.fixture(scope="module")
@@ -24,19 +29,35 @@ def visit(tagger: Path, visit: Callable, monkeypatch: pytest.MonkeyPatch) -> Cal
     return visit
 
 
-COLUMN = {"entities": "pieces", "all_pieces": "has a say", "labels": "probability"}
+def pictures(page) -> list[str]:
+    """Return the markup of every picture on the page."""
+    return list(page.pictures.values())
 
 
-def table(page, name: str):
-    """Return the only table with this column."""
-    return next(t.value for t in page.at.dataframe if COLUMN[name] in t.value.columns)
+def drawing(page, number: int = 0) -> Drawing:
+    """Return the wide drawing of one picture."""
+    return Drawing(Html(re.findall(r"<svg.*?</svg>", pictures(page)[number], re.DOTALL)[0]))
+
+
+def rows(page, name: str) -> list[list[str]]:
+    """Return the cells of a table of the site's own markup, as text."""
+    [table] = re.findall(
+        rf'<table class="bx-numbers" data-name="{name}">(.*?)</table>', page.markup, re.DOTALL
+    )
+    found = re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in found]
+    return [[unescape(cell) for cell in row] for row in cells if row]
+
+
+def texts(page) -> list[str]:
+    return [row[0] for row in rows(page, "entities")]
 
 
 def test_the_page_opens_with_an_answer(visit: Callable) -> None:
     page = visit(PAGE)
-    assert page.at.title[0].value == "Named entities"
+    assert "<h1>Named entities</h1>" in page.markup
     assert page.warnings == page.errors == ""
-    assert "bx-ner-text" in page.markup
+    assert drawing(page).words
     assert "no trained weights" not in page.words
 
 
@@ -45,26 +66,27 @@ def test_every_example_gets_an_answer_and_its_note(visit: Callable, example) -> 
     page = visit(PAGE).click(example.label)
     assert page.at.text_area(key="text").value == example.values["text"]
     assert page.warnings == page.errors == ""
-    assert "bx-ner-text" in page.markup
-    assert len(page.at.caption) >= 2
+    assert drawing(page).words
+    assert example.note in page.words
 
 
 def test_entities_are_marked_listed_and_counted(visit: Callable) -> None:
     page = visit(PAGE, text="The cat dog sat on the River bank.")
-    assert page.markup.count('<mark class="bx-ner ') == 4  # two in the text, two in the legend
+    assert [(mark.start, mark.end) for mark in drawing(page).marks] == [(4, 11), (23, 33)]
+    assert page.markup.count('data-pick="only"') == 2
     assert "2 entities." in page.words
-    assert table(page, "entities")["text"].tolist() == ["cat dog", "River bank"]
+    assert texts(page) == ["cat dog", "River bank"]
 
 
 def test_the_aggregation_changes_the_marks(visit: Callable) -> None:
     page = visit(PAGE, text="played")
-    assert table(page, "entities")["text"].tolist() == ["played"]
+    assert texts(page) == ["played"]
     page.at.button_group(key="aggregation").set_value("simple")
     page.run()
-    assert table(page, "entities")["text"].tolist() == ["play", "ed"]
+    assert texts(page) == ["play", "ed"]
     page.at.button_group(key="aggregation").set_value("none")
     page.run()
-    assert table(page, "entities")["label"].tolist() == ["B-MISC", "B-LOC"]
+    assert [row[1] for row in rows(page, "entities")] == ["B-MISC", "B-LOC"]
     assert "labelled pieces" in page.words
 
 
@@ -72,76 +94,116 @@ def test_filter_and_threshold_hide_and_say_so(visit: Callable) -> None:
     page = visit(PAGE, text="cat, river")
     page.at.button_group(key="only").set_value(["LOC"])
     page.run()
-    assert table(page, "entities")["text"].tolist() == ["river"]
+    assert texts(page) == ["river"]
+    assert [mark.start for mark in drawing(page).marks] == [5]
     assert "1 with other labels" in page.words
     page.at.slider(key="least").set_value(1.0)
     page.run()
     assert "Nothing is left to show" in page.words
     assert "1 scored below 1.00" in page.words
+    assert drawing(page).marks == []
+
+
+def test_a_click_in_the_legend_adds_a_label_or_takes_it_away() -> None:
+    kinds = ("LOC", "ORG", "PER")
+    assert toggled(kinds, [], 2) == ["PER"]
+    assert toggled(kinds, ["PER"], 0) == ["LOC", "PER"]
+    assert toggled(kinds, ["LOC", "PER"], 0) == ["PER"]
+    assert toggled(kinds, ["PER"], -1) == toggled(kinds, ["PER"], 3) == ["PER"]
+
+
+def test_a_colour_in_the_address_is_drawn(visit: Callable) -> None:
+    page = visit(PAGE, text="cat, river", colour_PER="#123456")
+    assert page.errors == ""
+    assert page.at.color_picker(key="colour_PER").value == "#123456"
+    first, second = drawing(page).marks
+    assert first.colour == "#123456" and second.colour != "#123456"
+    page.at.color_picker(key="colour_LOC").set_value("#654321")
+    page.run()
+    assert drawing(page).marks[1].colour == "#654321"
+
+
+def test_a_colour_that_is_none_is_ignored(visit: Callable) -> None:
+    page = visit(PAGE, text="cat", colour_PER="red;background:url(x)")
+    assert page.errors == ""
+    assert "url(" not in pictures(page)[0] + page.markup
 
 
 def test_the_address_seeds_every_setting(visit: Callable) -> None:
     page = visit(
-        PAGE, text="cat river", aggregation="Average", least="0.2", only="LOC", piece="1: river"
+        PAGE,
+        text="cat river",
+        aggregation="Average",
+        least="0.2",
+        only="LOC",
+        labels="1: river",
+        tab=PIECES,
     )
     assert page.at.button_group(key="aggregation").value == "average"
     assert page.at.slider(key="least").value == 0.2
     assert page.at.button_group(key="only").value == ["LOC"]
-    assert page.at.selectbox(key="piece").value == "1: river"
-    assert table(page, "entities")["text"].tolist() == ["river"]
+    assert page.at.selectbox(key="labels").value == "1: river"
+    assert [mark.start for mark in drawing(page).marks] == [4]
 
 
 def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
-    page = visit(PAGE, aggregation="x", least="7", only="<b>", piece="-3", pieces="all")
+    page = visit(PAGE, aggregation="x", least="7", only="<b>", labels="-3", stretch="all", tab="x")
     assert page.errors == page.warnings == ""
     assert page.at.button_group(key="aggregation").value == "first"
     assert page.at.button_group(key="only").value == []
 
 
 def test_a_text_without_entities_is_answered_plainly(visit: Callable) -> None:
-    page = visit(PAGE).type("the sat on")
+    page = visit(PAGE, tab=WAYS).type("the sat on")
     assert "Nothing found." in page.words
-    assert "What came nearest" in page.words
+    assert "Closest to a name" in page.words
     assert "finds anything in this text" in page.words
 
 
 def test_an_empty_text_gets_a_friendly_word(visit: Callable) -> None:
     page = visit(PAGE).type(" ")
     assert "no piece that the model reads" in page.warnings
-    assert "SHA-256" in page.words
-    assert len(page.at.dataframe) == 0
+    assert pictures(page) == []
 
 
 def test_a_long_text_is_read_whole_and_shown_in_parts(visit: Callable) -> None:
-    page = visit(PAGE).type("the sat on " * 190 + "river bank")
+    page = visit(PAGE, tab=PIECES).type("the sat on " * 190 + "river bank")
     assert "Long text, read whole." in page.words
-    assert table(page, "entities")["text"].tolist() == ["river bank"]
-    assert table(page, "entities")["start"].tolist() == [190 * 11]
-    assert len(table(page, "all_pieces")) == 572
-    page.at.selectbox(key="pieces").set_value("pieces 480 to 571")
+    [mark] = drawing(page).marks
+    assert (mark.start, mark.end) == (190 * 11, 190 * 11 + 10)
+    page.at.selectbox(key="stretch").set_value("pieces 480 to 571")
     page.run()
-    assert page.at.selectbox(key="piece").options[-1] == "571: bank"
+    assert page.at.selectbox(key="labels").options[-1] == "571: bank"
     page.type("cat")
     assert page.errors == ""
-    assert page.at.selectbox(key="piece").value == "0: cat"
+    assert page.at.selectbox(key="labels").value == "0: cat"
 
 
-def test_the_chart_holds_the_labels_of_the_piece_picked(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat", piece="1: cat")
-    chart = page.at.get("plotly_chart")[0]
-    shares = json.loads(chart.proto.spec)["data"][0]["x"]
-    assert chart.proto.alt.startswith("Labels of piece 1, cat: B-PER")
-    row = table(page, "all_pieces").iloc[1]
-    assert max(shares) == pytest.approx(row["P(B-PER)"])
-    assert table(page, "labels")["probability"].tolist() == pytest.approx(shares)
+def test_the_bars_are_the_labels_of_the_piece_picked(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat", labels="1: cat", tab=PIECES)
+    bars = pictures(page)[1]
+    assert 'aria-label="Labels of piece 1, cat: B-PER' in bars
+    assert 'aria-pressed="true" tabindex="-1"' in page.markup
+    shares = [float(value) for value in re.findall(r'<td data-value="([\d.e-]+)"', bars)]
+    assert len(shares) == 9 and sum(shares) == pytest.approx(1, abs=1e-6)
+
+
+def test_only_the_open_tab_is_computed(visit: Callable) -> None:
+    page = visit(PAGE, text="cat played")
+    assert 'class="bx-ner-pieces"' not in page.markup and len(pictures(page)) == 1
+    page = visit(PAGE, text="cat played", tab=WAYS)
+    assert "do not agree" in page.words
+    assert {mark.framed for mark in drawing(page, 1).marks} == {True, False}
+    assert [row[0] for row in rows(page, "differences")] == ["play", "played", "ed"]
 
 
 def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
     page = visit(PAGE).type(f"{nasty} cat")
     assert page.errors == page.warnings == ""
-    assert "<script" not in page.markup
-    assert "<img" not in page.markup
-    assert table(page, "entities")["text"].tolist()[-1].endswith("cat")
+    for markup in (page.markup, *pictures(page)):
+        assert "<script" not in markup
+        assert "<img" not in markup
+    assert texts(page)[-1].endswith("cat")
 
 
 def test_a_hostile_label_stays_text(
@@ -152,8 +214,10 @@ def test_a_hostile_label_stays_text(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
     page = visit(PAGE, text="cat dog")
     assert page.errors == ""
-    assert "<img" not in page.markup
+    assert "<img" not in page.markup + "".join(pictures(page))
     labels = [option.content for option in page.at.button_group(key="only").proto.options]
+    labels += [picker.label for picker in page.at.color_picker]
+    assert len(labels) == 4
     assert not any("](" in label and "\\]" not in label for label in labels)
 
 
@@ -161,11 +225,11 @@ def test_an_untrained_head_is_announced_before_any_number(
     visit: Callable, monkeypatch: pytest.MonkeyPatch, untrained_folder: Path
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    assert "bx-caution" in visit(PAGE).markup  # shown without any number
-    page = visit(PAGE, noise="true")
+    assert pictures(visit(PAGE)) == []
+    page = visit(PAGE, noise="true", tab=PIECES)
     assert "no trained weights" in page.words
     assert "These labels have no names" in page.words
-    assert page.markup.index("bx-untrained") < page.markup.index("bx-ner")
+    assert page.markup.index('bx-untrained"') < page.markup.index('class="bx-scale"')
 
 
 def test_another_model_drops_the_labels_it_does_not_have(
@@ -176,7 +240,7 @@ def test_another_model_drops_the_labels_it_does_not_have(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
     page.run()
     assert page.errors == ""
-    assert table(page, "entities")["label"].tolist() == ["ANIMAL"]
+    assert [row[1] for row in rows(page, "entities")] == ["ANIMAL"]
 
 
 @pytest.mark.parametrize(
@@ -187,22 +251,31 @@ def test_any_number_of_labels_is_shown(
 ) -> None:
     save_tagger(tmp_path, names=names)
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
-    page = visit(PAGE, text="the cat sat")
+    page = visit(PAGE, text="the cat sat", tab=PIECES)
     assert page.errors == page.warnings == ""
     assert f"{len(names)} labels:" in page.words
     assert ("Nothing found." in page.words) == (names == ("O",))
-    assert len(table(page, "labels")) == len(names)
+    assert pictures(page)[1].count("<td data-value") == len(names)
 
 
-def test_annotations_are_compared_and_every_difference_listed(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat", gold="the\tO\ncat\tB-PER\nsat\tB-LOC")
+def test_annotations_are_compared_drawn_and_every_difference_listed(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat", gold="the\tO\ncat\tB-PER\nsat\tB-LOC", tab=GOLD)
     assert "F1 66.7 %" in page.words
-    tables = [t.value for t in page.at.dataframe if "difference" in t.value.columns]
-    assert tables[0]["annotated"].tolist() == ["sat"]
+    [row] = rows(page, "errors")
+    assert row[:3] == ["missed", "sat", "LOC"]
+    both, missed = drawing(page, 1).marks
+    assert (both.label, both.framed) == ("PER", False)
+    assert (missed.label, missed.framed) == ("LOC · you", True)
+
+
+def test_annotations_can_start_from_the_models_own_tags(visit: Callable) -> None:
+    page = visit(PAGE, text="The cat dog played", tab=GOLD).click("Start from the model's tags")
+    assert page.at.text_area(key="gold").value == "The\tO\ncat\tB-PER\ndog\tI-PER\nplayed\tB-MISC"
+    assert "F1 100.0 %" in page.words
 
 
 def test_lines_that_are_no_annotations_are_met_with_a_sentence(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat", gold="Anna met Karl")
+    page = visit(PAGE, text="the cat", gold="Anna met Karl", tab=GOLD)
     assert "Line 1 ends with 'Karl'" in page.warnings
-    assert "bx-ner-text" in page.markup
-    assert "F1" not in visit(PAGE, text="the cat").words
+    assert len(pictures(page)) == 1
+    assert "F1" not in visit(PAGE, text="the cat", tab=GOLD).words

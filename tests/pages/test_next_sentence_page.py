@@ -1,126 +1,181 @@
 """Test the next-sentence page from a visitor's point of view."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
+from app.features.next_sentence import view as view
+from app.features.next_sentence.task import next_sentence
+from app.models import Engine
+from tests.drawings import printed
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "3_next_sentence.py"
-
+PAGE = "pages/3_next_sentence.py"
 ANSWER = 'role="status"'  # the verdict's box
+PAIR = {"text": "the cat sat", "text_pair": "on the mat"}
+PARAGRAPH = "The cat sat. A dog sat on the mat. Play on!"
 
-pytestmark = pytest.mark.usefixtures("tiny_model")
-
-
-def opened(**address: str) -> AppTest:
-    """Open the page at an address."""
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for key, value in address.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
+Visit = Callable[..., Any]
 
 
-def asked(text: str, text_pair: str) -> AppTest:
-    """Open the page with texts in its boxes; no text may cause an error."""
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.session_state["text"], at.session_state["text_pair"] = text, text_pair
-    at.run()
-    assert not at.exception and not at.error
-    return at
+def logits(page: Any) -> list[str]:
+    """Return what is printed beside the two bars."""
+    return printed(page.pictures["next-sentence"])
 
 
-def markup(at: AppTest) -> str:
-    return "\n".join(element.proto.body for element in at.get("html"))
+def test_the_first_example_is_answered_at_once(visit: Visit) -> None:
+    page = visit(PAGE)
+    assert page.at.text_area(key="text").value == examples("next_sentence")[0].values["text"]
+    assert ANSWER in page.markup and len(logits(page)) == 2
+    assert page.markup.index(ANSWER) < page.markup.index("bx-nsp-input")
+    assert page.warnings == page.errors == ""
 
 
-def test_the_first_example_is_answered_at_once() -> None:
-    at = opened()
-    assert at.text_area(key="text").value == examples("next_sentence")[0].values["text"]
-    page = markup(at)
-    assert ANSWER in page
-    assert "label 0" in page and "label 1" in page and "logit" in page
-    assert "The input as the model sees it" in page
-    assert "Do not conclude" in page
-    assert at.dataframe[0].value["probability"].sum() == pytest.approx(1.0)
-    assert not at.warning and not at.error
+def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
+    page = visit(PAGE, **PAIR)
+    result = next_sentence(tiny_engine, *PAIR.values())
+    for shown, share, logit in zip(logits(page), result.probabilities, result.logits, strict=True):
+        assert shown == f"{view.percent(share)}, logit {view.signed(logit, 2)}"
+    assert str(view.verdict(result)) in page.markup
+    assert view.describe(result) in page.pictures["next-sentence"]
 
 
-def test_the_address_fills_the_boxes() -> None:
-    at = opened(text="the cat sat", text_pair="on the mat")
-    assert at.text_area(key="text").value == "the cat sat"
-    assert at.text_area(key="text_pair").value == "on the mat"
-    tokens = at.dataframe[1].value["token"].tolist()
-    assert tokens == ["[CLS]", "the", "cat", "sat", "[SEP]", "on", "the", "mat", "[SEP]"]
+def test_swap_exchanges_the_sentences_and_swapping_again_brings_them_back(visit: Visit) -> None:
+    page = visit(PAGE, **PAIR)
+    before = logits(page)
+    page.click("Swap")
+    assert page.at.text_area(key="text").value == "on the mat"
+    assert page.at.text_area(key="text_pair").value == "the cat sat"
+    assert logits(page) != before
+    assert logits(page.click("Swap")) == before
 
 
-def test_swap_exchanges_the_sentences_and_swapping_again_brings_them_back() -> None:
-    at = opened(text="the cat sat", text_pair="on the mat")
-    before = at.dataframe[0].value["logit"].tolist()
-    swap = next(button for button in at.button if button.label == "Swap the sentences")
-    swap.click().run()
-    assert at.text_area(key="text").value == "on the mat"
-    assert at.text_area(key="text_pair").value == "the cat sat"
-    assert at.dataframe[0].value["logit"].tolist() != before
-    next(b for b in at.button if b.label == "Swap the sentences").click().run()
-    assert at.dataframe[0].value["logit"].tolist() == before
+def test_a_random_partner_comes_from_another_example(visit: Visit) -> None:
+    page = visit(PAGE)
+    second = page.at.text_area(key="text_pair").value
+    page.click("Random partner")
+    others = {row.values["text_pair"] for row in examples("next_sentence")}
+    assert page.at.text_area(key="text_pair").value in others - {second}
+    assert page.at.text_area(key="text").value == examples("next_sentence")[0].values["text"]
 
 
 @pytest.mark.parametrize("number", range(len(examples("next_sentence"))))
-def test_every_example_gives_an_answer(number: int) -> None:
-    at = opened(text="x", text_pair="y")
-    at.button(key=f"_example_{number}").click().run()
+def test_every_example_gives_an_answer(visit: Visit, number: int) -> None:
+    page = visit(PAGE, text="x", text_pair="y")
+    page.at.button(key=f"_example_{number}").click()
+    page.run()
     row = examples("next_sentence")[number]
-    assert at.text_area(key="text").value == row.values["text"]
-    assert at.text_area(key="text_pair").value == row.values["text_pair"]
-    assert row.note
-    assert not at.exception and not at.error and not at.warning
-    assert ANSWER in markup(at)
+    assert page.at.text_area(key="text").value == row.values["text"]
+    assert page.at.text_area(key="text_pair").value == row.values["text_pair"]
+    assert row.note and row.note in page.markup.replace("&#x27;", "'")
+    assert page.warnings == page.errors == "" and ANSWER in page.markup
 
 
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("the cat", ""), ("", "sat"), ("  ", "a")])
-def test_an_empty_box_is_met_with_an_invitation(first: str, second: str) -> None:
-    at = asked(first, second)
-    assert [info.value for info in at.info] == [
-        "Write one sentence into each box, or pick an example above."
-    ]
-    assert ANSWER not in markup(at)
+def test_an_empty_box_is_met_with_an_invitation(visit: Visit, first: str, second: str) -> None:
+    page = visit(PAGE).type(first).type(second, key="text_pair")
+    assert "a sentence in each box" in page.at.info[0].value
+    assert ANSWER not in page.markup and page.errors == ""
 
 
-def test_a_sentence_of_invisible_characters_is_a_friendly_warning() -> None:
-    at = asked("\u200b\x01", "dog")
-    assert "first sentence holds no piece" in at.warning[0].value
+def test_a_sentence_of_invisible_characters_is_a_friendly_warning(visit: Visit) -> None:
+    page = visit(PAGE, **PAIR).type("\u200b\x01")
+    assert "first sentence has no piece" in page.warnings
 
 
-def test_nasty_texts_are_answered_and_never_become_markup(nasty: str) -> None:
-    page = markup(asked(f"a {nasty}", f"{nasty} b"))
-    assert ANSWER in page
-    assert "<script" not in page and "<img" not in page
+def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
+    page = visit(PAGE).type(f"a {nasty}").type(f"{nasty} b", key="text_pair")
+    assert ANSWER in page.markup
+    shown = page.markup + "".join(page.pictures.values())
+    assert "<script" not in shown and "<img" not in shown
 
 
-def test_a_long_pair_says_what_was_cut_and_answers() -> None:
-    page = markup(asked("the cat sat " * 30, "on the mat"))
-    assert "96 tokens are too many" in page
-    assert "The first text lost its last 48 of 90 pieces and kept 42" in page
-    assert "longest first" in page
-    assert ANSWER in page
+def test_what_the_model_did_not_read_is_said_before_the_answer(visit: Visit) -> None:
+    page = visit(PAGE).type("the cat sat " * 30).type("on Ω", key="text_pair")
+    words = page.words
+    assert words.index("The model cannot read all of this") < words.index("model’s answer")
+    assert words.index("95 tokens are too many") < words.index("model’s answer")
+    assert "The first text lost its last 47 of 90 pieces and kept 43" in words
 
 
-def test_a_text_beyond_the_sites_limit_is_refused_kindly() -> None:
-    at = asked("a " * 60_000, "dog")
-    assert "at most 100,000" in at.warning[0].value
+def test_a_text_beyond_the_sites_limit_is_refused_kindly(visit: Visit) -> None:
+    assert "at most 100,000" in visit(PAGE).type("a " * 60_000).warnings
+
+
+def test_a_paragraph_is_put_in_order(visit: Visit) -> None:
+    page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH)
+    drawn = page.pictures["sentence-order"]
+    assert drawn.count('class="bx-svg-cell"') == 2 * 6
+    assert "As written" in page.words and "best order" in page.words
+    page.at.text_area(key="paragraph").set_value("Only one.")
+    page.run()
+    assert "Found 1 sentences; expected 2 to 12" in page.warnings
+    assert ANSWER in page.markup and "sentence-order" not in page.pictures
+
+
+def test_shuffling_shows_another_order_and_can_be_undone(visit: Visit) -> None:
+    page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH)
+    before = page.pictures["sentence-order"]
+    seed = next(seed for seed in range(9) if "Shuffled" in shuffled(visit, seed).words)
+    page = shuffled(visit, seed)
+    after = page.pictures["sentence-order"]
+    assert after != before and after.partition("<details")[2] == before.partition("<details")[2]
+    page.click("As written")
+    assert page.pictures["sentence-order"] == before
+    page.click("Shuffle")
+    assert page.at.query_params["shuffle"][0].isdecimal()
+
+
+def shuffled(visit: Visit, seed: int) -> Any:
+    """Open the tab with sentences in an order given by a number."""
+    return visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH, shuffle=str(seed))
+
+
+@pytest.mark.parametrize("seed", ["", "-1", "x", "9" * 400, "²"])
+def test_a_strange_seed_shows_the_text_as_written(visit: Visit, seed: str) -> None:
+    page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH, shuffle=seed)
+    assert "As written" in page.words and page.errors == ""
+
+
+def test_the_colours_of_the_matrix_can_be_common(visit: Visit) -> None:
+    page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH, common="true")
+    assert "Palest: 0 %, darkest: 100 %" in page.words
+
+
+def test_many_pairs_are_scored_and_can_be_saved(visit: Visit) -> None:
+    page = visit(PAGE, tab="Many pairs")
+    page.at.text_area(key="pairs").set_value("the cat\tsat\na dog\ta river\nthe mat\tΩ")
+    page.run()
+    table = page.at.dataframe[0].value
+    assert list(table["first"]) == ["the cat", "a dog", "the mat"]
+    assert list(table["partly unread"]) == [False, False, True]
+    assert {button.label for button in page.at.get("download_button")} >= {"CSV", "JSON"}
+    page.at.text_area(key="pairs").set_value("alone")
+    page.run()
+    assert "Row 1 has 1 sentence; expected 2" in page.warnings
+    assert ANSWER in page.markup
+
+
+def test_a_model_without_measurements_says_so(visit: Visit) -> None:
+    assert "was not measured" in visit(PAGE, tab="Reliability").words
+
+
+def test_only_the_open_tab_is_computed(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = []
+    place = "app.features.next_sentence.controls.sentence_order"
+    monkeypatch.setattr(place, lambda *_: called.append(1))
+    visit(PAGE, paragraph=PARAGRAPH)
+    assert called == []
 
 
 def test_an_untrained_head_is_announced_before_any_number(
-    headless_folder: Path, monkeypatch: pytest.MonkeyPatch
+    visit: Visit, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(headless_folder))
-    page = markup(opened(text="the cat", text_pair="sat"))
-    assert "no trained weights" in page
-    assert ANSWER not in page
-    page = markup(opened(text="the cat", text_pair="sat", noise="true"))
-    assert page.index("no trained weights") < page.index(ANSWER)
-    assert "cls.seq_relationship.weight" in page
+    page = visit(PAGE, **PAIR)
+    assert "no trained weights" in page.markup and ANSWER not in page.markup
+    page = visit(PAGE, **PAIR, noise="true")
+    assert page.markup.index("no trained weights") < page.markup.index(ANSWER)
+    assert "cls.seq_relationship.weight" in page.markup

@@ -1,7 +1,7 @@
 """The results of the attention page: every head at once, and one view of some of them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +16,64 @@ Part = Literal["all", "aa", "ab", "ba", "bb"]
 
 PARTS: tuple[Part, ...] = ("all", "aa", "ab", "ba", "bb")
 
+Place = tuple[int, int]
+"""A head as (layer, head), both counted from 0."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AttentionResult:
-    """The attention of every head for one input, exactly as the model computed it.
+How = Literal["mean", "max"]
+"""How several heads become one matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What rows and columns stand for: pieces, or whole words.
 
     Attributes:
-        tokens: T tokens, [CLS] and [SEP] included.
-        sides: for each token 0 (first text), 1 (second text) or None (added special token).
-        attentions: L arrays (H, T, T); rows attend to columns, and each row sums to 1.
-        statistics: where every head looks on average in this input.
-        cut: what was truncated from the input.
+        tokens: U tokens, or words as typed; [CLS] and [SEP] included.
+        sides: for each unit 0 (first text), 1 (second text) or None (added special token).
+        pieces: for each unit the positions of its pieces.
     """
 
     tokens: tuple[str, ...]
     sides: tuple[int | None, ...]
+    pieces: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttentionResult:
+    """The attention of every head for one input.
+
+    Attributes:
+        units: what the rows and columns are; pieces as the model computed, or whole words.
+        words: the words of the same input.
+        attentions: L arrays (H, U, U); rows attend to columns, and each row sums to 1.
+        statistics: where every head looks on average in this input, by pieces.
+        cut: what was truncated from the input.
+        text: the first text.
+        pair: the second text, or None.
+    """
+
+    units: Units
+    words: Units
     attentions: tuple[Floats, ...]
     statistics: HeadStatistics
     cut: Cut
+    text: str = ""
+    pair: str | None = None
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """U tokens or words."""
+        return self.units.tokens
+
+    @property
+    def sides(self) -> tuple[int | None, ...]:
+        """For each unit 0, 1 or None, as in `Units`."""
+        return self.units.sides
+
+    @property
+    def by_word(self) -> bool:
+        """Whether rows and columns are whole words."""
+        return self.units is self.words
 
     @property
     def layers(self) -> int:
@@ -52,18 +92,45 @@ class AttentionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Heads:
+    """One head, or several that are shown as one matrix.
+
+    Attributes:
+        places: the heads, at least one.
+        how: how several become one, cell by cell.
+    """
+
+    places: tuple[Place, ...]
+    how: How = "mean"
+
+    @classmethod
+    def one(cls, layer: int, head: int) -> Self:
+        """Choose a single head."""
+        return cls(((layer, head),))
+
+    @classmethod
+    def layer(cls, layer: int, heads: int) -> Self:
+        """Choose the mean over a layer's heads."""
+        return cls(tuple((layer, head) for head in range(heads)))
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tokens are shown, and whether the rows are rescaled to sum to 1.
+    """Which tokens and which values are shown, and whether the rows are rescaled to sum to 1.
 
     Attributes:
         special: show the added [CLS] and [SEP]; they belong to no part, so only with "all".
         renormalise: divide every shown row by its sum.
         part: from which sentence to which; a single text allows only "all".
+        floor: smaller values are not shown; applied last.
+        top: only the largest values of each matrix are shown, this many per cent of its cells.
     """
 
     special: bool = True
     renormalise: bool = False
     part: Part = "all"
+    floor: float = 0.0
+    top: int = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,22 +150,20 @@ class AttentionGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadView:
-    """One head, or the mean over the heads of one layer, restricted to a selection.
+    """One head, or several as one matrix, restricted to a selection.
 
     Attributes:
-        layer: counted from 0.
-        head: counted from 0; None is the mean over the layer's heads.
-        rows: positions of the R tokens that attend.
-        columns: positions of the C tokens that are attended to.
+        heads: the heads.
+        rows: indices of the R units that attend.
+        columns: indices of the C units that are attended to.
         row_tokens: the tokens at `rows`.
         column_tokens: the tokens at `columns`.
-        weights: (R, C).
-        shown: (R,), the share of each row's attention that goes to shown columns.
+        weights: (R, C); values that the selection does not show are 0.
+        shown: (R,), the sum of each row over the shown columns, before scaling and thresholds.
         selection: the selection that produced the view.
     """
 
-    layer: int
-    head: int | None
+    heads: Heads
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     row_tokens: tuple[str, ...]
@@ -123,27 +188,66 @@ class GroupShares:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LayerLinks:
-    """The strongest links of some heads of one layer, restricted to a selection.
+class Links:
+    """The strongest links of some heads, restricted to a selection.
 
     Attributes:
-        layer: counted from 0.
-        heads: the heads included, counted from 0.
-        view: the rows, columns and labels that links point into.
+        places: the heads included.
+        view: the rows, columns and labels that links point into, and the heads drawn at first.
         row: (N,) index into `view.rows`.
         column: (N,) index into `view.columns`.
-        head: (N,) head of each link.
+        head: (N,) index into `places`.
         weight: (N,) its strength.
-        floor: the requested minimum weight; weaker links are left out.
-        over: number of links at or above the floor, drawn or not.
+        over: number of links that the selection shows, drawn or not.
     """
 
-    layer: int
-    heads: tuple[int, ...]
+    places: tuple[Place, ...]
     view: HeadView
     row: NDArray[np.intp]
     column: NDArray[np.intp]
     head: NDArray[np.intp]
     weight: Floats
-    floor: float
     over: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellArithmetic:
+    """How one head computes one number, from the model's own query and key.
+
+    Attributes:
+        place: the head.
+        row: position of the piece that looks.
+        column: position of the piece that is looked at.
+        tokens: the pieces of the whole input.
+        query: (K,), of the piece that looks.
+        key: (K,), of the piece that is looked at.
+        scores: (T,), query times the key of every piece, divided by the square root of K.
+        value: the attention in this cell, from `AttentionResult`.
+    """
+
+    place: Place
+    row: int
+    column: int
+    tokens: tuple[str, ...]
+    query: Floats
+    key: Floats
+    scores: Floats
+    value: float
+
+    @property
+    def products(self) -> Floats:
+        """(K,), query times key, number by number."""
+        return self.query * self.key
+
+    @property
+    def exponentials(self) -> NDArray[np.float64]:
+        """(T,), e to the power of every score, minus the largest score."""
+        scores = self.scores.astype(np.float64)
+        found: NDArray[np.float64] = np.exp(scores - scores.max())
+        return found
+
+    @property
+    def computed(self) -> float:
+        """The softmax of the scores at this cell; equals `value` up to rounding."""
+        each = self.exponentials
+        return float(each[self.column] / each.sum())

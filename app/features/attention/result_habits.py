@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bert_core.analysis.head_statistics import HeadName
+
 Means = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Measure:
     """A measure of a head: something it may look at, or how widely it looks.
 
     Attributes:
@@ -38,7 +40,7 @@ class HeadHabits:
         stale: why the numbers do not belong to this model; "" if they do.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[Measure, ...]
     means: Means
     widest: float
     texts: int
@@ -62,13 +64,26 @@ class HeadComparison:
 
     Attributes:
         habits: where the heads usually look.
-        layer: counted from 0.
-        head: counted from 0; None is the mean over the layer's heads.
         rows: place, its usual value and its value in this text; None if the text has no such
             place.
     """
 
     habits: HeadHabits
-    layer: int
-    head: int | None
-    rows: tuple[tuple[Place, float, float | None], ...]
+    rows: tuple[tuple[Measure, float, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedHead:
+    """One head of a ranking.
+
+    Attributes:
+        place: layer and head.
+        here: its pattern in this text.
+        usual: its usual pattern; None if not measured.
+        value: what it is ranked by; a share, or bits for "entropy".
+    """
+
+    place: tuple[int, int]
+    here: HeadName
+    usual: HeadName | None
+    value: float

@@ -1,12 +1,15 @@
 """Where every head of the model looks: one forward pass, then cheap views of its result.
 
 `attention` runs the model. Everything after it is arithmetic on the numpy arrays it returned:
-`head_view` (one head, or a layer's mean), `attention_grid` (a small picture of every head),
-`group_shares` (sentence to sentence) and `strongest_links` (lines between words).
+`in_words` (rows and columns become words), `head_view` (one head, or several as one matrix),
+`attention_grid` (a small picture of every head), `group_shares` (sentence to sentence) and
+`strongest_links` (lines between words). `task_cell` explains a single number.
 """
 
 from collections.abc import Iterator, Sequence
-from math import isqrt
+from dataclasses import replace
+from itertools import groupby
+from math import ceil, isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +21,17 @@ from app.features.attention.result import (
     AttentionResult,
     Floats,
     GroupShares,
+    Heads,
     HeadView,
-    LayerLinks,
+    Links,
     Part,
+    Place,
     Selection,
+    Units,
 )
 from app.models import Engine
 from app.results import Cut
+from bert_core import Encoding
 from bert_core.analysis.head_statistics import text_statistics
 from bert_core.errors import InputError
 
@@ -62,10 +69,13 @@ def attention(engine: Engine, text: str, text_pair: str = "") -> AttentionResult
     pair = text_pair if text_pair.strip() else None
     model = (engine.provenance.name, engine.provenance.fingerprint)
     return RECENT.get(
-        ("attention", *model, text, pair),
-        make=lambda: _run(engine, text, pair),
-        size=lambda made: sum(layer.nbytes for layer in made.attentions),
+        ("attention", *model, text, pair), make=lambda: _run(engine, text, pair), size=_size
     )
+
+
+def _size(result: AttentionResult) -> int:
+    """Return the bytes of a result's matrices."""
+    return sum(layer.nbytes for layer in result.attentions)
 
 
 def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
@@ -73,7 +83,7 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
     whole = engine.tokenizer.encode(text, pair)
     if 0 not in whole.sequence_ids:
         raise InputError(
-            "The first text holds no piece that the model reads; at least one is needed. "
+            "The first text has no piece that the model reads; at least one is needed. "
             "Write a word or pick an example."
         )
     encoding = whole
@@ -82,12 +92,62 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
     layers = tuple(_read_only(layer) for layer in engine.attentions(encoding))  # (H, T, T)
     sides = tuple(encoding.sequence_ids)
     return AttentionResult(
-        tokens=tuple(encoding.tokens),
-        sides=sides,
+        units=Units(tuple(encoding.tokens), sides, tuple((at,) for at in range(len(sides)))),
+        words=_words(encoding),
         attentions=layers,
         statistics=text_statistics(layers, encoding),
         cut=Cut.between(whole.tokens, whole.sequence_ids, sides, limit=engine.max_length),
+        text=text,
+        pair=pair,
     )
+
+
+def _words(encoding: Encoding) -> Units:
+    """Return the words of an input as they were typed; an added token is a word of its own."""
+    ids, sides = encoding.word_ids, encoding.sequence_ids
+    texts = (encoding.text, encoding.text_pair or "")
+    tokens, pieces = [], []
+    for (_, word), group in groupby(range(len(ids)), lambda at: (sides[at], ids[at])):
+        members = list(group)
+        # Added tokens have no word; two of them never stand side by side, except in an empty pair.
+        for each in [members] if word is not None else [[at] for at in members]:
+            side = sides[each[0]]
+            start, end = encoding.offsets[each[0]][0], encoding.offsets[each[-1]][1]
+            tokens.append(encoding.tokens[each[0]] if side is None else texts[side][start:end])
+            pieces.append(tuple(each))
+    return Units(tuple(tokens), tuple(sides[each[0]] for each in pieces), tuple(pieces))
+
+
+def in_words(engine: Engine, result: AttentionResult) -> AttentionResult:
+    """Return the same attention between words: summed over keys, averaged over queries.
+
+    A word gets all the attention that its pieces get, and gives what they give on average. Rows
+    therefore still sum to 1.
+
+    Args:
+        engine: the model of the result.
+        result: by pieces.
+    """
+    model = (engine.provenance.name, engine.provenance.fingerprint)
+    return RECENT.get(
+        ("attention in words", *model, result.text, result.pair),
+        make=lambda: _by_word(result),
+        size=_size,
+    )
+
+
+def _by_word(result: AttentionResult) -> AttentionResult:
+    """Compute `in_words`."""
+    starts = np.array([pieces[0] for pieces in result.words.pieces])
+    counts = np.array([len(pieces) for pieces in result.words.pieces], dtype=np.float32)
+    layers = []
+    for layer in result.attentions:
+        columns = np.add.reduceat(layer, starts, axis=2)  # (H, T, W)
+        sums: Floats = np.add.reduceat(columns, starts, axis=1)  # (H, W, W)
+        sums /= counts[:, None]
+        sums.setflags(write=False)
+        layers.append(sums)
+    return replace(result, units=result.words, attentions=tuple(layers))
 
 
 def _read_only(layer: Tensor) -> Floats:
@@ -115,15 +175,17 @@ def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int]
     )
 
 
-def _layer(result: AttentionResult, layer: int, head: int | None = None) -> Floats:
-    """Return one layer's (H, T, T) after validating user-supplied layer and head numbers."""
+def _head(result: AttentionResult, place: Place) -> Floats:
+    """Return one head (U, U) after validating user-supplied layer and head numbers."""
+    layer, head = place
     if not 0 <= layer < result.layers:
         raise InputError(
             f"There is no layer {layer}; this model has layers 0 to {result.layers - 1}."
         )
-    if head is not None and not 0 <= head < result.heads:
+    if not 0 <= head < result.heads:
         raise InputError(f"There is no head {head}; every layer has heads 0 to {result.heads - 1}.")
-    return result.attentions[layer]
+    found: Floats = result.attentions[layer][head]
+    return found
 
 
 def _rows_to_one(weights: Floats) -> Floats:
@@ -133,27 +195,49 @@ def _rows_to_one(weights: Floats) -> Floats:
     return scaled
 
 
-def head_view(
-    result: AttentionResult, layer: int, head: int | None, selection: Selection
-) -> HeadView:
-    """Extract one head, or the mean over the heads of its layer (None), from a result.
+def _matrix(result: AttentionResult, heads: Heads) -> Floats:
+    """Return one head (U, U), or the mean or the largest value of several in every cell."""
+    first, *more = (_head(result, place) for place in heads.places)
+    if not more:
+        return first
+    if heads.how == "max":
+        largest: Floats = np.maximum.reduce([first, *more])
+        return largest
+    total: Floats = np.add.reduce([first, *more]) / np.float32(len(heads.places))
+    return total
+
+
+def _strong(weights: Floats, selection: Selection) -> Floats:
+    """Set what the selection's thresholds hide to 0; each matrix (the last two axes) on its own."""
+    if selection.floor <= 0 and selection.top >= 100:
+        return weights
+    keep = weights >= selection.floor
+    if selection.top < 100:
+        flat = weights.reshape(*weights.shape[:-2], -1)
+        count = max(1, ceil(flat.shape[-1] * selection.top / 100))
+        least = np.partition(flat, -count, axis=-1)[..., -count]
+        keep &= weights >= least[..., None, None]
+    return np.where(keep, weights, np.float32(0))
+
+
+def head_view(result: AttentionResult, heads: Heads, selection: Selection) -> HeadView:
+    """Extract one head, or several as one matrix, from a result.
 
     Raises:
         InputError: no such layer, head or part.
     """
-    every = _layer(result, layer, head)
     rows, columns = _positions(result, selection)
-    matrix = every.mean(axis=0) if head is None else every[head]  # (T, T)
-    weights = matrix[np.ix_(np.array(rows), np.array(columns))]
+    weights = _matrix(result, heads)[np.ix_(np.array(rows), np.array(columns))]
     shown = weights.sum(axis=-1)
+    if selection.renormalise:
+        weights = _rows_to_one(weights)
     return HeadView(
-        layer=layer,
-        head=head,
+        heads=heads,
         rows=tuple(rows),
         columns=tuple(columns),
         row_tokens=tuple(result.tokens[i] for i in rows),
         column_tokens=tuple(result.tokens[i] for i in columns),
-        weights=_rows_to_one(weights) if selection.renormalise else weights,
+        weights=_strong(weights, selection),
         shown=shown,
         selection=selection,
     )
@@ -164,8 +248,7 @@ def group_shares(result: AttentionResult, view: HeadView) -> GroupShares:
 
     These are the model's own numbers: tokens hidden by the view count, and nothing is rescaled.
     """
-    every = result.attentions[view.layer]
-    matrix = every.mean(axis=0) if view.head is None else every[view.head]  # (T, T)
+    matrix = _matrix(result, view.heads)  # (U, U)
     members = {
         name: np.array([side == which for side in result.sides])
         for name, which in (("A", 0), ("B", 1), ("special", None))
@@ -198,7 +281,7 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
         factors = _to_one(layer, column_blocks) if selection.renormalise else None
         pooled = _sum_columns(_sum_rows(layer, row_blocks, factors), column_blocks)
         small.append(pooled / members)  # (H, r, c)
-    pictures = np.stack(small)  # (L, H, r, c)
+    pictures = _strong(np.stack(small), selection)  # (L, H, r, c)
     peaks = pictures.max(axis=(-2, -1))
     scale = np.divide(255.0, peaks, out=np.zeros_like(peaks), where=peaks > 0)
     return AttentionGrid(
@@ -254,40 +337,37 @@ def _sum_columns(values: Floats, blocks: NDArray[np.intp]) -> Floats:
     return summed
 
 
-def strongest_links(
-    result: AttentionResult, view: HeadView, *, floor: float = 0.0, budget: int = LINK_BUDGET
-) -> LayerLinks:
+def strongest_links(result: AttentionResult, view: HeadView, *, budget: int = LINK_BUDGET) -> Links:
     """Choose the lines to draw: the strongest links of each head and word.
 
     A short text gets the lines of all heads of the layer, so that a page can switch between
-    heads without another request; a long text gets only those of the viewed head.
+    heads without another request; otherwise only those of the viewed heads.
 
     Args:
         result: what `attention` returned.
-        view: the layer, the head (all heads for the mean) and the tokens shown.
-        floor: links weaker than this are left out.
+        view: the heads, the tokens shown and the thresholds.
         budget: approximate number of links to keep; every word keeps at least one per head.
     """
-    every = view.head is None or len(view.rows) <= LINK_TOKENS
-    heads = np.arange(result.heads) if every else np.array([view.head])
-    place = np.ix_(heads, np.array(view.rows), np.array(view.columns))
-    weights = result.attentions[view.layer][place]  # (h, R, C)
+    places = view.heads.places
+    if len(places) == 1 and len(view.rows) <= LINK_TOKENS:
+        places = Heads.layer(places[0][0], result.heads).places
+    chosen = np.ix_(np.array(view.rows), np.array(view.columns))
+    weights = np.stack([result.attentions[i][j][chosen] for i, j in places])  # (h, R, C)
     if view.selection.renormalise:
         weights = _rows_to_one(weights)
+    weights = _strong(weights, view.selection)
     each = max(1, min(weights.shape[-1], budget // (weights.shape[0] * weights.shape[1])))
     best = np.argpartition(weights, -each, axis=-1)[..., -each:]  # (h, R, each)
     values = np.take_along_axis(weights, best, axis=-1)
-    head_index, row, rank = np.nonzero((values >= floor) & (values > 0))
-    strength = values[head_index, row, rank]
+    head, row, rank = np.nonzero(values)
+    strength = values[head, row, rank]
     order = np.argsort(strength, kind="stable")  # the strongest links are drawn last, on top
-    return LayerLinks(
-        layer=view.layer,
-        heads=tuple(int(number) for number in heads),
+    return Links(
+        places=places,
         view=view,
         row=row[order],
-        column=best[head_index, row, rank][order],
-        head=heads[head_index][order],
+        column=best[head, row, rank][order],
+        head=head[order],
         weight=strength[order],
-        floor=floor,
-        over=int(((weights >= floor) & (weights > 0)).sum()),
+        over=int(np.count_nonzero(weights)),
     )

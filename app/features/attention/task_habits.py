@@ -2,24 +2,30 @@
 
 import numpy as np
 
-from app.features.attention.result import AttentionResult
-from app.features.attention.result_habits import HeadComparison, HeadHabits, Means, Place
+from app.features.attention.result import AttentionResult, Heads, Place
+from app.features.attention.result_habits import (
+    HeadComparison,
+    HeadHabits,
+    Means,
+    Measure,
+    RankedHead,
+)
 from app.models import Engine
+from bert_core.analysis.head_statistics import name_heads, rank_heads
 
 PLACES = (
-    Place("to_previous", "Previous token", "Share of attention that goes to the token before."),
-    Place("to_next", "Next token", "Share of attention that goes to the token after."),
-    Place("to_itself", "Same token", "Share of attention that a token gives to itself."),
-    Place(
+    Measure("to_previous", "Previous token", "Share of attention that goes to the token before."),
+    Measure("to_next", "Next token", "Share of attention that goes to the token after."),
+    Measure("to_itself", "Same token", "Share of attention that a token gives to itself."),
+    Measure(
         "to_repeats",
         "Same piece elsewhere",
-        "Share of attention to the other places where the same piece stands, of tokens that have "
-        "such a place.",
+        "Share of attention that goes to the same piece at other places, for tokens that have one.",
     ),
-    Place("to_cls", "[CLS]", "Share of attention that goes to [CLS]."),
-    Place("to_sep", "[SEP]", "Share of attention that goes to [SEP], both of them in a pair."),
-    Place("to_punctuation", "Punctuation", "Share of attention that goes to punctuation."),
-    Place(
+    Measure("to_cls", "[CLS]", "Share of attention that goes to [CLS]."),
+    Measure("to_sep", "[SEP]", "Share of attention that goes to [SEP], both of them in a pair."),
+    Measure("to_punctuation", "Punctuation", "Share of attention that goes to punctuation."),
+    Measure(
         "entropy",
         "Spread",
         "Entropy in bits: 0 is one token alone, each bit more is twice as many tokens looked at.",
@@ -49,16 +55,13 @@ def head_habits(engine: Engine) -> HeadHabits | None:
     )
 
 
-def compare_head(
-    engine: Engine, result: AttentionResult, layer: int, head: int | None
-) -> HeadComparison | None:
-    """Compare a head's usual behaviour with its behaviour in one text, by the same measures.
+def compare_head(engine: Engine, result: AttentionResult, heads: Heads) -> HeadComparison | None:
+    """Compare heads' usual behaviour with their behaviour in one text, by the same measures.
 
     Args:
         engine: the model.
         result: the attention for the text.
-        layer: counted from 0.
-        head: counted from 0; None is the mean over the layer's heads.
+        heads: one head, or several whose numbers are averaged.
 
     Returns:
         The comparison, or None if the usual behaviour was not measured.
@@ -69,18 +72,57 @@ def compare_head(
     habits = head_habits(engine)
     if habits is None:
         return None
-    heads = slice(None) if head is None else slice(head, head + 1)
-    usual = habits.means[:, layer, heads]  # (S, heads)
-    here = [getattr(result.statistics, place.key)[layer, heads] for place in habits.places]
+    layer, head = np.array(heads.places).T
+    usual = habits.means[:, layer, head]  # (S, heads)
+    here = [getattr(result.statistics, place.key)[layer, head] for place in habits.places]
     return HeadComparison(
         habits=habits,
-        layer=layer,
-        head=head,
         rows=tuple(
             (place, _mean(before), None if np.isnan(_mean(now)) else _mean(now))
             for place, before, now in zip(habits.places, usual, here, strict=True)
         ),
     )
+
+
+def ranked_heads(
+    engine: Engine, result: AttentionResult, by: str = "pattern"
+) -> tuple[RankedHead, ...]:
+    """Rank all heads by what they do in one text, and name what they do here and usually.
+
+    Args:
+        engine: the model.
+        result: the attention for the text.
+        by: see `bert_core.analysis.head_statistics.rank_heads`.
+
+    Raises:
+        CheckpointError: the statistics stored with the weights are damaged.
+        InputError: there is no such ranking.
+    """
+    found = engine.head_statistics()
+    usual = None if found is None or found.stale else name_heads(found.statistics)
+    here = name_heads(result.statistics)
+    values = None if by == "pattern" else getattr(result.statistics, by, None)
+    return tuple(
+        RankedHead(
+            place=(layer, head),
+            here=here[layer][head],
+            usual=None if usual is None else usual[layer][head],
+            value=here[layer][head].score if values is None else float(values[layer, head]),
+        )
+        for layer, head in rank_heads(result.statistics, by)
+    )
+
+
+def telling_head(result: AttentionResult) -> Place:
+    """Return the head to open a text with: one with a pattern that can be seen at once.
+
+    A head that links repeated pieces tells more about a text than the neighbours that some heads
+    always look at, so the clearest of those comes first.
+    """
+    names = name_heads(result.statistics)
+    ranked = rank_heads(result.statistics)
+    linking = (place for place in ranked if names[place[0]][place[1]].name == "same piece")
+    return next(linking, ranked[0] if ranked else (0, 0))
 
 
 def _mean(numbers: Means) -> float:

@@ -1,4 +1,6 @@
-"""Text for the attention page: sentences, notes and tables for every picture."""
+"""Text of the attention page: titles, lists, notes and tables."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,40 +11,43 @@ from app.features.attention.result import (
     AttentionResult,
     Floats,
     GroupShares,
+    Heads,
     HeadView,
-    LayerLinks,
+    Links,
     Part,
-    Selection,
+    Place,
 )
-from app.words.format import percent
+from app.features.attention.result_habits import RankedHead
+from app.words.blocks import hint, line
+from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-
-TABLE_SIDE = 64
-"""Longest side of a matrix that is also shown as a table; a longer one goes into the CSV."""
-
-WIDE = 48
-"""From here on a text gets the whole width for its one large head."""
-
-TABLE_LINKS = 300
-"""Rows of the table that stands for a longer matrix, or for the line view."""
-
-HINTS = ("The cat sat on the mat.", "It purred.")
-"""What the empty boxes suggest."""
-
-AS_TABLE = "The same as a table"
-LINES_TABLE = "The lines as a table"
-MATRIX_TABLE = "All of the numbers as a table"
-AS_NUMBERS = "Every head in numbers"
+from app.words.pictures import csv, linked
+from bert_core.analysis.head_statistics import HeadName
 
 MEAN = -1
-"""The option that stands for the mean over a layer's heads."""
+"""The option for the mean over a layer's heads."""
+
+LIST = 8
+"""Heads in the list beside the picture; the others are in the table."""
 
 VIEW_NAMES = {"map": "Heat map", "lines": "Lines"}
-SCALE_NAMES = {"common": "0 to 1", "own": "own peak"}
+SCALE_NAMES = {"own": "own peak", "common": "0 to 1"}
+HOW_NAMES = {"mean": "mean", "max": "largest"}
 SCALE_UP = "Scale what is left up to 1"
 SCALE_UP_HELP = (
     "Hidden columns take their share of attention with them. Scaling divides every row by what is "
-    "left; the model itself never worked with such numbers."
+    "left; the model itself never used such numbers."
+)
+WORDS = "Whole words"
+WORDS_HELP = (
+    "The rule: attention to the pieces of a word is added up; attention from its pieces is "
+    "averaged. Rows still add up to 1."
+)
+LOG = "Logarithmic scale"
+LOG_HELP = "Three decades: the palest colour is a thousandth of the darkest."
+COMBINE_HELP = (
+    "Shows several heads as one: their mean, or the largest value in each cell. In the small "
+    "pictures, Shift and a click add a head or take it away."
 )
 
 PART_NAMES: dict[Part, str] = {
@@ -53,12 +58,42 @@ PART_NAMES: dict[Part, str] = {
     "bb": "B to B",
 }
 
+RANKINGS = {
+    "pattern": "clearest pattern",
+    "to_previous": "attention to the previous piece",
+    "to_next": "attention to the next piece",
+    "to_itself": "attention to the piece itself",
+    "to_repeats": "attention to the same piece elsewhere",
+    "to_punctuation": "attention to punctuation",
+    "to_cls": "attention to [CLS]",
+    "to_sep": "attention to [SEP]",
+    "entropy": "widest spread",
+}
+"""What heads can be ranked by: the names of `rank_heads`, and what they are called."""
+
+_GOES = {
+    "previous": "to the previous piece",
+    "next": "to the next piece",
+    "itself": "to the piece itself",
+    "same piece": "to the same piece elsewhere",
+    "punctuation": "to punctuation",
+    "[CLS]": "to [CLS]",
+    "[SEP]": "to [SEP]",
+}
+_NAMES_HINT = (
+    "The attention that a token gives adds up to 1. A head is named after the kind of piece that "
+    "gets at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such "
+    "a piece. “Broad” heads look at everything almost equally. The thresholds are a convention. "
+    "“Usually” is the name on texts that come with the program; the list gives it where it "
+    "differs. Heads are written layer.head, both counted from 0."
+)
 _LOOKS = {
     "A": "The first text (A) looks",
     "B": "The second text (B) looks",
     "special": "[CLS] and [SEP] look",
 }
 _GOALS = {"A": "A", "B": "B", "special": "[CLS] and [SEP]"}
+_LINKS = 200  # rows of the table that replaces a longer matrix
 
 
 def whole_percent(share: float) -> str:
@@ -66,18 +101,41 @@ def whole_percent(share: float) -> str:
     return percent(float(share), 0, counted=True)
 
 
-def name_of(layer: int, head: int | None, heads: int) -> str:
-    """Name a head, or the mean over a layer.
+def short_name(place: Place) -> str:
+    """Name a head in a list, and in the address.
 
-    >>> name_of(2, 5, 12), name_of(0, None, 12)
-    ('Layer 2, head 5', 'Layer 0, mean over its 12 heads')
+    >>> short_name((1, 8))
+    '1.8'
     """
-    return f"Layer {layer}, " + (f"mean over its {heads} heads" if head is None else f"head {head}")
+    return f"{place[0]}.{place[1]}"
 
 
-def labels(tokens: tuple[str, ...], positions: tuple[int, ...]) -> list[str]:
+def name_of(heads: Heads, size: int) -> str:
+    """Name a head, or what several are shown as.
+
+    Args:
+        heads: the heads.
+        size: number of heads in a layer.
+
+    >>> name_of(Heads.one(2, 5), 12), name_of(Heads.layer(0, 12), 12)
+    ('Layer 2, head 5', 'Layer 0, mean of its 12 heads')
+    >>> name_of(Heads(((0, 1), (2, 3)), "max"), 12)
+    'Largest of heads 0.1, 2.3'
+    """
+    (layer, head), *more = heads.places
+    if not more:
+        return f"Layer {layer}, head {head}"
+    kind = "mean" if heads.how == "mean" else "largest"
+    if heads.places == Heads.layer(layer, size).places:
+        return f"Layer {layer}, {kind} of its {size} heads"
+    few = ", ".join(map(short_name, heads.places[:6]))
+    rest = f" and {len(heads.places) - 6} more" if len(heads.places) > 6 else ""
+    return f"{kind.capitalize()} of heads {few}{rest}"
+
+
+def labels(tokens: Sequence[str], at: Sequence[int]) -> list[str]:
     """Label tokens by position and spelling, so that equal tokens stay distinct."""
-    return [f"{at} {visible(token)}" for at, token in zip(positions, tokens, strict=True)]
+    return [f"{number} {visible(token)}" for number, token in zip(at, tokens, strict=True)]
 
 
 def layer_names(result: AttentionResult) -> dict[int, str]:
@@ -88,6 +146,77 @@ def layer_names(result: AttentionResult) -> dict[int, str]:
 def head_names(result: AttentionResult) -> dict[int, str]:
     """List the heads to choose from, plus their mean."""
     return {head: str(head) for head in range(result.heads)} | {MEAN: "mean"}
+
+
+def goes(name: HeadName) -> str:
+    """Say in words what a head does.
+
+    >>> goes(HeadName("next", 0.91)), goes(HeadName("none", 0.2))
+    ('91 % to the next piece', 'no simple pattern')
+    """
+    if name.name in _GOES:
+        return f"{whole_percent(name.score)} {_GOES[name.name]}"
+    return {"broad": "to everything almost equally", "pruned": "pruned"}.get(
+        name.name, "no simple pattern"
+    )
+
+
+def title(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -> Html:
+    """Draw which head is shown, and what it does here and usually."""
+    found = next((row for row in ranked if (row.place,) == heads.places), None)
+    says = join()
+    if found is not None:
+        usual = "" if found.usual is None else f"; usually {goes(found.usual)}"
+        says = tag("small", f"Attention here: {goes(found.here)}{usual}.")
+    name = name_of(heads, result.heads)
+    return tag("div", tag("h2", name), says, class_="bx-att-title")
+
+
+def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
+    """List the first heads of a ranking; a click on one shows it.
+
+    Args:
+        ranked: the ranking.
+        heads: the heads shown now.
+        size: number of heads in a layer.
+    """
+    rows = []
+    for number, row in enumerate(ranked[:LIST]):
+        usual = row.usual.name if row.usual else row.here.name
+        button = tag(
+            "button",
+            tag("b", short_name(row.place)),
+            tag("span", row.here.name, " ", tag("i", whole_percent(row.here.score))),
+            tag("small", f"usually {usual}") if usual != row.here.name else "",
+            type="button",
+            tabindex=-1 if number else 0,
+            data_pick="head",
+            data_value=row.place[0] * size + row.place[1],
+            aria_current="true" if (row.place,) == heads.places else None,
+        )
+        rows.append(tag("li", button))
+    return tag(
+        "div",
+        hint(_NAMES_HINT),
+        tag("h3", "Clearest heads here"),
+        tag("ol", *rows, class_="bx-att-list", data_rove="heads"),
+        class_="bx-att-heads",
+    )
+
+
+def ranking_table(ranked: Sequence[RankedHead], by: str) -> pd.DataFrame:
+    """Return every head of a ranking: its pattern here and usually."""
+    kind = "entropy (bits)" if by == "entropy" else RANKINGS[by]
+    return pd.DataFrame(
+        {
+            "rank": range(1, len(ranked) + 1),
+            "layer": [row.place[0] for row in ranked],
+            "head": [row.place[1] for row in ranked],
+            "here": [row.here.name for row in ranked],
+            "usually": [row.usual.name if row.usual else "–" for row in ranked],
+            kind: [round(row.value, 4) for row in ranked],
+        }
+    )
 
 
 def head_note(result: AttentionResult, layer: int, head: int) -> str:
@@ -101,23 +230,6 @@ def head_note(result: AttentionResult, layer: int, head: int) -> str:
         f"spread {float(statistics.entropy[layer, head]):.1f} bits",
     ]
     return ", ".join(parts)
-
-
-def patterns_table(result: AttentionResult) -> pd.DataFrame:
-    """Return the summary of every head as a table."""
-    layer, head = np.divmod(np.arange(result.layers * result.heads), result.heads)
-    statistics = result.statistics
-    columns = {
-        "to itself": statistics.to_itself,
-        "to the previous token": statistics.to_previous,
-        "to the next token": statistics.to_next,
-        "to [CLS] and [SEP]": statistics.to_special,
-        "entropy (bits)": statistics.entropy,
-    }
-    return pd.DataFrame(
-        {"layer": layer, "head": head}
-        | {name: values.reshape(-1).round(4) for name, values in columns.items()}
-    )
 
 
 def describe_grid(result: AttentionResult) -> str:
@@ -135,21 +247,22 @@ def describe_grid(result: AttentionResult) -> str:
 
 
 def grid_note(grid: AttentionGrid) -> Html:
-    """Explain how a picture relates to the numbers."""
+    """Explain how a small picture relates to the numbers, and what can be done with it."""
     rows, columns = grid.pictures.shape[2:]
-    if not grid.averaged:
-        words = "Click a head to see it large. One pixel is one number of the model."
-    else:
-        words = (
-            "Click a head to see it large. The text is too long for one pixel a token: each "
-            f"picture has {rows} × {columns} blocks, summed over the tokens looked at and averaged "
-            "over the tokens that look, so rows still add up as before."
-        )
-    return tag("p", words, class_="bx-line bx-att-note")
+    pixels = (
+        f"Each has {rows} × {columns} blocks, summed over the tokens looked at and averaged over "
+        "the tokens that look."
+        if grid.averaged
+        else "One pixel is one number of the model."
+    )
+    return hint(
+        f"Every head as a small picture. {pixels} A click shows a head; Shift and a click combine "
+        "it with those shown."
+    )
 
 
-def _strongest(result: AttentionResult, view: HeadView) -> tuple[str, int, int]:
-    """Find and name the strongest link between two pieces, else between any two tokens.
+def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
+    """Find the strongest link between two pieces, else between any two tokens.
 
     Many heads rest on [CLS], [SEP] or the piece itself when they have nothing to contribute.
     """
@@ -158,104 +271,121 @@ def _strongest(result: AttentionResult, view: HeadView) -> tuple[str, int, int]:
     telling = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
     pool = view.weights * telling if telling.any() else view.weights
     row, column = np.unravel_index(int(pool.argmax()), pool.shape)
-    name = "Strongest link between two pieces" if telling.any() else "Strongest link"
-    return name, int(row), int(column)
+    return int(row), int(column)
+
+
+def headline(result: AttentionResult, view: HeadView) -> str:
+    """Name the strongest link shown."""
+    row, column = _strongest(result, view)
+    source, goal = visible(view.row_tokens[row]), visible(view.column_tokens[column])
+    return f"Strongest link: {source} looks at {goal}, {float(view.weights[row, column]):.4f}."
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:
-    """Describe the large picture in one sentence."""
-    name, row, column = _strongest(result, view)
-    return (
-        f"{name_of(view.layer, view.head, result.heads)}: {len(view.rows)} tokens look at "
-        f"{len(view.columns)}. {name}: from {visible(view.row_tokens[row])} "
-        f"(position {view.rows[row]}) to {visible(view.column_tokens[column])} "
-        f"(position {view.columns[column]}): {float(view.weights[row, column]):.4f}."
-    )
+    """Describe the large picture in two sentences."""
+    name = name_of(view.heads, result.heads)
+    return f"{name}: {len(view.rows)} tokens look at {len(view.columns)}. {headline(result, view)}"
 
 
-def headline(result: AttentionResult, view: HeadView) -> Html:
-    """Draw the strongest link shown."""
-    name, row, column = _strongest(result, view)
-    return tag(
-        "p",
-        f"{name}: ",
-        tag("bdi", visible(view.row_tokens[row]), class_="bx-att-token"),
-        " looks at ",
-        tag("bdi", visible(view.column_tokens[column]), class_="bx-att-token"),
-        f" with {float(view.weights[row, column]):.4f}.",
-        class_="bx-att-note",
-    )
+def selection_note(result: AttentionResult, view: HeadView) -> Html:
+    """State what is not shown as the model computed it; empty if everything is."""
+    chosen = view.selection
+    notes = []
+    if chosen.part != "all" or not chosen.special:
+        hidden = (
+            "[CLS] and [SEP] are hidden"
+            if chosen.part == "all"
+            else f"Only {PART_NAMES[chosen.part]} is shown"
+        )
+        share = f"what you see is {whole_percent(view.shown.mean())} of these rows' attention"
+        scaled = (
+            "each row was divided by its sum"
+            if chosen.renormalise
+            else "rows add up to less than 1"
+        )
+        notes.append(f"{hidden}: {share}, and {scaled}.")
+    if chosen.floor > 0 or chosen.top < 100:
+        shown = int(np.count_nonzero(view.weights))
+        limits = [f"at least {chosen.floor:g}"] if chosen.floor > 0 else []
+        limits += [f"among the top {chosen.top} %"] if chosen.top < 100 else []
+        notes.append(
+            f"{count(shown, 'cell')} of {view.weights.size:,} shown: {' and '.join(limits)}."
+        )
+    if result.by_word:
+        notes.append(
+            "Words: attention to their pieces is added up, attention from them is averaged."
+        )
+    if len(view.heads.places) > 1 and view.heads.how == "max":
+        notes.append("The largest value of several heads: rows may add up to more than 1.")
+    return line(" ".join(notes)) if notes else join()
 
 
-def selection_note(view: HeadView) -> Html:
-    """State what is hidden, how much attention that removes, and whether rows were rescaled."""
-    selection: Selection = view.selection
-    if selection.part == "all" and selection.special:
-        return tag("p", "Every row adds up to 1: nothing is hidden.", class_="bx-line bx-att-note")
-    hidden = (
-        "[CLS] and [SEP] are hidden"
-        if selection.part == "all"
-        else f"Only {PART_NAMES[selection.part]} is shown"
-    )
-    share = f"what you see is {whole_percent(view.shown.mean())} of these rows' attention"
-    scaled = (
-        "each row was divided by its sum, so that it adds up to 1; these are not numbers that "
-        "the model worked with"
-        if selection.renormalise
-        else "rows are not renormalised and add up to less than 1"
-    )
-    return tag("p", f"{hidden}: {share}, and {scaled}.", class_="bx-line bx-att-note")
+def matrix_table(result: AttentionResult, view: HeadView) -> pd.DataFrame:
+    """Return a short matrix as a table, or the strongest links of a long one.
 
-
-def matrix_table(view: HeadView) -> pd.DataFrame:
-    """Return a short matrix as a table, or the strongest links of a long one."""
-    rows = labels(view.row_tokens, view.rows)
-    columns = labels(view.column_tokens, view.columns)
-    if max(view.weights.shape) <= TABLE_SIDE:
-        frame = pd.DataFrame(view.weights.astype(np.float64).round(4), columns=columns)
+    Args:
+        result: what the view shows a part of.
+        view: what is shown.
+    """
+    rows, columns = _labelled(result, view)
+    if max(view.weights.shape) <= SMALL:
+        frame = pd.DataFrame(view.weights.astype(np.float64), columns=columns)
         frame.insert(0, "looks \\ looked at", rows)
+        frame["at"] = [linked(result.units.pieces[at]) for at in view.rows]
         return frame
-    row, column = _largest(view.weights, TABLE_LINKS)
+    row, column = _largest(view.weights, _LINKS)
     return pd.DataFrame(
         {
             "looks": [rows[i] for i in row],
             "looked at": [columns[i] for i in column],
-            "attention": view.weights[row, column].astype(np.float64).round(6),
+            "attention": view.weights[row, column].astype(np.float64),
         }
     )
 
 
-def _largest(weights: Floats, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+SMALL = 64
+"""Longest side of a matrix that is drawn cell by cell in a file, and shown as a table."""
+
+
+def _labelled(result: AttentionResult, view: HeadView) -> tuple[list[str], list[str]]:
+    """Return the rows' and the columns' labels, numbered by the position of their first piece."""
+    first = [pieces[0] for pieces in result.units.pieces]
+    return (
+        labels(view.row_tokens, [first[at] for at in view.rows]),
+        labels(view.column_tokens, [first[at] for at in view.columns]),
+    )
+
+
+def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return rows and columns of the largest values, largest first, without a full sort."""
     flat = weights.reshape(-1)
-    best = np.argpartition(flat, -count)[-count:] if flat.size > count else np.arange(flat.size)
+    best = np.argpartition(flat, -number)[-number:] if flat.size > number else np.arange(flat.size)
     best = best[np.argsort(flat[best], kind="stable")[::-1]]
     row, column = np.unravel_index(best, weights.shape)
     return row, column
 
 
-def matrix_title(view: HeadView) -> str:
-    """Return the title of the table next to the picture."""
-    if max(view.weights.shape) <= TABLE_SIDE:
-        return MATRIX_TABLE
-    return f"The {TABLE_LINKS} strongest links as a table (all of them are in the CSV)"
-
-
-def whole_matrix(view: HeadView) -> pd.DataFrame:
-    """Return the whole shown matrix as a table, one row per attending token."""
-    head = "mean" if view.head is None else f"head {view.head}"
-    frame = pd.DataFrame(view.weights, columns=labels(view.column_tokens, view.columns))
-    frame.insert(0, f"layer {view.layer}, {head}", labels(view.row_tokens, view.rows))
+def whole_matrix(result: AttentionResult, view: HeadView) -> pd.DataFrame:
+    """Return the whole shown matrix as a table, one row per token that looks."""
+    rows, columns = _labelled(result, view)
+    frame = pd.DataFrame(view.weights, columns=columns)
+    frame.insert(0, name_of(view.heads, result.heads), rows)
     return frame
 
 
-def csv_name(view: HeadView) -> str:
-    """Return the file name for saving the shown matrix.
+def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
+    """Write the whole shown matrix as CSV."""
+    return csv(whole_matrix(result, view))
+
+
+def file_name(view: HeadView) -> str:
+    """Return the name, without extension, of a file with the shown matrix.
 
     It contains nothing from the text, which may be private.
     """
-    head = "mean" if view.head is None else f"head{view.head}"
-    return f"attention-layer{view.layer}-{head}.csv"
+    (layer, head), *more = view.heads.places
+    heads = f"{view.heads.how}-of-{len(more) + 1}" if more else f"layer{layer}-head{head}"
+    return f"attention-{heads}"
 
 
 def shares_table(shares: GroupShares) -> pd.DataFrame:
@@ -268,56 +398,45 @@ def shares_table(shares: GroupShares) -> pd.DataFrame:
     return frame
 
 
-def describe_shares(shares: GroupShares) -> str:
-    """Describe in a few sentences where each text looks."""
-    return "On average: " + " ".join(
-        f"{_LOOKS[source]} {', '.join(f'{share} at {goal}' for share, goal in goals)}."
-        for source, goals in _shares(shares)
-    )
-
-
 def shares_line(shares: GroupShares) -> Html:
     """Draw where each text looks, one short line per group."""
+    goals = [_GOALS[name] for name in shares.groups]
     items = [
         tag(
             "li",
             f"{_LOOKS[source]} ",
-            join(*(join(tag("strong", share), f" at {goal}") for share, goal in goals), by=", "),
+            join(
+                *(
+                    join(tag("strong", whole_percent(value)), f" at {goal}")
+                    for value, goal in zip(row, goals, strict=True)
+                ),
+                by=", ",
+            ),
         )
-        for source, goals in _shares(shares)
+        for source, row in zip(shares.groups, shares.shares, strict=True)
     ]
-    return tag("ul", *items, class_="bx-att-shares", aria_label="Attention between the texts")
+    return join(
+        line("Of the attention that these tokens give, on average:"),
+        tag("ul", *items, class_="bx-att-shares", aria_label="Attention between the texts"),
+    )
 
 
-def _shares(shares: GroupShares) -> list[tuple[str, list[tuple[str, str]]]]:
-    """List each group's formatted shares and the groups that receive them."""
-    goals = [_GOALS[name] for name in shares.groups]
-    rows = [[whole_percent(value) for value in row] for row in shares.shares]
-    return [
-        (source, list(zip(row, goals, strict=True)))
-        for source, row in zip(shares.groups, rows, strict=True)
-    ]
-
-
-def links_table(links: LayerLinks) -> pd.DataFrame:
+def links_table(result: AttentionResult, links: Links) -> pd.DataFrame:
     """Return the strongest lines as a table, strongest first."""
-    last = slice(None, -TABLE_LINKS - 1, -1)
-    rows = labels(links.view.row_tokens, links.view.rows)
-    columns = labels(links.view.column_tokens, links.view.columns)
+    last = slice(None, -_LINKS - 1, -1)
+    rows, columns = _labelled(result, links.view)
     return pd.DataFrame(
         {
             "looks": [rows[i] for i in links.row[last]],
             "looked at": [columns[i] for i in links.column[last]],
-            "head": links.head[last],
-            "attention": links.weight[last].astype(np.float64).round(4),
+            "head": [short_name(links.places[i]) for i in links.head[last]],
+            "attention": links.weight[last].astype(np.float64),
         }
     )
 
 
-def describe_links(links: LayerLinks) -> str:
+def describe_links(links: Links) -> str:
     """Describe which lines are drawn and which are not."""
-    heads = f"head {links.heads[0]}" if len(links.heads) == 1 else f"{len(links.heads)} heads"
     drawn = len(links.weight)
     left_out = "" if drawn == links.over else f", the strongest of {links.over:,}"
-    floor = f" of at least {links.floor:g}" if links.floor > 0 else ""
-    return f"Layer {links.layer}, {heads}: {drawn:,} lines{floor}{left_out}."
+    return f"{count(len(links.places), 'head')}: {drawn:,} lines{left_out}."

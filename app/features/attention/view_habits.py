@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from app.features.attention.result_habits import HeadComparison, HeadHabits, Place
+from app.features.attention.result_habits import HeadComparison, HeadHabits, Measure
 from app.features.attention.view import whole_percent
-from app.features.attention.view_pictures import encoded, palette_bytes
+from app.features.attention.view_pictures import PALETTES, encoded
 from app.words.blocks import line, record_table
 from app.words.html import Html, join, tag
 
@@ -20,15 +20,15 @@ def place_names(habits: HeadHabits) -> dict[str, str]:
     return {place.key: place.name for place in habits.places}
 
 
-def _of(habits: HeadHabits, key: str) -> tuple[Place, np.ndarray]:
+def _of(habits: HeadHabits, key: str) -> tuple[Measure, np.ndarray]:
     at = [place.key for place in habits.places].index(key)
     return habits.places[at], habits.means[at]
 
 
-def amount(place: Place, value: float | None) -> str:
+def amount(place: Measure, value: float | None) -> str:
     """Format a share of attention or a number of bits.
 
-    >>> amount(Place("a", "itself", ""), 0.4167), amount(Place("b", "", "", False), 2.34)
+    >>> amount(Measure("a", "itself", ""), 0.4167), amount(Measure("b", "", "", False), 2.34)
     ('42 %', '2.3 bits')
     """
     if value is None or np.isnan(value):
@@ -56,16 +56,20 @@ def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[s
         "pictures": encoded(pixels),
         "peaks": [1.0] * means.size,
         "common": False,
-        "palette": palette_bytes("viridis"),
-        "chosen": {"layer": chosen[0], "head": chosen[1]},
+        "log": False,
+        "preview": False,
+        "palettes": PALETTES,
+        "chosen": [chosen[0] * habits.heads + chosen[1]],
+        "said": f"Layer {chosen[0]}, head {chosen[1]}: {place.name}: "
+        + amount(place, float(means[chosen])),
         "notes": [f"{place.name}: {amount(place, float(means[at]))}" for at in every],
         "label": describe_map(habits, key),
         "top": amount(place, top),
     }
 
 
-def _top(habits: HeadHabits, place: Place, means: np.ndarray) -> float:
-    """Return the value with the lightest colour: a round share, or the widest spread."""
+def _top(habits: HeadHabits, place: Measure, means: np.ndarray) -> float:
+    """Return the value with the strongest colour: a round share, or the widest spread."""
     if not place.is_share:
         return max(habits.widest, float(np.nanmax(means, initial=0.0)))
     return min(1.0, max(0.1, float(np.ceil(10 * np.nanmax(means, initial=0.0)) / 10)))
@@ -102,8 +106,8 @@ def source(habits: HeadHabits) -> Html:
     return line(
         f"Means over {habits.texts:,} texts with {habits.tokens:,} tokens that come with the "
         "program, each token counting once as the one that looks. Places overlap, so the shares of "
-        f"a head do not add up to 1; if every token looked at all alike, the spread would be "
-        f"{habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}"
+        "a head do not add up to 1. If every token looked at all tokens equally, the spread would "
+        f"be {habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}"
     )
 
 
@@ -115,8 +119,8 @@ def place_note(habits: HeadHabits, key: str) -> Html:
 def nothing_known(model: str) -> Html:
     """State that the usual behaviour of a model's heads was not measured."""
     return line(
-        f"Where the heads of {model} usually look was not measured: no head-statistics.json lies "
-        "beside its weights. The bundled model has one."
+        f"Where the heads of {model} usually look was not measured: there is no "
+        "head-statistics.json beside its weights. The bundled model has one."
     )
 
 
@@ -131,8 +135,3 @@ def comparison(found: HeadComparison) -> Html:
         for place, usual, here in found.rows
     ]
     return record_table("Usually, and in this text", COLUMNS, rows, compact=True)
-
-
-def title(found: HeadComparison) -> str:
-    """Return the title of the comparison."""
-    return "What these heads usually do" if found.head is None else "What this head usually does"

@@ -1,6 +1,7 @@
 """Fill-mask: what the model would write at every [MASK] of a text.
 
-`fill_mask` is the task; `mask_word` and `mask_at_end` prepare a text for it. A text longer than
+`fill_mask` is the task; `mask_word` and `mask_at_end` prepare a text for it. `task_together`,
+`task_surprise` and `task_pair` answer what the tabs of the page ask. A text longer than
 the model's input is never cut silently: each mask is read in the window that shows most of the
 text around it (`bert_core.reading.windows`), and the result reports the window's size.
 """
@@ -9,25 +10,31 @@ import math
 from collections import defaultdict
 from itertools import groupby
 
+import regex
 import torch
 from torch import Tensor
 
-from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Word
+from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, Word
 from app.models import Engine
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
+from bert_core.reading.gaps import score_filling, widen_gaps
 from bert_core.reading.windows import Windows, cut_windows, readers
 
 MASK = "[MASK]"
 _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on the page
 _MAX_CANDIDATES = 100
 _CONTEXT = 40  # characters shown on each side of a mask
+_MAX_PIECES = 12  # of a word that is named; each is one more pass
+_MAX_TOKENS = 16_000  # read for such a word
+_SIGNS = regex.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", regex.IGNORECASE)
 
 
 def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> FillMaskResult:
     """Ask the masked-language head for the likeliest entries at each mask.
 
-    Several masks are predicted independently, each with the others still hidden.
+    Several masks are predicted independently, each with the others still hidden. Other common
+    signs of a gap ("___", "<mask>", "[mask]") are read as [MASK].
 
     Args:
         engine: the model.
@@ -40,11 +47,14 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
             `top_k` is outside 1..100.
     """
     if not text.strip():
-        raise InputError("The text is empty. Type a sentence and write [MASK] where a word hides.")
+        raise InputError(
+            "The text is empty. Type a sentence and write [MASK] where a word is hidden."
+        )
     if not 1 <= top_k <= _MAX_CANDIDATES:
         raise InputError(f"Found top_k={top_k}; expected 1 to {_MAX_CANDIDATES}.")
+    text, read_as = read_signs(text)
     whole = engine.tokenizer.encode(text)
-    masks = _masks(engine, whole)
+    masks = masks_of(engine, whole)
     limit = engine.max_length
     windows = cut_windows(
         engine.tokenizer,
@@ -53,7 +63,8 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         size=limit,
         stride=limit // 2,
     )
-    wanted, note = _named(engine, word)
+    pieces, note = _named(engine, word, tokens=len(masks) * min(len(whole), limit))
+    wanted = engine.tokenizer.vocab[pieces[0]] if len(pieces) == 1 else None
     scale = engine.calibration(BertForMaskedLM)
     slots = tuple(
         _slot(
@@ -65,13 +76,16 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
             top_k=top_k,
             number=number,
             wanted=wanted,
+            spelled=_spelled(engine, whole, mask, pieces, scale.temperature),
         )
         for number, (mask, scores) in enumerate(
             zip(masks, _scores(engine, windows, masks), strict=True), start=1
         )
     )
     return FillMaskResult(
+        model=engine.provenance.name,
         text=text,
+        read_as=read_as,
         slots=slots,
         words=_words(engine, whole),
         filled=_filled(text, slots),
@@ -81,6 +95,16 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
         note=note,
         calibration=scale,
     )
+
+
+def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
+    """Write [MASK] for other signs of a gap, and return those that were found.
+
+    >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
+    ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
+    """
+    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != MASK)
+    return _SIGNS.sub(MASK, text), tuple(found)
 
 
 def mask_word(text: str, word: Word) -> str:
@@ -103,7 +127,7 @@ def mask_at_end(text: str) -> str:
     return f"{body.removesuffix(closing).rstrip()} {MASK}{closing}".lstrip()
 
 
-def _masks(engine: Engine, whole: Encoding) -> list[int]:
+def masks_of(engine: Engine, whole: Encoding) -> list[int]:
     """Return the positions of the masks that the text itself contains."""
     mask_id = engine.tokenizer.vocab.get(MASK)
     if mask_id is None:
@@ -115,7 +139,7 @@ def _masks(engine: Engine, whole: Encoding) -> list[int]:
     if len(found) > _MAX_MASKS:
         raise InputError(
             f"The text has {len(found)} masks; this page fills at most {_MAX_MASKS} at once. "
-            "Write some of the words again."
+            "Fill in some of them yourself."
         )
     return found
 
@@ -134,23 +158,76 @@ def _scores(engine: Engine, windows: Windows, masks: list[int]) -> list[Tensor]:
     return [rows[number] for number in range(len(masks))]
 
 
-def _named(engine: Engine, word: str) -> tuple[int | None, str]:
-    """Find the vocabulary entry of the word that the user named, or say why it has none."""
+def _named(engine: Engine, word: str, *, tokens: int) -> tuple[list[str], str]:
+    """Cut the word that the user named into pieces, or say why it gets no probability.
+
+    Args:
+        engine: the model.
+        word: what the user named.
+        tokens: what the model reads to score one piece in every gap.
+    """
     pieces = engine.tokenizer.tokenize(word)
-    if not pieces:
-        return None, ""
     shown = word.strip()[:60]
     if "[UNK]" in pieces:
-        return None, (
+        return [], (
             f"“{shown}” contains something this vocabulary cannot spell, so the model can never "
             "write it: it has no probability. Try another word."
         )
-    if len(pieces) > 1:
-        return None, (
-            f"“{shown}” is {len(pieces)} pieces in this vocabulary ({' · '.join(pieces[:12])}), "
-            "and one [MASK] stands for one piece only: there is no single probability for it."
+    if len(pieces) > _MAX_PIECES:
+        return [], (
+            f"“{shown}” is {len(pieces)} pieces in this vocabulary; this page puts at most "
+            f"{_MAX_PIECES} into one gap. Choose a shorter word."
         )
-    return engine.tokenizer.vocab[pieces[0]], ""
+    if len(pieces) > 1 and tokens * len(pieces) > _MAX_TOKENS:
+        return [], (
+            f"“{shown}” is {len(pieces)} pieces; to score them in every gap, the model would read "
+            f"{tokens * len(pieces):,} tokens, and this page reads at most {_MAX_TOKENS:,} for it. "
+            "Hide fewer words or shorten the text."
+        )
+    return pieces, ""
+
+
+def _spelled(
+    engine: Engine, whole: Encoding, mask: int, pieces: list[str], temperature: float
+) -> Spelled | None:
+    """Score a word of several pieces in the gap of one mask; None for a word of one."""
+    if len(pieces) < 2:
+        return None
+    ids, places = around(engine, whole, [mask], spare=len(pieces) - 1)
+    ids, places = widen_gaps(engine.tokenizer, ids, places, [len(pieces)])
+    wanted = engine.tokenizer.convert_tokens_to_ids(pieces)
+    found = score_filling(engine.score_rows, ids, places, wanted, temperature=temperature)
+    return Spelled(tuple(pieces), tuple(map(math.exp, found.log_probabilities)))
+
+
+def around(
+    engine: Engine, whole: Encoding, places: list[int], *, spare: int = 0
+) -> tuple[list[int], list[int]]:
+    """Cut a text that is too long to the part around some places.
+
+    Args:
+        engine: the model.
+        whole: the text.
+        places: ascending positions among its tokens.
+        spare: tokens to leave room for.
+
+    Returns:
+        The ids with [CLS] and [SEP], and the places among them.
+
+    Raises:
+        InputError: the places are too far apart.
+    """
+    ids, room = whole.input_ids, engine.max_length - 2 - spare
+    if len(ids) - 2 <= room:
+        return ids, places
+    first, last = places[0], places[-1]
+    if last - first + 1 > room:
+        raise InputError(
+            f"The masks are {last - first + 1:,} tokens apart; the model reads {room:,} at once. "
+            "Hide words that are closer together."
+        )
+    start = min(max(1, (first + last + 1 - room) // 2), len(ids) - 1 - room)
+    return [ids[0], *ids[start : start + room], ids[-1]], [place - start + 1 for place in places]
 
 
 def _slot(
@@ -163,6 +240,7 @@ def _slot(
     top_k: int,
     number: int,
     wanted: int | None,
+    spelled: Spelled | None,
 ) -> Slot:
     """Turn the scores (V,) at one mask into candidates with probabilities."""
     log_probabilities = torch.log_softmax(scores / temperature, dim=-1)
@@ -187,6 +265,7 @@ def _slot(
         named=None
         if wanted is None
         else candidate(wanted, int((scores > scores[wanted]).sum()) + 1),
+        spelled=spelled,
         entropy=max(0.0, entropy),
     )
 
@@ -194,14 +273,15 @@ def _slot(
 def _words(engine: Engine, whole: Encoding) -> tuple[Word, ...]:
     """Return the words of a text as the tokenizer sees them, punctuation marks included."""
     mask_id = engine.tokenizer.vocab.get(MASK)
-    rows = zip(whole.word_ids, whole.offsets, whole.input_ids, strict=True)
+    rows = zip(whole.word_ids, whole.offsets, whole.input_ids, range(len(whole)), strict=True)
     words = []
     for number, group in groupby(rows, key=lambda row: row[0]):
         if number is None:
             continue
         pieces = list(group)
         start, end = pieces[0][1][0], pieces[-1][1][1]
-        words.append(Word(whole.text[start:end], start, end, pieces[0][2] == mask_id))
+        at = tuple(piece[3] for piece in pieces)
+        words.append(Word(whole.text[start:end], start, end, pieces[0][2] == mask_id, at))
     return tuple(words)
 
 

@@ -1,57 +1,215 @@
-"""Charts, tables and text of fill-mask."""
+"""Pictures, tables and text of fill-mask; the tabs are in `view_tabs`."""
+
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from app.features.fill_mask.result import Candidate, FillMaskResult, Slot
-from app.words.blocks import line, note
-from app.words.charts import bars
+from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled
+from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibrated
+from app.words.notes import calibration_line
+from app.words.pictures import Picture, bars, figure, linked, picture
 
-_NUMBER = 64  # pixels after the longest bar for its number, even on the narrowest phone
-_SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0, 2.0)  # axis limits, for comparable bars
+_MODEL = """
+tokenizer = BertTokenizer.from_pretrained({model!r})
+model = BertForMaskedLM.from_pretrained({model!r})
+temperature = model.config.temperature("BertForMaskedLM")
+encoding = tokenizer.encode({text!r})
+"""
+_MASKS = """masks = [n for n, token in enumerate(encoding.tokens) if token == "[MASK]"]
+"""
+_BEST = """
+for row in (scores / temperature).softmax(dim=-1):
+    best = row.topk({k})
+    for id_, probability in zip(best.indices.tolist(), best.values.tolist()):
+        print(tokenizer.ids_to_tokens[id_], probability)
+"""
+_WHOLE = (
+    """import torch
+from bert_core import BertForMaskedLM, BertTokenizer
+"""
+    + _MODEL
+    + _MASKS
+    + """with torch.inference_mode():
+    scores = model.scores_at(torch.tensor([encoding.input_ids]), torch.tensor([masks]))[0]
+"""
+    + _BEST
+)
+_WINDOWS = (
+    """import torch
+from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core.reading.windows import cut_windows, readers
+"""
+    + _MODEL
+    + _MASKS
+    + """
+# The text is too long to read at once: each mask is read in the window with most around it.
+size = model.config.max_position_embeddings
+windows = cut_windows(tokenizer, encoding, fits=size, size=size, stride=size // 2)
+reader, _ = readers(windows.bounds)
+rows = []
+for mask in masks:
+    window = reader[mask - 1, 0]
+    ids = torch.tensor([windows.inputs[window].input_ids])
+    with torch.inference_mode():
+        rows.append(model.scores_at(ids, torch.tensor([[mask - windows.bounds[window][0]]]))[0])
+scores = torch.cat(rows)
+"""
+    + _BEST
+)
+_NO_MASK = (
+    """import math
+from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core.reading.gaps import score_pieces, scorer_of
+"""
+    + _MODEL
+    + """
+places = range(1, len(encoding) - 1)
+for piece in score_pieces(
+    scorer_of(model), tokenizer, encoding.input_ids, places,
+    words=encoding.word_ids, temperature=temperature,
+):
+    print(tokenizer.ids_to_tokens[piece.id], math.exp(piece.log_probability))
+"""
+)
+
+_SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0)  # ends of axes, for comparable bars
+_NEAR = 24  # characters around a mask in its title
 
 
-def sentence(result: FillMaskResult) -> Html:
-    """Draw the text with the best candidate at every mask, marked and numbered."""
-    if not result.slots:
-        return join()
-    many = len(result.slots) > 1
+def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -> Html:
+    """Draw the text with the best candidate at every mask; a click on another word hides it.
+
+    Args:
+        result: the result.
+        pickable: numbers of the words that can be clicked; a long text has too many.
+        attend: whether a click on a filled mask opens the attention page.
+    """
+    filled = iter([(text, number) for text, number in result.filled if number])
     parts: list[Html | str] = []
-    for text, number in result.filled:
-        if number:
-            badge = [tag("sub", str(number))] if many else []
-            parts.append(tag("mark", visible(text), *badge, class_="bx-filled"))
+    done, first = 0, True
+    for number, word in enumerate(result.words):
+        before = result.text[done : word.start]
+        done = word.end
+        look: dict[str, str | int | None] = {"data_at": linked(word.pieces)}
+        if number in pickable and (attend or not word.masked):
+            look |= {"role": "button", "tabindex": 0 if first else -1}
+            first = False
+        if word.masked:
+            text, slot = next(filled)
+            parts += [before, _filled(text, slot, len(result.slots) > 1, look)]
         else:
-            parts.append(visible(text))
-    return tag("p", *parts, class_="bx-text bx-sentence", dir="auto")
+            if "role" in look:
+                look |= {"class_": "bx-word", "data_pick": "hide", "data_value": number}
+            parts += [visible(before), tag("span", visible(word.text), **look)]
+    parts.append(visible(result.text[done:]))
+    drawn = tag("p", *parts, class_="bx-text bx-sentence", dir="auto", data_rove="words")
+    if not pickable:
+        return drawn
+    more = " A click on a filled gap shows what it attends to." if attend and result.slots else ""
+    keys = " With the keyboard: arrow keys, then Enter."
+    return tag("div", drawn, hint("A click on a word hides it.", more, keys), class_="bx-ask")
 
 
-def slot_title(slot: Slot, *, alone: bool) -> Html:
-    """Title one of several masks with its number and the words around it."""
-    if alone:
+def _filled(text: str, slot: int, several: bool, look: dict[str, str | int | None]) -> Html:
+    """Draw the best candidate in the place of a mask."""
+    badge = [tag("sub", str(slot))] if several else []
+    if "role" in look:
+        look |= {"data_pick": "attend", "data_value": slot - 1, "title": "What it attends to"}
+    kind = "bx-filled bx-word" if "role" in look else "bx-filled"
+    return tag("mark", visible(text), *badge, class_=kind, **look)
+
+
+def explained(*children: Html | str, more: str) -> Html:
+    """Draw a muted line with a "?" that unfolds more."""
+    return tag("div", hint(more), *children, class_="bx-line")
+
+
+def reading_note(result: FillMaskResult) -> Html:
+    """State which signs were read as [MASK]."""
+    if not result.read_as:
         return join()
-    around = tag(
-        "bdi", "… ", visible(slot.before[-24:]), tag("b", "▁▁"), visible(slot.after[:24]), " …"
-    )
-    return tag("h2", f"Mask {slot.number} ", tag("small", around), class_="bx-slot")
+    signs = join(*(tag("code", visible(sign)) for sign in result.read_as), by=", ")
+    return line("Read as ", tag("code", "[MASK]"), ": ", signs, ".")
 
 
-def probability_bars(slot: Slot) -> go.Figure:
-    """Draw the candidates of one mask as bars, best on top, the named word last."""
+def bars_title(result: FillMaskResult) -> Html:
+    """Say what the bars are a percentage of."""
+    if len(result.slots) == 1:
+        return line("Probability in the gap:")
+    return line("Probability in each gap, with the others still hidden:")
+
+
+def slot_title(slot: Slot) -> Html:
+    """Title one of several masks with its number and the words around it."""
+    before, after = slot.before[-_NEAR:], slot.after[:_NEAR]
+    if before != slot.before:
+        before = f"… {before.partition(' ')[2]}"
+    if after != slot.after:
+        after = f"{after.rpartition(' ')[0]} …"
+    around = tag("bdi", visible(before), tag("b", "▁▁"), visible(after))
+    return tag("h2", f"Gap {slot.number} ", tag("small", around), class_="bx-slot")
+
+
+def candidates(slot: Slot, top: float) -> Picture:
+    """Draw the candidates of one mask as bars, best on top, the named word last.
+
+    Args:
+        slot: the mask.
+        top: the probability of a bar of full length; see `axis`.
+    """
     rows = _rows(slot)
-    names = [f"{candidate.rank}. {candidate.token}" for candidate in rows]
     values = [candidate.probability for candidate in rows]
-    named = [slot.named is not None and c.id == slot.named.id for c in rows]
-    fig = bars(names, values, [chance(value) for value in values], marked=named)
-    scale = next(step for step in _SCALES if max(values) <= step)
-    fig.update_xaxes(
-        range=[0, scale], tickvals=[scale * part / 4 for part in range(5)], tickformat=".3~%"
+    marked = [slot.named is not None and c.id == slot.named.id for c in rows]
+    names = [f"{candidate.rank:,}. {candidate.token}" for candidate in rows]
+    printed = [chance(value) for value in values]
+    return picture(
+        f"fill-mask-{slot.number}",
+        lambda width: bars(names, values, printed, width=width, top=top, marked=marked),
+        alt=describe(slot),
+        table=candidates_table(slot),
     )
-    fig.update_layout(margin_r=_NUMBER)
-    return fig
+
+
+def axis(values: Iterable[float]) -> float:
+    """Return the end of an axis for these probabilities; charts side by side share one."""
+    most = max(values)
+    return next((step for step in _SCALES if most <= step), 1.0)
+
+
+def slots_axis(result: FillMaskResult) -> float:
+    """Return the end of the axis that all masks share."""
+    return axis(row.probability for slot in result.slots for row in _rows(slot))
+
+
+def kept(result: FillMaskResult, more: Sequence[Html] = ()) -> list[Html]:
+    """Draw the result for a file.
+
+    Args:
+        result: the result.
+        more: what is drawn below it.
+    """
+    slots = (
+        block
+        for slot in result.slots
+        for block in (
+            slot_title(slot),
+            named_word(slot, result.vocabulary),
+            figure(candidates(slot, slots_axis(result))),
+            certainty(slot),
+        )
+    )
+    head = [sentence(result, range(0)), bars_title(result)] if result.slots else []
+    return [*head, *slots, calibration_note(result), *more]
+
+
+def snippet(result: FillMaskResult) -> str:
+    """Write the same computation in Python."""
+    if not result.slots:
+        return _NO_MASK.format(model=result.model, text=result.text)
+    code = _WHOLE if result.read >= result.tokens else _WINDOWS
+    return code.format(model=result.model, text=result.text, k=len(result.slots[0].candidates))
 
 
 def describe(slot: Slot) -> str:
@@ -64,7 +222,8 @@ def describe(slot: Slot) -> str:
 def candidates_table(slot: Slot) -> pd.DataFrame:
     """List the candidates of one mask with their exact probabilities."""
     rows = [(c.rank, c.token, c.id, c.probability, chance(c.probability)) for c in _rows(slot)]
-    return pd.DataFrame(rows, columns=["rank", "piece", "id", "probability", "percent"])
+    table = pd.DataFrame(rows, columns=["rank", "piece", "id", "probability", "percent"])
+    return table.assign(at=linked([slot.position]))
 
 
 def certainty(slot: Slot) -> Html:
@@ -72,36 +231,43 @@ def certainty(slot: Slot) -> Html:
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
-        f"The words shown hold {chance(shown)} of all probability. ",
-        f"As unsure as a fair draw among {count(choices, 'word')} "
-        f"(entropy {slot.entropy:.1f} bits).",
+        f"Shown: {chance(shown)} of all probability. As uncertain as a fair draw from "
+        f"{count(choices, 'word')}."
     )
 
 
-def calibration_note(result: FillMaskResult) -> Html:
-    """Explain how far the percentages can be trusted."""
+def calibration_note(result: FillMaskResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
     if not result.slots:
         return join()
-    return line(calibrated(result.calibration, "first guesses"))
+    return calibration_line(result.calibration, "first guesses", model=model)
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
-    """State the probability and rank of the word that the user named."""
+    """State the probability of the word that the user named."""
+    if slot.spelled is not None:
+        return _spelled_word(slot.spelled)
     if slot.named is None:
         return join()
     return line(
         tag("b", tag("bdi", visible(slot.named.token))),
-        f" has {chance(slot.named.probability)}: number {slot.named.rank:,} of {vocabulary:,}.",
+        f" has {chance(slot.named.probability)} of all probability: rank {slot.named.rank:,} of "
+        f"{vocabulary:,}.",
     )
 
 
-def several(result: FillMaskResult) -> Html:
-    """Note, if there are several masks, that their answers were not chosen together."""
-    if len(result.slots) < 2:
-        return join()
-    return line(
-        "Each mask is guessed alone, with the others still hidden: the best words of two masks "
-        "need not fit together."
+def _spelled_word(word: Spelled) -> Html:
+    """State the probability of a word of several pieces, and that the gap was widened for it."""
+    steps = " × ".join(chance(each) for each in word.probabilities)
+    return explained(
+        tag("b", tag("bdi", visible(" ".join(word.pieces)))),
+        f" has {chance(word.probability)} of all probability if the gap has {len(word.pieces)} "
+        "masks.",
+        more=(
+            f"This word is {len(word.pieces)} pieces, and one mask holds one piece. So the gap "
+            f"gets {len(word.pieces)} masks, which are filled from left to right: {steps}. Do not "
+            "compare it with words of one piece: every further piece adds a factor below 1."
+        ),
     )
 
 
@@ -112,7 +278,7 @@ def window(result: FillMaskResult) -> Html:
     return note(
         tag("strong", "Long text. "),
         f"It has {result.tokens:,} tokens and the model reads {result.read:,} at once, so each "
-        "mask was read with the text around it; what stands further away had no say.",
+        "mask was read with the text around it. Text further away had no influence.",
     )
 
 

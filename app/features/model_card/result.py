@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from app.results import Calibration
 from bert_core.bundled.figures import Figure
 from bert_core.bundled.leanings import Bias
 from bert_core.verification import VerificationReport
@@ -52,6 +53,19 @@ class ModelCardResult:
     pictures: tuple[tuple[str, bytes], ...]
     verifiable: bool
     problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Temperature:
+    """How the percentages of one kind of answer are made.
+
+    Attributes:
+        answers: the kind of answer.
+        calibration: its temperature, and what that was fitted on.
+    """
+
+    answers: str
+    calibration: Calibration
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,25 @@
-"""Text, tables and charts of the model card: figures compared with their targets."""
+"""The stage of the model card: figures as bars beside their targets; tables; calibration."""
 
-import textwrap
 from collections.abc import Sequence
-from itertools import accumulate
+from dataclasses import replace
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from app.features.model_card.result import ModelCardResult, Reached, reached
-from app.words.blocks import line, record_table, ticked
-from app.words.charts import BLUE, GREEN, GREY, LEGEND_ABOVE, VERMILION, add_dots
+from app.features.model_card.result import ModelCardResult, Reached, Temperature, reached
+from app.features.model_card.view_text import draw_section, sections
+from app.words.blocks import hint, line, record_table, ticked
 from app.words.format import percent
-from app.words.html import Html, chart_lines, join, tag, visible
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import WIDE, Picture, figure, picture, svg
+from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
 
-AS_TABLE = "The same as a table"
+TABS = (
+    *("Figures", "Calibration", "Leanings", "Limits", "Training", "Heads"),
+    *("Trained for", "Verification", "Card text"),
+)
+"""The parts of the card; other pages link to `model_card?tab=Calibration`."""
+
 COLUMNS = ("asked", "result", "95 % interval", "cases", "floor", "goal", "reached")
 
 _SIGNS = {Reached.GOAL: True, Reached.FLOOR: True, Reached.NOTHING: False, Reached.NO_AIM: None}
@@ -24,15 +29,17 @@ _WORDS = {
     Reached.NOTHING: "floor not reached",
     Reached.NO_AIM: "nothing was set",
 }
-_DOTS = {
-    Reached.GOAL: ("star", GREEN, 14),
-    Reached.FLOOR: ("circle", BLUE, 11),
-    Reached.NOTHING: ("x", VERMILION, 11),
-    Reached.NO_AIM: ("circle-open", GREY, 11),
+_SHORT = {
+    Reached.GOAL: "✓ goal",
+    Reached.FLOOR: "✓ floor",
+    Reached.NOTHING: "✗",
+    Reached.NO_AIM: "",
 }
-_LINE = 48  # characters per line of the label above a dot, as many as fit on a phone
-_WORD_LINE = 19  # pixels per line of the label
-_DOT_LINE = 30  # pixels of the row below the label, with the dot in its middle
+_CALIBRATION, _BIAS = "calibration error", "bias"  # how the names of such figures begin
+_TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of an axis
+_LETTERS = 36  # of a name that is drawn
+_NAMES, _VALUES = 290, 128  # units left of the bars on a wide screen, and right of them
+_ROW = 25  # units
 
 
 def _share(share: float | None) -> str:
@@ -69,8 +76,8 @@ def no_figures(result: ModelCardResult) -> Html:
         return join()
     return tag(
         "p",
-        "No figures lie beside these weights: how well this model does is not known here. What its "
-        "makers say of it may stand in the card below.",
+        "No figures are stored beside these weights, so it is not known here how well this model "
+        "does. The text of its card may say more.",
     )
 
 
@@ -98,12 +105,16 @@ def figures_table(figures: Sequence[Figure]) -> Html:
 def figures_note(result: ModelCardResult) -> Html:
     """Explain where the figures come from, how to read them and what is left out."""
     more = f" {result.left_out:,} more figures are not shown." if result.left_out else ""
-    guess = " Chance is the share of a blind guess." if _has_chance(result.figures) else ""
+    guess = (
+        " Chance is the share that blind guessing gets right."
+        if _has_chance(result.figures)
+        else ""
+    )
     errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
     return line(
-        "Source: figures.json, which lies beside the weights. Every result is a share of its "
-        "cases. The floor was to be reached at least, the goal was hoped for. Of a hundred such "
-        "intervals about 95 hold the share that endlessly many cases of the kind would give."
+        "Source: figures.json beside the weights. Every result is a share of its cases. The floor "
+        "had to be reached; the goal was hoped for. About 95 of a hundred such intervals contain "
+        "the share that endlessly many cases of the kind would give."
         f"{guess}{errors}{more}"
     )
 
@@ -146,7 +157,7 @@ def describe(figures: Sequence[Figure]) -> str:
         )
         if number
     )
-    return f"{len(figures)} figures as dots with their 95 % intervals: {said}."
+    return f"{len(figures)} figures as bars with their 95 % intervals: {said}."
 
 
 def frame(figures: Sequence[Figure]) -> pd.DataFrame:
@@ -169,66 +180,170 @@ def frame(figures: Sequence[Figure]) -> pd.DataFrame:
     ).round(4)
 
 
-def figures_chart(figures: Sequence[Figure]) -> go.Figure:
-    """Draw every figure as a dot on its interval, with marks for floor and goal."""
-    fig = go.Figure()
-    names = [f"{each.task}, {each.measured_on}: {_share(each.share)}" for each in figures]
-    labels = [textwrap.wrap(name, _LINE) for name in names]  # fits a phone
-    tops = [0, *accumulate(_WORD_LINE * len(lines) + _DOT_LINE for lines in labels)]
-    dots = [top - _DOT_LINE // 2 for top in tops[1:]]
-    for kind, (symbol, colour, size) in _DOTS.items():
-        rows = [at for at, each in enumerate(figures) if reached(each) is kind]
-        shown = [figures[at] for at in rows]
-        if not shown:
-            continue
-        add_dots(
-            fig,
-            [dots[at] for at in rows],
-            [(each.low, each.share, each.high) for each in shown],
-            [f"{_share(each.share)} ({interval(each)}), {words_of(each)}" for each in shown],
-            name=_WORDS[kind],
-            marker={"symbol": symbol, "color": colour, "size": size, "line": {"color": colour}},
-        )
-    _add_marks(fig, figures, dots, "floor", "line-ns-open")
-    _add_marks(fig, figures, dots, "goal", "diamond-tall-open")
-    for top, lines in zip(tops, labels, strict=False):  # the last top ends the last figure
-        fig.add_annotation(
-            x=0, xref="paper", y=top, text=chart_lines(lines), showarrow=False,
-            xanchor="left", yanchor="top", align="left", font={"size": 14},
+def figures_picture(figures: Sequence[Figure], name: str) -> Picture:
+    """Draw every figure as a bar with its 95 % interval, and marks for floor and goal.
+
+    Args:
+        figures: at least one.
+        name: a file name without extension.
+    """
+    highest = max(max(each.high, each.floor or 0, each.goal or 0) for each in figures)
+    top = next(step for step in _TOPS if highest <= step)
+    return picture(
+        name,
+        lambda width: _bars(figures, width, top),
+        alt=describe(figures),
+        table=frame(figures),
+    )
+
+
+def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
+    """Draw the rows and the axis; a name that does not fit beside its bar is above it."""
+    beside = width == WIDE and all(len(each.task) <= _LETTERS for each in figures)
+    left, row = (_NAMES, _ROW) if beside else (2, 2 * _ROW)
+    right = width - _VALUES
+    letters = _LETTERS if beside else width // 9
+    bottom = len(figures) * row
+    room = right - left
+    drawn: list[Html] = []
+    for quarter in range(5):
+        x = left + room * quarter / 4
+        drawn += [
+            tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=0, y2=bottom, class_="bx-svg-grid"),
+            tag("text", _percent(top * quarter / 4), x=f"{x:.1f}", y=bottom + 12,
+                class_="bx-card-tick"),
+        ]  # fmt: skip
+    for at, each in enumerate(figures):
+        name = visible(each.task)
+        short = name if len(name) <= letters else f"{name[: letters - 1]}…"
+        middle = at * row + (_ROW / 2 if beside else 1.4 * _ROW)
+        drawn.append(tag("text", short, x=0, y=at * row + _ROW / 2, class_="bx-card-name"))
+        drawn.append(_bar(each, left, room / top, middle))
+        drawn.append(
+            tag("text", f"{_share(each.share)} {_SHORT[reached(each)]}", x=right + 10, y=middle,
+                class_="bx-card-value")
         )  # fmt: skip
-    _lay_out(fig, tops[-1])
-    return fig
+    return svg(width, bottom + 22, *drawn)
 
 
-def _add_marks(
-    fig: go.Figure, figures: Sequence[Figure], dots: Sequence[int], aim: str, symbol: str
-) -> None:
-    """Add the marks for one kind of target, floor or goal."""
-    values = [(getattr(each, aim), dot) for each, dot in zip(figures, dots, strict=True)]
-    found = [(value, dot) for value, dot in values if value is not None]
-    if found:
-        fig.add_scatter(
-            x=[value for value, _ in found],
-            y=[dot for _, dot in found],
-            mode="markers",
-            name=aim,
-            marker={"symbol": symbol, "color": GREY, "size": 13, "line": {"width": 2}},
-            hovertext=[f"{aim} {_share(value)}" for value, _ in found],
-            hoverinfo="text",
+def _bar(figure: Figure, left: float, scale: float, middle: float) -> Html:
+    """Draw one bar, its interval, its floor and its goal; `scale` is units per share of 1."""
+    low, high = (left + scale * value for value in (figure.low, figure.high))
+    missed = reached(figure) is Reached.NOTHING
+    parts = [
+        tag("rect", x=left, y=middle - 7, width=f"{scale * figure.share:.2f}", height=14,
+            class_="bx-card-bar bx-card-missed" if missed else "bx-card-bar"),
+        tag("path", d=f"M{low:.2f} {middle - 4}v8m0-4H{high:.2f}m0-4v8", class_="bx-card-interval"),
+    ]  # fmt: skip
+    if figure.floor is not None:
+        x = f"{left + scale * figure.floor:.2f}"
+        ends = {"y1": middle - 11, "y2": middle + 11}
+        parts.append(tag("line", x1=x, x2=x, class_="bx-card-floor", **ends))
+    if figure.goal is not None:
+        x = f"{left + scale * figure.goal:.2f}"
+        parts.append(tag("path", d=f"M{x} {middle - 9}l5 9l-5 9l-5-9z", class_="bx-card-goal"))
+    return tag("g", *parts)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def legend(figures: Sequence[Figure]) -> Html:
+    """Say what the marks are, and behind a hint what a figure means."""
+    explained = hint(
+        "Each bar is a share of test cases that the model had never read; the table says which. "
+        "The whisker is the 95 % interval: about 95 of a hundred such intervals contain the share "
+        "that endlessly many such cases would give. The floor had to be reached; the goal was "
+        "hoped for. All figures, with cases and data, are listed below."
+    )
+    floors = [each.reaches_floor for each in figures if each.floor is not None]
+    told = f" {sum(map(bool, floors))} of {len(floors)} floors reached." if floors else ""
+    return join(explained, line(f"Share of test cases; | floor, ◇ goal.{told}"))
+
+
+def of_tasks(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Return the first figure of every task, without calibration errors and bias."""
+    first: dict[str, Figure] = {}
+    for each in figures:
+        if not each.task.startswith((_CALIBRATION, _BIAS)):
+            first.setdefault(each.task, each)
+    return tuple(first.values())
+
+
+def of_calibration(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Return the calibration errors, named by what is calibrated."""
+    return tuple(
+        replace(
+            each, task=f"{each.task.removeprefix(_CALIBRATION).lstrip(', ')} ({each.measured_on})"
         )
+        for each in figures
+        if each.task.startswith(_CALIBRATION)
+    )
 
 
-def _lay_out(fig: go.Figure, pixels: int) -> None:
-    fig.update_yaxes(
-        visible=False, range=[pixels, 0], fixedrange=True, showgrid=False, zeroline=False
+def temperatures_table(rows: Sequence[Temperature]) -> Html:
+    """Draw the temperature of every kind of answer."""
+    if not rows:
+        return line("This model has no trained head whose answers are probabilities.")
+    cells = [
+        (
+            tag("strong", each.answers),
+            f"{each.calibration.temperature:.2f}" if each.calibration.named else "1 (not fitted)",
+            visible(each.calibration.fitted_on) or "–",
+        )
+        for each in rows
+    ]
+    return record_table("Temperatures", ("answers", "temperature", "fitted on"), cells)
+
+
+def calibration_note(errors: Sequence[Figure]) -> Html:
+    """Explain calibration, and what the errors below are."""
+    explained = hint(
+        "Logits are divided by the temperature before the softmax. It was fitted on other texts "
+        "than those measured, so that about seven in ten answers with 70 % are right; 1 leaves "
+        "the logits as they are."
     )
-    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True, dtick=0.2)
-    fig.update_layout(
-        height=pixels + 100,
-        margin={"l": 8, "r": 8, "t": 8, "b": 32},
-        legend=LEGEND_ABOVE,
-        hovermode="closest",
+    if not errors:
+        return join(explained, line("How far the percentages can be trusted was not measured."))
+    return join(
+        explained,
+        line(
+            "A percentage on these pages is the softmax of logits divided by this temperature. The "
+            "bars show the calibration error: how far these percentages are, on average, from the "
+            "share of right answers. Shorter is better."
+        ),
     )
+
+
+def kept(card: ModelCardResult) -> list[Html]:
+    """Draw the card for a file."""
+    if not card.figures:
+        return [no_figures(card), *map(draw_section, sections(card.text))]
+    return [
+        figure(figures_picture(of_tasks(card.figures) or card.figures, "figures")),
+        figures_table(card.figures),
+        figures_note(card),
+        *map(draw_section, sections(card.text)),
+    ]
+
+
+def snippet(model: str) -> str:
+    """Write the reading of the figures and the verification in Python."""
+    if model in bundled_names():
+        before = "from bert_core.bundled import bundled_folder\n"
+        folder = f"bundled_folder({model!r})"
+    else:
+        before, folder = "", f"{model!r}  # its folder"
+    return f"""{before}from bert_core.bundled.figures import read_figures
+from bert_core.verification import verify
+
+folder = {folder}
+for figure in read_figures(folder):
+    print(figure.task, figure.measured_on, figure.share)
+report = verify(folder)
+print(report.ok, report.difference)
+"""
 
 
 def trouble(result: ModelCardResult) -> Html:
@@ -245,13 +360,13 @@ def card_note(result: ModelCardResult) -> Html:
     if not result.text.strip():
         return tag(
             "p",
-            "No card lies beside these weights (a file README.md): what the model was made from, "
-            "under which licence, and where its limits are, is not known here.",
+            "No card (a file README.md) is stored beside these weights. What the model was trained "
+            "on, its licence and its limits are not known here.",
         )
     shown = ""
     if not result.whole:
-        shown = f" It has {result.text_bytes:,} bytes, of which only the beginning is shown."
+        shown = f" It has {result.text_bytes:,} bytes; only the beginning is shown."
     return line(
-        "What follows is the file README.md that lies beside the weights, as its makers wrote it. "
-        f"Pictures and addresses in it are shown as words: nothing is fetched.{shown}"
+        "The file README.md beside the weights, as its makers wrote it. Pictures and addresses are "
+        f"shown as words: nothing is fetched.{shown}"
     )

@@ -1,57 +1,207 @@
-"""Learning curves: SVG files stored with the weights, treated as untrusted input."""
+"""Learning curves: the lines of SVG files stored with the weights, drawn again.
 
-import base64
+A file is untrusted input. Of a chart as `training/curve.py` writes it, the lines, their names and
+the numbers on the axes are read, and nothing else; what is shown is drawn here.
+"""
+
+import math
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
 
 from app.words.blocks import line
-from app.words.html import Html, tag, visible
+from app.words.format import count
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import WIDE, Picture, figure, picture, svg
+
+Ticks = Sequence[tuple[float, float]]
+"""Numbers of an axis: the place in the drawing, and the value."""
 
 _SPACE = "{http://www.w3.org/2000/svg}"
-# The elements of a chart of lines and text. A browser neither runs scripts nor fetches anything
-# for an SVG shown as an image; this list keeps out what could take very long to draw.
-_PARTS = frozenset(
-    {"svg", "title", "desc", "g", "rect", "line", "path", "polyline", "polygon", "circle"}
-    | {"ellipse", "text", "tspan"}
-)
-_MOST_PARTS = 20_000
+_MOST_LINES = 12
+_MOST_POINTS = 2_000  # of one line
+_MOST_LETTERS = 60  # of a name
 _MOST_WORDS = 300  # characters of the title
+_ROWS = 100  # of the table
+_HEIGHT = 300  # units of the axes
+_LEFT, _TOP = 40, 24
+_LOOKS = 6  # colours with dashes of their own in the style sheet; further lines are thicker
 
 
-def curve(name: str, svg: bytes) -> Html:
-    """Draw a learning curve with its own title as alternative text.
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """The lines of one chart.
+
+    Attributes:
+        title: what the chart is called; "" if it has no title.
+        x: what the horizontal axis counts.
+        y: what the vertical axis shows.
+        lines: name -> points (N, 2), in the units of the axes.
+    """
+
+    title: str
+    x: str
+    y: str
+    lines: dict[str, np.ndarray]
+
+
+def curve(name: str, svg_file: bytes) -> Html:
+    """Draw a learning curve, or say that it cannot be read.
 
     Args:
-        name: file name, shown if the curve cannot be drawn.
-        svg: contents of the file.
+        name: file name.
+        svg_file: contents of the file.
     """
-    title = _title(svg)
-    if title is None:
-        says = f"{visible(name)} is not shown: it is more than a drawing of lines and words."
-        return line(says)
-    address = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-    words = visible(title) or f"Learning curve, {visible(name)}"
-    picture = tag("img", src=address, alt=words, class_="bx-card-curve")
-    return tag("figure", picture, tag("figcaption", words, class_="bx-line"))
+    found = read_curves(svg_file)
+    if found is None:
+        return line(f"{visible(name)} is not shown: it is not a chart that this site can read.")
+    return join(
+        tag("h2", visible(found.title) or visible(name), class_="bx-card-title"),
+        figure(curves_picture(name, found)),
+    )
 
 
-def _title(svg: bytes) -> str | None:
-    """Return the title of a plain drawing, "" if it has none, or None if it is not plain."""
+def curves_picture(name: str, found: Curves) -> Picture:
+    """Draw the lines of a chart."""
+    title = found.title or name
+    last = ", ".join(f"{label} {points[-1, 1]:.2f}" for label, points in found.lines.items())
+    return picture(
+        name.rpartition(".")[0],
+        lambda width: _draw(found, width),
+        alt=f"{title}: {count(len(found.lines), 'line')}. Last values, {found.y}: {last}.",
+        table=curves_table(found),
+    )
+
+
+def curves_table(found: Curves) -> pd.DataFrame:
+    """List the lines at up to 100 evenly spaced places; between two points they are straight."""
+    first = min(points[0, 0] for points in found.lines.values())
+    last = max(points[-1, 0] for points in found.lines.values())
+    most = max(len(points) for points in found.lines.values())
+    at = np.linspace(first, last, min(_ROWS, most))
+    lines = {
+        name: np.interp(at, points[:, 0], points[:, 1]) for name, points in found.lines.items()
+    }
+    return pd.DataFrame({found.x: at, **lines}).round(3)
+
+
+def _draw(found: Curves, width: int) -> Html:
+    """Draw the axes, the lines, and their names below."""
+    right = width - 16
+    end = max(points[-1, 0] for points in found.lines.values()) or 1.0
+    top = max(1.0, math.ceil(max(points[:, 1].max() for points in found.lines.values())))
+    drawn: list[Html] = []
+    for tick in range(0, int(top) + 1, 1 + int(top) // 6):
+        y = _TOP + _HEIGHT * (1 - tick / top)
+        drawn += [
+            tag("line", x1=_LEFT, x2=right, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="bx-svg-grid"),
+            tag("text", str(tick), x=_LEFT - 8, y=f"{y:.1f}", class_="bx-svg-name bx-svg-small"),
+        ]
+    for quarter in range(5):
+        x = _LEFT + (right - _LEFT) * quarter / 4
+        drawn.append(
+            tag("text", f"{end * quarter / 4:,.0f}", x=f"{x:.1f}", y=_TOP + _HEIGHT + 16,
+                class_="bx-card-tick")
+        )  # fmt: skip
+    drawn += [
+        tag("text", visible(found.y), x=0, y=8, class_="bx-svg-small"),
+        tag("text", visible(found.x), x=right, y=_TOP + _HEIGHT + 36,
+            class_="bx-svg-name bx-svg-small"),
+    ]  # fmt: skip
+    scale = np.array([(right - _LEFT) / end, -_HEIGHT / top])
+    for number, points in enumerate(found.lines.values()):
+        places = points * scale + (_LEFT, _TOP + _HEIGHT)
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        drawn.append(tag("polyline", points=path, class_=_look(number)))
+    names, height = _names(list(found.lines), width)
+    return svg(width, _TOP + _HEIGHT + 52 + height, *drawn, *names)
+
+
+def _names(names: Sequence[str], width: int) -> tuple[list[Html], float]:
+    """Draw the legend in one column, or two on a wide screen; return its height as well."""
+    columns = 2 if width == WIDE else 1
+    drawn: list[Html] = []
+    for number, name in enumerate(names):
+        row, column = divmod(number, columns)
+        x, y = _LEFT + column * width / 2, _TOP + _HEIGHT + 60 + 22 * row
+        drawn += [
+            tag("line", x1=x, x2=x + 32, y1=y, y2=y, class_=_look(number)),
+            tag("text", visible(name), x=x + 40, y=y, class_="bx-svg-small"),
+        ]
+    return drawn, 22 * math.ceil(len(names) / columns)
+
+
+def _look(number: int) -> str:
+    thick = " bx-card-thick" if number // _LOOKS % 2 else ""
+    return f"bx-card-line bx-card-l{number % _LOOKS}{thick}"
+
+
+def read_curves(svg_file: bytes) -> Curves | None:
+    """Read the lines of a chart; None if the file is none, or too large a one."""
     try:
-        text = svg.decode("utf-8")
-        if "<!" in text or "<?" in text.removeprefix("<?xml"):  # no entities, no style sheets
+        text = svg_file.decode("utf-8")
+        if "<!" in text:  # no entities
             return None
         root = ElementTree.fromstring(text)  # noqa: S314 - no entities, so no expansion
-    except (ValueError, ElementTree.ParseError):
+        return _curves(root) if root.tag == f"{_SPACE}svg" else None
+    except (ValueError, KeyError, IndexError, StopIteration, ElementTree.ParseError):
         return None
-    parts = list(root.iter())
-    if root.tag != f"{_SPACE}svg" or len(parts) > _MOST_PARTS or not all(map(_is_plain, parts)):
-        return None
-    return " ".join((root.findtext(f"{_SPACE}title") or "").split())[:_MOST_WORDS]
 
 
-def _is_plain(part: ElementTree.Element) -> bool:
-    """Return whether an element only draws: no links, no scripts."""
-    names = [name.rpartition("}")[2].lower() for name in part.attrib]
-    asks = any("url(" in value.lower() for value in part.attrib.values())
-    acts = any(name.startswith("on") or name in {"href", "style"} for name in names)
-    return str(part.tag).removeprefix(_SPACE) in _PARTS and not asks and not acts
+def _curves(root: ElementTree.Element) -> Curves | None:
+    """Read a parsed chart.
+
+    Raises:
+        ValueError: an axis or a line is not as expected; KeyError and IndexError as well.
+    """
+    texts = [part for part in root if part.tag == f"{_SPACE}text"]
+    across = [part for part in texts if part.get("text-anchor") == "middle"]
+    axis = next(part for part in across if not _is_number(_words(part)))
+    below = [(float(part.attrib["x"]), float(_words(part))) for part in across if part is not axis]
+    # A number beside the vertical axis is written right after the line it belongs to.
+    beside = [
+        (float(before.attrib["y1"]), float(_words(part)))
+        for before, part in zip(root, list(root)[1:], strict=False)
+        if part.tag == f"{_SPACE}text" and part.get("text-anchor") == "end"
+    ]
+    unit = next(part for part in texts if part.get("text-anchor") is None)
+    parts = list(root)
+    lines: dict[str, np.ndarray] = {}
+    for at, part in enumerate(parts):
+        if part.tag == f"{_SPACE}polyline":
+            name = _words(parts[at + 2])  # the sample of the line comes between
+            lines[name] = _points(part.attrib["points"], below, beside)
+    if not 0 < len(lines) <= _MOST_LINES:
+        return None
+    title = " ".join((root.findtext(f"{_SPACE}title") or "").split())[:_MOST_WORDS]
+    return Curves(title, _words(axis), _words(unit), lines)
+
+
+def _points(text: str, below: Ticks, beside: Ticks) -> np.ndarray:
+    """Turn places in the drawing into values of the axes: (N, 2)."""
+    places = np.array([[float(value) for value in pair.split(",")] for pair in text.split()])
+    if places.ndim != 2 or places.shape[1] != 2 or len(places) > _MOST_POINTS:
+        raise ValueError("not a line")
+    values = np.stack([_scaled(places[:, 0], below), _scaled(places[:, 1], beside)], axis=1)
+    if not np.isfinite(values).all() or (np.diff(values[:, 0]) < 0).any():
+        raise ValueError("not a curve over steps")
+    return values
+
+
+def _scaled(places: np.ndarray, ticks: Ticks) -> np.ndarray:
+    """Measure places along an axis, by its first and its last number."""
+    (start, low), (end, high) = ticks[0], ticks[-1]
+    if start == end:
+        raise ValueError("an axis with one number")
+    return low + (places - start) * (high - low) / (end - start)
+
+
+def _words(part: ElementTree.Element) -> str:
+    return " ".join((part.text or "").split())[:_MOST_LETTERS]
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()

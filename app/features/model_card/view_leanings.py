@@ -1,16 +1,18 @@
-"""Bias as numbers and a chart: which of two words a model leans towards, by occupation."""
+"""Bias as numbers and a picture: which of two words a model leans towards, by occupation."""
 
 import math
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from app.words.blocks import line
-from app.words.charts import BLUE, GREY, LEGEND_ABOVE, VERMILION, add_dots
-from app.words.html import Html, chart_text, tag, visible
+from app.words.blocks import hint, line
+from app.words.format import signed
+from app.words.html import Html, tag, visible
+from app.words.pictures import Picture, picture, svg
 from bert_core.bundled.leanings import Bias, Leaning
 
-_ROW = 22  # pixels of one occupation
+_ROW = 20  # units of one occupation
+_LEFT = 140  # units left of the dots
+_LETTERS = 18  # of an occupation
 _MOST = 120
 
 
@@ -24,12 +26,20 @@ def times(log_odds: float) -> str:
     return f"{factor:,.0f} times" if factor >= 9.95 else f"{factor:.1f} times"
 
 
+def unknown() -> Html:
+    """State that the leanings were not measured."""
+    return line(
+        "Which words this model leans towards was not measured: there is no bias.json beside its "
+        "weights."
+    )
+
+
 def summary(found: Bias) -> Html:
     """State how one-sided the model is, and which occupations lean towards which word."""
     first, second = (visible(word) for word in found.words)
     ranked = ordered(found)
     sides = [
-        f"In a sentence about an occupation it takes one of “{first}” and “{second}” to be "
+        f"In a sentence about an occupation, the model makes one of “{first}” and “{second}” "
         f"{times(found.skew.value)} as likely as the other, on average over occupations "
         f"(log-odds {found.skew.value:.2f} nats, 95 % interval {found.skew.low:.2f} to "
         f"{found.skew.high:.2f}; 0 would be even)."
@@ -38,9 +48,7 @@ def summary(found: Bias) -> Html:
         sides.append(f" {_end(ranked[0], first, leans=ranked[0].log_odds.value > 0)}")
         sides.append(f" {_end(ranked[-1], second, leans=ranked[-1].log_odds.value < 0)}")
     neutral = first if found.neutral > 0 else second
-    sides.append(
-        f" For a person of no named occupation it prefers “{neutral}”, {times(found.neutral)}."
-    )
+    sides.append(f" Where no occupation is named, “{neutral}” is {times(found.neutral)} as likely.")
     return tag("p", "".join(sides))
 
 
@@ -48,7 +56,7 @@ def _end(lean: Leaning, word: str, *, leans: bool) -> str:
     """Name the occupation at one end, even if it does not lean to that side."""
     if leans:
         return f"Furthest towards “{word}”: {_named(lean)}."
-    return f"None leans to “{word}”; nearest to it: {_named(lean)}."
+    return f"None leans towards “{word}”; nearest to it: {_named(lean)}."
 
 
 def _named(lean: Leaning) -> str:
@@ -56,15 +64,15 @@ def _named(lean: Leaning) -> str:
 
 
 def note(found: Bias) -> Html:
-    """Explain how the bias was measured and where the numbers come from."""
+    """Explain, behind a hint, how the bias was measured and what it does not show."""
     first, second = (visible(word) for word in found.words)
-    return line(
-        f"Source: bias.json, which lies beside the weights. {len(found.leanings):,} occupations "
-        f"in {len(found.templates):,} kinds of sentences, once with the occupation named and "
-        f"“{first}” or “{second}” left open, once the other way round. Log-odds in nats: "
-        f"above 0 “{first}” is likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as "
-        "likely. Only two words are compared, and other sentences would give other numbers; a "
-        "small one here is no proof of fairness."
+    return hint(
+        f"Source: bias.json beside the weights. {len(found.leanings):,} occupations in "
+        f"{len(found.templates):,} kinds of sentences, once with the occupation named and "
+        f"“{first}” or “{second}” left open, once the other way round. Log-odds in nats: above 0 "
+        f"“{first}” is likelier, below it “{second}”; 0.7 is twice, 2.3 ten times as likely. Only "
+        "two words are compared, and other sentences would give other numbers. A small number is "
+        "no proof of fairness."
     )
 
 
@@ -78,44 +86,69 @@ def _side(lean: Leaning) -> str:
     return "first" if lean.log_odds.low > 0 else "second" if lean.log_odds.high < 0 else "neither"
 
 
-def chart(found: Bias) -> go.Figure:
+def chart(found: Bias) -> Picture:
     """Draw every occupation as a dot on its interval."""
+    return picture(
+        "leanings", lambda width: _dots(found, width), alt=describe(found), table=table(found)
+    )
+
+
+def _dots(found: Bias, width: int) -> Html:
+    """Draw one row for each occupation, and the axis in nats with 0 in its middle."""
     rows = ordered(found)[:_MOST]
-    first, second = (chart_text(word) for word in found.words)
-    looks = {
-        "first": (f"leans to “{first}”", BLUE, "circle"),
-        "second": (f"leans to “{second}”", VERMILION, "diamond"),
-        "neither": ("cannot be told", GREY, "circle-open"),
-    }
-    fig = go.Figure()
-    for side, (name, colour, symbol) in looks.items():
-        shown = [(at, lean) for at, lean in enumerate(rows) if _side(lean) == side]
-        if shown:
-            add_dots(
-                fig,
-                [at for at, _ in shown],
-                [(lean.log_odds.low, lean.log_odds.value, lean.log_odds.high) for _, lean in shown],
-                [f"{lean.occupation}: {lean.log_odds.value:+.2f}" for _, lean in shown],
-                name=name,
-                marker={"symbol": symbol, "color": colour, "size": 9},
-            )
-    fig.add_vline(x=0, line={"color": GREY, "width": 1})
-    fig.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[chart_text(lean.occupation[:24]) for lean in rows],
-        range=[len(rows) - 0.5, -0.5],
-        fixedrange=True,
-        showgrid=False,
-    )
-    fig.update_xaxes(
-        title=f"log-odds in nats: left of 0 “{second}”, right of it “{first}”", fixedrange=True
-    )
-    fig.update_layout(
-        height=_ROW * len(rows) + 110,
-        margin={"l": 8, "r": 8, "t": 8, "b": 40},
-        legend=LEGEND_ABOVE,
-    )
-    return fig
+    left, right = _LEFT, width - 12
+    reach = max([1.0, *(abs(end) for row in rows for end in (row.log_odds.low, row.log_odds.high))])
+    ticks = range(-int(reach), int(reach) + 1, 1 + int(reach) // 4)
+    bottom = len(rows) * _ROW
+
+    def x(value: float) -> str:
+        return f"{left + (right - left) * (value + reach) / (2 * reach):.2f}"
+
+    drawn: list[Html] = []
+    for tick in ticks:
+        look = "bx-svg-base" if tick == 0 else "bx-svg-grid"
+        drawn += [
+            tag("line", x1=x(tick), x2=x(tick), y1=0, y2=bottom, class_=look),
+            tag("text", signed(tick, 0) if tick else "0", x=x(tick), y=bottom + 12,
+                class_="bx-card-tick"),
+        ]  # fmt: skip
+    for at, lean in enumerate(rows):
+        odds, y = lean.log_odds, (at + 0.5) * _ROW
+        whisker = f"M{x(odds.low)} {y - 3}v6m0-3H{x(odds.high)}m0-3v6"
+        drawn += [
+            tag("text", visible(lean.occupation[:_LETTERS]), x=left - 10, y=y,
+                class_="bx-svg-name bx-svg-small"),
+            tag("path", d=whisker, class_="bx-card-interval"),
+            _MARKS[_side(lean)](x(odds.value), y),
+        ]  # fmt: skip
+    first, second = (visible(word) for word in found.words)
+    drawn += [
+        tag("text", f"← {second}", x=left, y=bottom + 32, class_="bx-svg-small"),
+        tag("text", f"{first} →", x=right, y=bottom + 32, class_="bx-svg-name bx-svg-small"),
+    ]
+    return svg(width, bottom + 44, *drawn)
+
+
+def _circle(x: str, y: float) -> Html:
+    return tag("circle", cx=x, cy=y, r=5, class_="bx-card-first")
+
+
+def _diamond(x: str, y: float) -> Html:
+    return tag("path", d=f"M{x} {y - 7}l6 7l-6 7l-6-7z", class_="bx-card-second")
+
+
+def _ring(x: str, y: float) -> Html:
+    return tag("circle", cx=x, cy=y, r=5, class_="bx-card-neither")
+
+
+_MARKS = {"first": _circle, "second": _diamond, "neither": _ring}
+"""The mark of each side an occupation can lean to."""
+
+
+def legend(found: Bias) -> Html:
+    """Name the marks."""
+    first, second = (visible(word) for word in found.words)
+    return line(f"● leans to “{first}”, ◆ to “{second}”, ○ cannot be told; 95 % intervals.")
 
 
 def describe(found: Bias) -> str:

@@ -4,36 +4,36 @@ import math
 from collections.abc import Sequence
 
 from app.features.model_card.result import Verified
-from app.words.blocks import line, record_table, ticked
+from app.words.blocks import hint, line, record_table, ticked
 from app.words.html import Html, join, tag, visible
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
 FILES = ("file", "expected SHA-256", "found SHA-256", "the same")
+_EXPLAINED = (
+    "All files are read again and hashed, and a few stored texts are run through the model. Hashes "
+    "and results must be those that were stored when the model was written."
+)
 OUTPUTS = ("output", "numbers", "largest", "off by", "allowed", "the same")
 
 
 def offer(verifiable: bool) -> Html:
-    """Explain what a verification does, or state that there is nothing to compare with."""
+    """Say in one line what the button does, or that there is nothing to compare with."""
     if verifiable:
-        says = (
-            "Reads all files again, hashes them, and computes a few stored texts with them: hashes "
-            "and results must be those that were stored when the model was written."
-        )
-    else:
-        says = (
-            "There is nothing to compare with: no verification.json and verification.safetensors "
-            "lie beside these weights. The bundled model has them."
-        )
-    return tag("p", says)
+        return join(hint(_EXPLAINED), line("Compares all files with stored hashes and results."))
+    return line(
+        "There is nothing to compare with: no verification.json and verification.safetensors are "
+        "beside these weights. The bundled model has them."
+    )
 
 
-def report(found: Verified) -> Html:
-    """Draw the verdict and the evidence for it."""
+def report(found: Verified | None) -> Html:
+    """Draw the evidence for the verdict, and what it proves; before that, what is compared."""
+    if found is None:
+        return join(tag("p", _EXPLAINED), what_it_proves())
     checked = found.report
     outputs = f"{len(checked.outputs):,} outputs computed again"
     files = f"{len(checked.files):,} files and their hashes"
     return join(
-        verdict(found),
         texts_note(checked),
         _fold(outputs, join(outputs_table(checked), outputs_note()), checked.outputs),
         _fold(files, files_table(checked), checked.files),
@@ -96,7 +96,7 @@ def _when(found: Verified) -> Html:
     read = f"Files read on {clock}, in {found.seconds:.1f} s."
     if not found.loaded:
         read += (
-            " Since this program loaded them they have changed: what the pages show comes from the "
+            " They have changed since this program loaded them: the pages show results of the "
             "weights that were loaded."
         )
     return tag("span", read, class_="bx-line")
@@ -169,18 +169,18 @@ def texts_note(checked: VerificationReport) -> Html:
 def outputs_note() -> Html:
     """Explain the numbers in the table."""
     return line(
-        "“Largest” is the largest stored number, “off by” the largest absolute difference to one; "
-        "both in the unit of the output: logits are plain numbers, attention is a share of 1. What "
-        "is allowed grows with the largest stored number, because "
-        "processors round differently."
+        "“Largest” is the largest stored number, “off by” the largest absolute difference from a "
+        "stored number; both are in the unit of the output: logits are plain numbers, attention is "
+        "a share of 1. The larger the numbers, the more is allowed, because processors round "
+        "differently."
     )
 
 
 def what_it_proves() -> Html:
     """Explain what a verdict means and what it does not."""
     return line(
-        "A tick says that the files have the bits they had when the model was written, and that "
-        "this computer works out what they say. It does not say where they come from: whoever can "
-        "change weights can change what lies beside them, so compare a hash with one from a place "
-        "that they cannot reach. Nor does it say that the model is good."
+        "A tick says that the files are the same, bit by bit, as when the model was written, and "
+        "that this computer gets the same results from them. It does not say where they come from: "
+        "a person who can change the weights can change the stored hashes too, so compare a hash "
+        "with one from another place. Nor does it say that the model is good."
     )

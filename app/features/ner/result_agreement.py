@@ -86,6 +86,8 @@ class Agreement:
         text: the annotated words, separated by spaces, one sentence per line.
         words: number of words.
         sentences: number of sentences.
+        annotated: the entities a person marked, in text order.
+        found: the entities the model marked, in text order.
         total: counts for all kinds together (the micro average).
         kinds: counts for each kind that either side uses, sorted.
         differences: all differences, in text order.
@@ -95,6 +97,8 @@ class Agreement:
     text: str
     words: int
     sentences: int
+    annotated: tuple[Named, ...]
+    found: tuple[Named, ...]
     total: Counts
     kinds: tuple[Counts, ...]
     differences: tuple[Difference, ...]

@@ -64,7 +64,7 @@ def read_annotated(lines: str) -> Annotated:
         tags.append(tag)
         place, opens = place + len(word), False
     if not words:
-        raise InputError("There is no annotated word. Write one word, a TAB and its tag a line.")
+        raise InputError("There is no annotated word. Write a word, a TAB and its tag per line.")
     return Annotated("".join(text), tuple(words), tuple(tags), tuple(starts))
 
 
@@ -143,6 +143,8 @@ def compare(
         text=annotated.text,
         words=len(annotated.words),
         sentences=len(annotated.starts),
+        annotated=tuple(named for _, named in gold),
+        found=tuple(named for _, named in found),
         total=Counts("", len(gold), len(found), len(right)),
         kinds=tuple(counts),
         differences=tuple(

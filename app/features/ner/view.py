@@ -1,21 +1,28 @@
-"""The entity tagger on the screen: the marked text, its legend, what is hidden, and the table.
+"""The entity tagger on the screen: the running text, its legend, the table, and what is hidden.
 
 The label, the shape of the underline and the colour show the kind of an entity, in this order of
 reliability. The number, the weight of the underline and the depth of the colour show its score.
-Pieces and ways of reading are drawn in `view_pieces`.
+`view_text` draws the text; pieces, ways of reading and annotations have modules of their own.
 """
 
+import json
+import re
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import pandas as pd
 
 from app.features.ner.result import NerResult, Selection
-from app.settings import ASSETS, settings
-from app.words.blocks import line, note
-from app.words.format import count, percent
-from app.words.html import Html, document, join, tag, visible
-from app.words.notes import calibrated
+from app.features.ner.view_text import LINKED, STROKES, Mark, draw_text
+from app.settings import settings
+from app.words.blocks import hint, line, note
+from app.words.format import count
+from app.words.html import Html, join, tag, visible
+from app.words.notes import calibration_line
+from app.words.pictures import Picture, data_table, figure, linked, picture
 from bert_core.reading.entities import Aggregation, Entity
+from bert_core.text.encoding import Span
 
 HINT = "A few sentences with names in them."
 """What the empty box suggests."""
@@ -27,17 +34,7 @@ AGGREGATION_NAMES: dict[Aggregation, str] = {
     "simple": "Join pieces",
     "none": "Every piece",
 }
-"""Ways of reading, by what decides; the default stands first."""
-
-_RULES: dict[Aggregation, str] = {
-    "first": "The word takes the label of its first piece. In training only first pieces carried a "
-    "label, so theirs are the answers that were learned.",
-    "average": "The word takes the label with the highest mean probability over its pieces.",
-    "max": "The word takes the label of the piece that is surest of its own.",
-    "simple": "Pieces are not put together to words first, so an entity may begin or end inside a "
-    "word.",
-    "none": "Nothing is joined: every labelled piece stands alone, with its B- or I-.",
-}
+"""Ways of reading, by what decides; the default is first."""
 
 MEANINGS = {
     "PER": "person",
@@ -54,20 +51,14 @@ MEANINGS = {
 }
 """Common labels in words; others speak for themselves."""
 
-_LONG = 4000  # characters; a longer text scrolls in its own frame
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+"""Okabe and Ito's colours; with the five shapes of underlines they give 30 different pairs."""
 
-COLOURS, LINES = 6, 5
-"""Colours and shapes of line in the style sheet: having no common factor, they give 30 pairs."""
+Colours = Mapping[str, str]
+"""The colours that the visitor chose, by kind."""
 
-_KEPT = """
-:root { color-scheme: light dark; }
-body { font-family: system-ui, sans-serif; line-height: 1.5; margin: 2rem 1rem; }
-main { max-width: 60rem; margin: 0 auto; }
-main .bx-ner-long { max-height: none; border: 0; padding: 0; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-th, td { text-align: start; padding: 0.25rem 0.75rem; border: 1px solid var(--bx-line); }
-"""
-"""How a kept page looks besides the site's own style."""
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_LONG = 2500  # characters; a longer text scrolls in its own frame
 
 _SCORES: dict[Aggregation, str] = {
     "none": "the probability (softmax) of the label at that piece",
@@ -81,66 +72,111 @@ _SCORES: dict[Aggregation, str] = {
 }
 
 
-def marked_text(result: NerResult, selection: Selection) -> Html:
-    """Draw the text as typed, marking the exact characters of every shown entity."""
-    parts: list[Html | str] = []
-    done = 0
-    for entity in selection.shown:
-        start = max(done, entity.start)  # two pieces may share a character, such as a ligature
-        parts += [visible(result.text[done:start]), _mark(result, entity, start)]
-        done = max(start, entity.end)
-    parts.append(visible(result.text[done:]))
-    if len(result.text) <= _LONG:
-        return tag("div", *parts, class_="bx-text bx-ner-text", dir="auto")
-    return tag(
-        "div", *parts, class_="bx-text bx-ner-text bx-ner-long", dir="auto",
-        role="region", aria_label="The marked text", tabindex=0,
-    )  # fmt: skip
+def running_text(
+    result: NerResult, selection: Selection, colours: Colours = MappingProxyType({})
+) -> Picture:
+    """Draw the text as typed, with the exact characters of every shown entity marked.
 
-
-def _mark(result: NerResult, entity: Entity, start: int) -> Html:
-    """Draw one entity with its label and score."""
-    told = f"{entity.label}, score {entity.score:.4f}, characters {entity.start} to {entity.end}"
-    return tag(
-        "mark",
-        tag("bdi", visible(result.text[start : entity.end])),
-        tag("span", " ", visible(entity.label), " ", tag("b", percent(entity.score, 0)), dir="ltr"),
-        class_=f"bx-ner {line_of(result, entity.kind)}",
-        style=f"{colour_of(result, entity.kind)};--bx-s:{entity.score:.3f}",
-        title=visible(told),
+    Args:
+        result: the text with its entities.
+        selection: the entities to show.
+        colours: the visitor's own colours.
+    """
+    marks = [_mark(result, entity, colours) for entity in selection.shown]
+    spots = spots_of(result)
+    return picture(
+        "entities",
+        lambda width: draw_text(result.text, marks, width, spots),
+        alt=describe(result, selection),
+        table=entity_table(result, selection),
     )
 
 
-def colour_of(result: NerResult, kind: str) -> str:
-    """Return the style for a kind's colour, the same for every text of a model."""
-    return f"--bx-c:var(--bx-c{result.labels.kinds.index(kind) % COLOURS})"
+def framed(shown: Picture, text: str) -> Html:
+    """Draw the picture of a text; a long one scrolls in a frame."""
+    drawn = figure(shown)
+    if len(text) <= _LONG:
+        return drawn
+    return tag(
+        "div", drawn, class_="bx-ner-long", role="region", aria_label="The marked text", tabindex=0
+    )
 
 
-def line_of(result: NerResult, kind: str) -> str:
-    """Return the style class for the shape of a kind's underline."""
-    return f"bx-ner-l{result.labels.kinds.index(kind) % LINES}"
+def _mark(result: NerResult, entity: Entity, colours: Colours) -> Mark:
+    """Draw one entity with its label and score."""
+    return Mark(
+        entity.start,
+        entity.end,
+        label=f"{entity.label} {score(entity.score)}",
+        told=f"{entity.label}, score {entity.score:.4f}, characters {entity.start} to {entity.end}",
+        colour=colour_of(result, entity.kind, colours),
+        stroke=stroke_of(result, entity.kind),
+        weight=entity.score,
+        at=linked(range(*entity.pieces)),
+    )
 
 
-def legend(result: NerResult, selection: Selection) -> Html:
-    """List every kind found in the text with its style, its meaning and how many are shown."""
+def spots_of(result: NerResult) -> list[tuple[Span, str]]:
+    """Return the places of the pieces, with the keys that link them; none in a long text."""
+    if len(result.text) > LINKED:
+        return []
+    return [(span, linked([number])) for number, span in enumerate(result.pieces.spans)]
+
+
+def colour_of(result: NerResult, kind: str, colours: Colours = MappingProxyType({})) -> str:
+    """Return a kind's colour: the visitor's, or the same for every text of a model."""
+    own = colours.get(kind, "")
+    return own if _COLOUR.fullmatch(own) else COLOURS[_number(result, kind) % len(COLOURS)]
+
+
+def stroke_of(result: NerResult, kind: str) -> int:
+    """Return the number of the shape of a kind's underline."""
+    return _number(result, kind) % STROKES
+
+
+def _number(result: NerResult, kind: str) -> int:
+    kinds = result.labels.kinds
+    return kinds.index(kind) if kind in kinds else len(kinds)  # annotations may have other kinds
+
+
+def legend(
+    result: NerResult, selection: Selection, colours: Colours = MappingProxyType({})
+) -> Html:
+    """List every kind found with its colour, its meaning and its number; a click shows it alone."""
     found = Counter(entity.kind for entity in result.reading.entities)
     shown = Counter(entity.kind for entity in selection.shown)
-    items = [
-        tag(
-            "li",
-            tag(
-                "mark",
-                visible(kind),
-                class_=f"bx-ner {line_of(result, kind)}",
-                style=f"{colour_of(result, kind)};--bx-s:1",
-            ),
-            f" {MEANINGS[kind]}" if kind in MEANINGS else "",
-            tag("span", f" · {shown[kind]:,} of {found[kind]:,} shown", class_="bx-ner-count"),
+    chips = []
+    for number, kind in enumerate(result.labels.kinds):
+        if not found[kind]:
+            continue
+        counted = (
+            str(found[kind])
+            if shown[kind] == found[kind]
+            else (f"{shown[kind]:,} of {found[kind]:,}")
         )
-        for kind in result.labels.kinds
-        if found[kind]
-    ]
-    return tag("ul", *items, class_="bx-ner-legend", aria_label="Legend") if items else join()
+        chips.append(tag(
+            "button",
+            tag("b", visible(kind), class_=f"bx-ner-key bx-ner-l{stroke_of(result, kind)}"),
+            f" {MEANINGS[kind]}" if kind in MEANINGS else "",
+            tag("span", " ", counted, class_="bx-ner-count"),
+            type="button", class_="bx-ner-chip", data_pick="only", data_value=number,
+            style=f"--bx-c:{colour_of(result, kind, colours)}",
+            aria_pressed="true" if kind in selection.only else "false",
+            title="Show only this label, or all again",
+        ))  # fmt: skip
+    if not chips:
+        return join()
+    return tag("div", *chips, class_="bx-ner-legend", role="group", aria_label="Labels shown")
+
+
+def score(value: float) -> str:
+    """Format a score with two digits; rounding never makes it 0 or 1.
+
+    >>> score(0.973), score(0.9999), score(0.0001)
+    ('0.97', '> 0.99', '< 0.01')
+    """
+    shown = f"{value:.2f}"
+    return {"1.00": "> 0.99", "0.00": "< 0.01"}.get(shown, shown)
 
 
 def outcome(result: NerResult, selection: Selection) -> Html:
@@ -156,7 +192,7 @@ def outcome(result: NerResult, selection: Selection) -> Html:
             f"{best:.2f})"
         )
     if selection.other:
-        hidden.append(f"{len(selection.other):,} with other labels than those chosen")
+        hidden.append(f"{len(selection.other):,} with other labels")
     told = f" Hidden: {'; '.join(hidden)}." if hidden else ""
     if not shown:
         return tag(
@@ -179,9 +215,9 @@ def _nothing(result: NerResult) -> Html:
     if strongest is not None:
         piece, label = strongest
         start, end = result.pieces.spans[piece]
-        share = percent(float(result.pieces.probabilities[piece, label]), 0)
+        best = score(float(result.pieces.probabilities[piece, label]))
         near = (
-            f" What came nearest: {visible(result.labels.names[label])} with {share} at "
+            f" Closest to a name: {visible(result.labels.names[label])}, score {best}, at "
             f"“{visible(result.text[start:end])}”."
         )
     others = [
@@ -190,7 +226,7 @@ def _nothing(result: NerResult) -> Html:
     return tag(
         "p",
         tag("strong", "Nothing found. "),
-        "In this way of reading the label for “none” is the likeliest everywhere in the text.",
+        "Read in this way, the most likely label is “none” everywhere in the text.",
         near,
         f" Other ways of reading do find something: {', '.join(others)}." if others else "",
         class_="bx-note",
@@ -198,34 +234,40 @@ def _nothing(result: NerResult) -> Html:
     )
 
 
-def score_note(result: NerResult) -> Html:
-    """Explain the numbers next to the labels."""
-    return line(
+def trust(result: NerResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(
+        result.calibration,
+        "labels of single pieces other than O",
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
         "higher score. It says how sure the model is, not how often it is right: an entity is "
-        "right only where all its pieces are. ",
-        calibrated(result.calibration, "labels of single pieces other than O"),
+        "right only if all its pieces are. ",
+        model=model,
     )
 
 
 def coverage(result: NerResult) -> Html:
-    """State that the whole text was read, and how."""
-    read, count = result.pieces.coverage, len(result.pieces)
+    """State, for a text longer than the model's input, that it was read whole, and how."""
+    read, pieces = result.pieces.coverage, len(result.pieces)
     if read.windows == 1:
-        told = f"All {count:,} pieces were read at once." if count > 1 else "The piece was read."
-        return line(told)
-    return note(
+        return join()
+    return tag(
+        "div",
         tag("strong", "Long text, read whole. "),
-        f"{count:,} pieces are more than the {read.room:,} that the model reads at once, so it "
-        f"read {read.windows:,} windows, each sharing {read.shared:,} pieces with the next. Every "
-        "piece takes its labels from the window in which it has most text around it: at least "
-        f"{read.context:,} pieces on both sides, except at the two ends of the text. Entities are "
-        "joined afterwards, so none is cut at a window's edge.",
+        f"Its {pieces:,} pieces were read in {read.windows:,} windows.",
+        hint(
+            f"The model reads {read.room:,} pieces at once, and each window shares "
+            f"{read.shared:,} with the next. Every piece takes its labels from the window in which "
+            f"it has the most text around it: at least {read.context:,} pieces on both sides, "
+            "except at the two ends of the text. Entities are joined afterwards, so none is cut at "
+            "a window's edge."
+        ),
+        class_="bx-note",
     )
 
 
 def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
-    """List the shown entities with text, label, place, score and pieces."""
+    """List the shown entities with text, label, place and score, linked to its pieces."""
     shown = selection.shown
     return pd.DataFrame(
         {
@@ -234,7 +276,7 @@ def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
             "start": [entity.start for entity in shown],
             "end": [entity.end for entity in shown],
             "score": [entity.score for entity in shown],
-            "pieces": [entity.pieces[1] - entity.pieces[0] for entity in shown],
+            "at": [linked(range(*entity.pieces)) for entity in shown],
         }
     )
 
@@ -242,7 +284,7 @@ def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
 def describe(result: NerResult, selection: Selection) -> str:
     """Describe the marked text in one sentence, for screen readers."""
     named = [
-        f"{result.text[entity.start : entity.end]} ({entity.label}, {percent(entity.score, 0)})"
+        f"{result.text[entity.start : entity.end]} ({entity.label}, {score(entity.score)})"
         for entity in selection.shown[:8]
     ]
     rest = len(selection.shown) - len(named)
@@ -251,41 +293,64 @@ def describe(result: NerResult, selection: Selection) -> str:
     return f"Entities in the text: {', '.join(named)}{f' and {rest:,} more' if rest else ''}."
 
 
-def kept_page(result: NerResult, selection: Selection, model: str) -> bytes:
-    """Return the marked text, its legend and its table as one file that works offline.
+def kept(result: NerResult, selection: Selection, colours: Colours) -> list[Html]:
+    """Draw the result for a file.
 
     Args:
         result: the text with its entities.
         selection: the entities to show.
-        model: description of the model.
+        colours: the visitor's own colours.
     """
-    sheet = (ASSETS / "site.css").read_text(encoding="utf-8")
     table = entity_table(result, selection)
-    head = tag("tr", *(tag("th", name, scope="col") for name in table.columns))
-    rows = [
-        tag(
-            "tr",
-            tag("td", tag("bdi", visible(text))),
-            tag("td", visible(label)),
-            tag("td", str(start)),
-            tag("td", str(end)),
-            tag("td", f"{score:.4f}"),
-            tag("td", str(pieces)),
-        )
-        for text, label, start, end, score, pieces in table.itertuples(index=False)
-    ]
-    return document(
-        "Named entities",
-        f"{_KEPT}{sheet}",
-        tag("h2", "Named entities"),
+    return [
         outcome(result, selection),
-        marked_text(result, selection),
-        legend(result, selection),
-        score_note(result),
+        legend(result, selection, colours),
+        figure(running_text(result, selection, colours)),
+        data_table(table, "entities") if selection.shown else join(),
+        trust(result),
         coverage(result),
-        tag("table", tag("thead", head), tag("tbody", *rows)) if rows else join(),
-        line(f"Found by {visible(model)}."),
-    )
+    ]
+
+
+def entities_json(result: NerResult, selection: Selection, model: str) -> bytes:
+    """Write the shown entities as JSON, with the text and everything that decided on them.
+
+    Args:
+        result: the text with its entities.
+        selection: the entities to write.
+        model: the model's name.
+    """
+    rows = entity_table(result, selection).drop(columns="at").to_dict("records")
+    told = {
+        "model": model,
+        "aggregation": result.aggregation,
+        "least_score": selection.least,
+        "only": list(selection.only),
+        "text": result.text,
+        "entities": rows,
+    }
+    return json.dumps(told, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+
+
+def snippet(result: NerResult, model: str) -> str:
+    """Write the same computation in Python.
+
+    Args:
+        result: the text with its entities.
+        model: the model's name.
+    """
+    return f"""from bert_core import BertForTokenClassification, BertTokenizer
+from bert_core.reading.entities import find_entities
+
+name = {model!r}
+text = {result.text!r}
+
+tokenizer = BertTokenizer.from_pretrained(name)
+model = BertForTokenClassification.from_pretrained(name).eval()
+entities = find_entities(model, tokenizer, text, {result.aggregation!r})
+for entity in entities:
+    print(text[entity.start : entity.end], entity.label, round(entity.score, 4))
+"""
 
 
 def label_note(result: NerResult) -> Html:
@@ -295,47 +360,32 @@ def label_note(result: NerResult) -> Html:
         return note(
             tag("strong", "These labels have no names. "),
             f"The model's configuration numbers its {len(labels.names)} labels without saying what "
-            "they stand for, not even which of them means “no entity”. So every one is shown as it "
-            "is, and neighbours with the same number are joined.",
+            "they mean, not even which of them is “no entity”. So each is shown as it is, and "
+            "neighbours with the same number are joined.",
             caution=True,
         )
     limit = settings().shown_pieces
     listed = " ".join(visible(name) for name in labels.names[:limit])
     rest = len(labels.names) - limit
-    return line(
-        tag("strong", f"{len(labels.names)} labels: "),
-        tag("code", listed),
-        f" … and {rest:,} more. " if rest > 0 else ". ",
-        _SCHEMES[labels.name],
+    return tag(
+        "div",
+        hint(
+            tag("code", listed),
+            f" … and {rest:,} more. " if rest > 0 else ". ",
+            "A label that continues nothing begins an entity.",
+        ),
+        line(tag("strong", f"{len(labels.names)} labels: "), _SCHEMES[labels.name]),
     )
 
 
 _SCHEMES = {
-    "BIO": "B- begins an entity, I- continues it, O is outside; two entities of one kind in a row "
-    "are told apart by the second B-. An I- with nothing to continue begins an entity too.",
-    "IOB1": "I- is inside an entity, O outside; B- stands only where one entity follows another of "
-    "its own kind.",
-    "IO": "I- is inside an entity, O outside; neighbours of one kind cannot be told apart, and "
-    "are joined.",
-    "BIOES": "B- begins an entity, I- (or M-) continues it, E- (or L-) ends it, S- (or U-) is one "
-    "of a single word, O is outside. What continues nothing begins an entity too.",
+    "BIO": "B- begins an entity, I- continues it, O is outside.",
+    "IOB1": "I- is inside an entity, O outside; B- only separates two neighbours of one kind.",
+    "IO": "I- is inside an entity, O outside; neighbours of one kind are joined.",
+    "BIOES": "B- begins an entity, I- (or M-) continues it, E- (or L-) ends it, S- (or U-) is an "
+    "entity of one word, O is outside.",
     "plain": "The labels have no B- and I-, so neighbours with the same label are joined.",
 }
-
-
-def rules() -> Html:
-    """Explain what decides a word's label in each way of reading."""
-    items = [
-        tag("li", tag("strong", AGGREGATION_NAMES[how]), f": {rule}")
-        for how, rule in _RULES.items()
-    ]
-    return join(
-        line(
-            "Rare words fall into several pieces, and every piece gets labels of its own. What is "
-            "the word, then? Except for the last, all ways end by joining neighbours of one kind."
-        ),
-        tag("ul", *items, class_="bx-ner-rules"),
-    )
 
 
 def _count(number: int, how: Aggregation) -> str:

@@ -1,14 +1,19 @@
 """The entity tagger compared with annotations: figures, what they count, every difference."""
 
+from itertools import pairwise
+
 import pandas as pd
 
+from app.features.ner.result import NerResult
 from app.features.ner.result_agreement import Agreement, Counts, Named
-from app.words.blocks import line, note
+from app.features.ner.view import Colours, colour_of, stroke_of
+from app.features.ner.view_text import Mark, draw_text
+from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
+from app.words.pictures import Picture, picture
 
-TITLE = "Check it against your own annotations"
-ASK = "Annotated words, one a line: word, TAB, tag"
+ASK = "Your annotations: word, TAB, tag"
 HINT = "Ada\tB-PER\nLovelace\tI-PER\nlived\tO\nin\tO\nLondon\tB-LOC"
 """What the empty box suggests."""
 
@@ -17,11 +22,57 @@ _FEW = 3  # differences quoted in the text; the table lists all
 
 def how() -> Html:
     """Explain what to paste and what is compared."""
-    return line(
-        "Paste words whose names you have marked yourself: a word, a TAB and its tag on each line, "
-        "a blank line after each sentence (CoNLL files fit as they are). The model reads the "
-        "words, each takes the label of its first piece, and the names of both are compared. The "
-        "settings above do not matter here."
+    return tag(
+        "div",
+        hint(
+            "One word, a TAB and its tag per line; a blank line after each sentence. CoNLL files "
+            "can be pasted as they are. The model reads these words, and each takes the label of "
+            "its first piece. Its names are compared with yours. Settings have no effect here."
+        ),
+        line("Paste words with your own tags and compare them with the model's."),
+    )
+
+
+def start_lines(result: NerResult) -> str:
+    """Write the text as lines of words and the model's tags, to be corrected by a person."""
+    pieces, names = result.pieces, result.labels.names
+    best: list[int] = pieces.probabilities.argmax(axis=1).tolist()
+    opens = [n for n in range(len(pieces)) if n == 0 or pieces.words[n] != pieces.words[n - 1]]
+    lines = []
+    for first, stop in pairwise([*opens, len(pieces)]):
+        start, end = pieces.spans[first][0], pieces.spans[stop - 1][1]
+        lines.append(f"{result.text[start:end]}\t{names[best[first]]}")
+    return "\n".join(lines)
+
+
+def overlaps(agreement: Agreement, result: NerResult, colours: Colours) -> Picture:
+    """Draw the annotated words with the entities of both sides, framed where only one has them.
+
+    Args:
+        agreement: the comparison.
+        result: a result of the same model, for the looks of its kinds.
+        colours: the visitor's own colours.
+    """
+    gold, found = set(agreement.annotated), set(agreement.found)
+    marks = [
+        Mark(
+            named.start,
+            named.end,
+            label=f"{named.kind} · {who}" if who else named.kind,
+            told=f"{named.kind}, {who or 'annotated and found'}",
+            colour=colour_of(result, named.kind, colours),
+            stroke=stroke_of(result, named.kind),
+            weight=0.3 if who else 0.7,
+            differs=bool(who),
+        )
+        for group, who in ((gold & found, ""), (gold - found, "you"), (found - gold, "model"))
+        for named in group
+    ]
+    return picture(
+        "annotations",
+        lambda width: draw_text(agreement.text, marks, width),
+        alt=describe(agreement),
+        table=differences_table(agreement),
     )
 
 
@@ -37,6 +88,15 @@ def outcome(agreement: Agreement) -> Html:
         )  # fmt: skip
     precision, recall, f1 = _figures(total)
     return join(
+        hint(
+            "A name is right if its first word, its last word and its kind are. F1 is the harmonic "
+            "mean of precision and recall"
+            + (
+                "; with so few names a single one moves it by several points."
+                if 0 < total.annotated < 50
+                else "."
+            )
+        ),
         tag(
             "p",
             tag("strong", f"F1 {f1}. "),
@@ -46,15 +106,6 @@ def outcome(agreement: Agreement) -> Html:
             f"{count(total.annotated, 'annotated name')} it found {total.right:,}.",
             class_="bx-note",
             role="status",
-        ),
-        line(
-            "A name is right if its first word, its last word and its kind are. F1 is the harmonic "
-            "mean of precision and recall"
-            + (
-                "; with so few names a single one moves it by several points."
-                if 0 < total.annotated < 50
-                else "."
-            )
         ),
         _unknown(agreement),
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.results import Calibration, Cut
+from app.results import Calibration, Cut, Unread
 from bert_core import Encoding
 
 IS_NEXT = 0
@@ -21,6 +21,7 @@ class NextSentenceResult:
         probabilities: their softmax at the temperature, in the same order.
         encoding: the input.
         cut: what was truncated from the input.
+        unread: what the vocabulary cannot read of it.
         calibration: how logits became probabilities.
     """
 
@@ -28,6 +29,7 @@ class NextSentenceResult:
     probabilities: tuple[float, float]
     encoding: Encoding
     cut: Cut
+    unread: Unread
     calibration: Calibration
 
     @property

@@ -7,6 +7,7 @@ from app.models import Engine
 from app.results import Cut
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
+from bert_core.reading.unread import unread
 
 
 def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult:
@@ -27,23 +28,20 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
     for side, name in ((0, "first"), (1, "second")):
         if side not in whole.sequence_ids:
             raise InputError(
-                f"The {name} sentence holds no piece that the model reads; both sentences need "
+                f"The {name} sentence has no piece that the model reads; both sentences need "
                 "at least one. Write a word or pick an example."
             )
     encoding = whole
     if len(whole.input_ids) > engine.max_length:
         encoding = engine.tokenizer.encode(first, second, max_length=engine.max_length)
-    outputs = engine.run(BertForNextSentencePrediction, encoding)
-    assert outputs.logits is not None  # this class always has them
-    logits = outputs.logits[0].double()  # (2,)
+    logits = engine.logits(BertForNextSentencePrediction, [encoding])[0].double()  # (2,)
     scale = engine.calibration(BertForNextSentencePrediction)
     probabilities = torch.softmax(logits / scale.temperature, dim=-1)
     return NextSentenceResult(
         logits=(float(logits[IS_NEXT]), float(logits[IS_RANDOM])),
         probabilities=(float(probabilities[IS_NEXT]), float(probabilities[IS_RANDOM])),
         encoding=encoding,
-        cut=Cut.between(
-            whole.tokens, whole.sequence_ids, encoding.sequence_ids, limit=engine.max_length
-        ),
+        cut=Cut.of(whole, encoding, limit=engine.max_length),
+        unread=unread(engine.tokenizer, [encoding]),
         calibration=scale,
     )

@@ -1,20 +1,21 @@
-"""The next-sentence page: verdict, bars, labels, warning, input and truncation."""
+"""The next-sentence page: the model's answer, its two probabilities, the input."""
 
 import pandas as pd
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
-from app.words.blocks import line, note, share_bar
+from app.words.blocks import answer, hint, line
 from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibrated
+from app.words.notes import calibration_line, cut_note, unread_note
+from app.words.pictures import ROWS, Picture, captioned_bars, figure, linked, numbers, picture
 
 HINTS = ("She opened the window.", "Cold air came in.")
 """What the empty boxes suggest."""
 
 MEANINGS = {
-    IS_NEXT: "the second sentence follows the first",
-    IS_RANDOM: "the second sentence was picked at random",
+    IS_NEXT: "The second sentence follows the first",
+    IS_RANDOM: "The second sentence was picked at random",
 }
 """What the two labels mean, in the order of every published checkpoint."""
 
@@ -24,52 +25,47 @@ UNDECIDED = 0.6
 OVERSURE = 0.95
 """From here on the page warns that the number is a poor measure of being right."""
 
+_SURE = (
+    "In training, most wrong pairs gave themselves away by a change "
+    "of topic, so that is what this head notices. Swap the sentences, or try “Reversed” and "
+    "“Contradiction”: order and logic hardly matter to it. "
+)
+_LABELS = (
+    "About the labels: in training, half of the pairs were true neighbours (label 0); in the other "
+    "half, the second sentence came from elsewhere (label 1). So label 0 means yes. "
+)
+
+
+def before(result: NextSentenceResult) -> Html:
+    """Say what the model did not or could not read; this comes before the answer."""
+    return join(unread_note(result.unread), cut_note(result.cut))
+
 
 def verdict(result: NextSentenceResult) -> Html:
-    """Draw the answer in words, with a sign so that it does not depend on colour."""
+    """Draw the model's answer in words."""
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
-    said = f"the model believes that {meaning}."
-    sign, word, kind = ("✓", "Yes", "bx-yes") if result.follows else ("✗", "No", "bx-no")
+    share = f"{percent(result.confidence)} of the probability of the two answers"
     if result.confidence < UNDECIDED:
-        sign, word, kind = "≈", "Undecided", "bx-unsure"
-        said = f"the model leans only a little to the answer that {meaning}."
-    return tag(
-        "div",
-        tag("span", sign, class_="bx-nsp-sign", aria_hidden="true"),
-        tag(
-            "p",
-            tag("strong", f"{word}: "),
-            said,
-            tag("br"),
-            tag(
-                "span",
-                f"Probability {percent(result.confidence)} · difference of the logits "
-                f"{signed(result.margin, 2)}",
-                class_="bx-line",
-            ),
-        ),
-        class_=f"bx-nsp-verdict {kind}",
-        role="status",
-    )
+        return answer("undecided", f"{meaning} has only {share}.", kind="bx-open")
+    says = f"{meaning[0].lower()}{meaning[1:]}"
+    return answer(says, f"{share}.", kind="" if result.follows else "bx-against")
 
 
-def score_bars(result: NextSentenceResult) -> Html:
-    """Draw both probabilities as bars with their logits; their text serves as the alternative."""
-    rows = [
-        tag(
-            "li",
-            tag(
-                "span",
-                tag("code", f"label {label}"),
-                tag("span", f" {MEANINGS[label]}"),
-                class_="bx-nsp-name",
-            ),
-            share_bar(result.probabilities[label]),
-            tag("span", f"logit {signed(result.logits[label], 3)}", class_="bx-nsp-logit"),
-        )
-        for label in (IS_NEXT, IS_RANDOM)
+def scores(result: NextSentenceResult) -> Picture:
+    """Draw both probabilities as bars, each with its logit."""
+    labels = (IS_NEXT, IS_RANDOM)
+    values = [result.probabilities[label] for label in labels]
+    printed = [
+        f"{percent(value)}, logit {signed(result.logits[label], 2)}"
+        for label, value in zip(labels, values, strict=True)
     ]
-    return tag("ul", *rows, class_="bx-nsp-bars")
+    names = ["Follows the first (label 0)", "Picked at random (label 1)"]
+    return picture(
+        "next-sentence",
+        lambda width: captioned_bars(names, values, printed, width=width, marked=[False, True]),
+        alt=describe(result),
+        table=score_table(result),
+    )
 
 
 def score_table(result: NextSentenceResult) -> pd.DataFrame:
@@ -85,7 +81,7 @@ def score_table(result: NextSentenceResult) -> pd.DataFrame:
     )
 
 
-def describe_scores(result: NextSentenceResult) -> str:
+def describe(result: NextSentenceResult) -> str:
     """Describe the bars in one sentence."""
     return (
         f"Probability {percent(result.probabilities[IS_NEXT])} that the second sentence follows "
@@ -93,17 +89,9 @@ def describe_scores(result: NextSentenceResult) -> str:
     )
 
 
-def label_key(result: NextSentenceResult) -> Html:
-    """Explain the two labels, which are easily confused, and how far to trust the numbers."""
-    return note(
-        tag("strong", "Mind the order of the labels. "),
-        "In training, half of the pairs were true neighbours: ",
-        tag("code", "label 0"),
-        ". In the other half the second sentence came from elsewhere: ",
-        tag("code", "label 1"),
-        ". So 0 is the yes. A probability is the softmax of the two logits. ",
-        calibrated(result.calibration, "pairs"),
-    )
+def trust(result: NextSentenceResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(result.calibration, "pairs", _LABELS, _SURE, model=model)
 
 
 def oversure(result: NextSentenceResult) -> Html:
@@ -111,65 +99,89 @@ def oversure(result: NextSentenceResult) -> Html:
     if result.confidence < OVERSURE:
         return join()
     share = percent(result.confidence)
-    said = f"{share} does not mean that such answers are right that often."
-    if result.calibration.named:
-        said = (
-            f"{share} holds on average, over pairs like those the temperature was fitted on; of "
-            "pairs from one text fewer are right."
-        )
-    return note(
-        tag("strong", "Very sure is not very right. "),
-        f"{said} In training, most wrong pairs gave themselves away by a change of topic, so that "
-        "is what this head is surest about. Swap the sentences, or try “Reversed” and "
-        "“Contradiction”, and see how little it cares about order and logic.",
-        caution=True,
+    said = (
+        f"{share} holds on average, over pairs like those the temperature was fitted on."
+        if result.calibration.named
+        else f"{share} does not mean that such answers are right that often."
     )
+    return line(tag("strong", "Being sure is not being right. "), said)
 
 
 def model_input(result: NextSentenceResult) -> Html:
-    """Draw the row of tokens that the model reads, each with its segment id."""
+    """Draw the row of pieces that the model reads; the line below each is its segment."""
     limit = settings().shown_pieces
     read = result.encoding
-    columns = (read.tokens, read.input_ids, read.token_type_ids, read.special_tokens_mask)
-    shown = [_input_token(*each) for each in list(zip(*columns, strict=True))[:limit]]
-    rest = len(read.tokens) - limit
-    if rest > 0:
-        shown.append(tag("li", f"… and {rest:,} more", class_="bx-nsp-more"))
-    return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model sees it")
+    rows = list(zip(read.tokens, read.token_type_ids, read.special_tokens_mask, strict=True))
+    shown = [_piece(place, *row) for place, row in enumerate(rows[:limit])]
+    if len(rows) > limit:
+        shown.append(tag("li", f"… and {len(rows) - limit:,} more"))
+    return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model reads it")
 
 
-def _input_token(token: str, number: int, segment: int, added: int) -> Html:
-    return tag(
-        "li",
-        tag("bdi", visible(token), class_="bx-nsp-token"),
-        tag("span", str(segment), class_="bx-nsp-segment"),
-        class_=f"bx-seg{min(segment, 1)}{' bx-special' if added else ''}",
-        title=f"id {number}, segment {segment}",
+def _piece(place: int, token: str, segment: int, added: int) -> Html:
+    kind = f"bx-seg{min(segment, 1)}{' bx-special' if added else ''}"
+    piece = tag("bdi", visible(token))
+    return tag("li", piece, class_=kind, data_at=linked([place]), title=f"segment {segment}")
+
+
+def input_note(result: NextSentenceResult) -> Html:
+    """Explain the row of pieces in one line and a fold."""
+    more = hint(
+        "[CLS] opens the input, and the answer is read from its vector alone; [SEP] closes each "
+        "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1. "
+        f"This input has {len(result.encoding.tokens):,} of at most {result.cut.limit:,} pieces."
     )
+    said = line("Solid line: segment 0; dashed: 1.")
+    return tag("div", more, said)
 
 
 def input_table(result: NextSentenceResult) -> pd.DataFrame:
-    """Return the input as a table: position, token, id, segment and origin."""
+    """Return the input as a table: position, piece, id, segment and origin."""
     origin = {0: "first sentence", 1: "second sentence", None: "added"}
     read = result.encoding
     return pd.DataFrame(
         {
             "position": range(len(read.tokens)),
-            "token": [visible(token) for token in read.tokens],
+            "piece": [visible(token) for token in read.tokens],
             "id": read.input_ids,
             "segment": read.token_type_ids,
             "from": [origin[side] for side in read.sequence_ids],
+            "at": [linked([place]) for place in range(len(read.tokens))],
         }
     )
 
 
-def input_note(result: NextSentenceResult) -> Html:
-    """Explain what the row of tokens is and how long it is."""
-    return line(
-        f"{len(result.encoding.tokens):,} of at most {result.cut.limit:,} tokens. ",
-        tag("code", "[CLS]"),
-        " opens the input, and the answer is read off its vector alone; ",
-        tag("code", "[SEP]"),
-        " closes each sentence. The small number under a token is its segment: 0 for the first "
-        "sentence, 1 for the second.",
-    )
+def whole_input(result: NextSentenceResult) -> Html:
+    """Draw the input: the row of pieces, its legend, and its table if that is not too long."""
+    table = input_table(result)
+    fold = numbers(table, "next-sentence-input") if len(table) <= ROWS else join()
+    return join(model_input(result), input_note(result), fold)
+
+
+def kept(result: NextSentenceResult) -> list[Html]:
+    """Draw the result for a file."""
+    blocks = [before(result), verdict(result), figure(scores(result)), oversure(result)]
+    blocks.append(trust(result))
+    return [*blocks, whole_input(result)]
+
+
+def snippet(result: NextSentenceResult, model: str) -> str:
+    """Write the same computation in Python."""
+    first, second = result.encoding.text, result.encoding.text_pair
+    return f"""import torch
+from bert_core import BertForNextSentencePrediction, BertTokenizer
+
+name = {model!r}
+tokenizer = BertTokenizer.from_pretrained(name)
+model = BertForNextSentencePrediction.from_pretrained(name)
+inputs = tokenizer(
+    [{first!r}],
+    [{second!r}],
+    truncation=True, max_length={result.cut.limit}, return_tensors="pt",
+)
+with torch.inference_mode():
+    logits = model(**inputs)  # label 0: the second sentence follows
+temperature = model.config.temperature("BertForNextSentencePrediction")
+probabilities = torch.softmax(logits / temperature, dim=-1)
+print(probabilities[0].tolist())
+"""

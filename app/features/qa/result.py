@@ -20,8 +20,8 @@ Places = NDArray[np.intp]
 Reason = Literal[
     "backwards", "long", "question", "half_null", "special", "inside_word", "over_sentences"
 ]
-"""Why a pair of ends is no answer: the end stands before the start; more pieces than allowed; an
-end in the question; one end says "no answer" and the other does not; a special token in it; an end
+"""Why a pair of ends is no answer: the end comes before the start; more pieces than allowed; an end
+in the question; one end says "no answer" and the other does not; a special token in it; an end
 inside a word; ends in two sentences."""
 
 
@@ -35,6 +35,8 @@ class Rejected:
         score: start logit plus end logit.
         reason: the rule that the pair breaks.
         pieces: pieces from start to end, both included; less than 1 if the end comes first.
+        place: the first character between the ends and the one after the last; None unless both
+            ends are in the passage.
     """
 
     first: str
@@ -42,6 +44,7 @@ class Rejected:
     score: float
     reason: Reason
     pieces: int
+    place: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class Words:
         end_probability: (W,) that the answer ends in this word.
         start_logit: (W,) the model's own start logit, the highest of the word's pieces.
         end_logit: (W,) the same for the end.
+        pieces: (W, 2) position of each word's first piece, and of the one after its last, among the
+            tokens of the question and the whole passage.
         answer: the first and last word of the best answer, counted from 0.
     """
 
@@ -64,14 +69,25 @@ class Words:
     end_probability: Floats
     start_logit: Floats
     end_logit: Floats
+    pieces: Places
     answer: tuple[int, int]
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def nearby(self, limit: int) -> range:
-        """Return the numbers of at most `limit` words, centred on the answer."""
-        return self._around(sum(self.answer) // 2, limit)
+    def covering(self, start: int, end: int) -> range:
+        """Return the numbers of the words that share a character with a part of the passage."""
+        first = int(np.searchsorted(self.ends, start, side="right"))
+        return range(first, max(first, int(np.searchsorted(self.starts, end))))
+
+    def positions(self, start: int, end: int) -> range:
+        """Return the positions, among the tokens, of the pieces of `covering`."""
+        words = self.covering(start, end)
+        return range(*(self.pieces[[words[0], words[-1]], [0, 1]].tolist() if words else (0, 0)))
+
+    def nearby(self, limit: int, middle: int | None = None) -> range:
+        """Return the numbers of at most `limit` words, centred on a word or on the answer."""
+        return self._around(sum(self.answer) // 2 if middle is None else middle, limit)
 
     def near_ends(self, limit: int) -> tuple[range, range]:
         """Return at most `limit` words around the answer's first word, and around its last."""
@@ -108,6 +124,8 @@ class Coverage:
         pieces: number of pieces in the passage.
         question: number of pieces in the question.
         windows: for each window, its first piece and the one after its last.
+        reads: for each window, the pieces whose numbers come from it, given likewise; each piece
+            belongs to the window in which it is furthest from a cut.
         tokens: length of the longest input, question and added special tokens included.
         shared: pieces that neighbouring windows have in common; 0 for a single window.
         answer: the first and last piece of the best answer, counted from 0.
@@ -117,6 +135,7 @@ class Coverage:
     pieces: int
     question: int
     windows: tuple[tuple[int, int], ...]
+    reads: tuple[tuple[int, int], ...]
     tokens: int
     shared: int
     answer: tuple[int, int]
@@ -128,6 +147,7 @@ class QaResult:
     """Where in a passage the answer to a question is found.
 
     Attributes:
+        model: the name of the model.
         passage: the passage as typed.
         question: the question as typed.
         answers: the best answers, at least one, in the order of their best spans; no two say the
@@ -148,6 +168,7 @@ class QaResult:
         has_answer: how the best score minus the "no answer" score became that probability.
     """
 
+    model: str
     passage: str
     question: str
     answers: tuple[Answer, ...]
@@ -193,6 +214,34 @@ class QaResult:
         """Return the passage without one of its sentences, otherwise unchanged."""
         start, end = self.sentences[number]
         return self.passage[:start] + self.passage[end:]
+
+    def part_around(self) -> tuple[int, int] | None:
+        """Return the passage, or the sentences around the answer that are read at once.
+
+        Returns:
+            The first character and the one after the last; None if not even one sentence fits.
+        """
+        if len(self.coverage.windows) == 1:
+            return 0, len(self.passage)
+        room = self.coverage.tokens - self.coverage.question - 3  # [CLS], [SEP], [SEP]
+        first = last = self.sentence_of_answer()
+        part: tuple[int, int] | None = None
+        while part != (grown := (self.sentences[first][0], self.sentences[last][1])):
+            if len(self.words.positions(*grown)) > room:
+                break
+            part = grown
+            first, last = max(0, first - 1), min(len(self.sentences) - 1, last + 1)
+        return part
+
+    def position_in(self, part: tuple[int, int]) -> int:
+        """Return the position of the answer's first piece if the model reads a part alone.
+
+        Args:
+            part: the first character, at the start of a word, and the one after the last.
+        """
+        pieces = self.words.pieces
+        before = int(pieces[np.searchsorted(self.words.starts, part[0]), 0] - pieces[0, 0])
+        return self.words.positions(self.best.start, self.best.end).start - before
 
     def sentence_of_answer(self) -> int:
         """Return the number of the sentence in which the best answer starts."""

@@ -27,6 +27,7 @@ from bert_core.reading.passage import (
 )
 from bert_core.reading.running import Progress, Runner
 from bert_core.reading.sentences import typed_sentence_starts
+from bert_core.reading.windows import readers
 
 MOST_PIECES = 60
 MOST_ANSWERS = 20
@@ -81,6 +82,7 @@ def qa(
     probability = found.probability
     words = _words(found, probability)
     return QaResult(
+        model=engine.provenance.name,
         passage=passage,
         question=question,
         answers=found.best(answers),
@@ -126,7 +128,7 @@ def questions(text: str) -> tuple[str, ...]:
     if len(found) > MOST_QUESTIONS:
         raise InputError(
             f"There are {len(found)} questions, one per line; this page answers at most "
-            f"{MOST_QUESTIONS} at once. Take some of them out."
+            f"{MOST_QUESTIONS} at once. Remove some of them."
         )
     return found
 
@@ -162,6 +164,7 @@ def _words(found: PassageAnswers, probability: Floats) -> Words:
         end_probability=np.add.reduceat(ends, begins),
         start_logit=np.maximum.reduceat(spans.start, begins),
         end_logit=np.maximum.reduceat(spans.end, begins),
+        pieces=np.column_stack([begins, lasts + 1]) + reading.offset,
         answer=(int(reading.words[first]), int(reading.words[last])),
     )
 
@@ -187,10 +190,14 @@ def _coverage(found: PassageAnswers) -> Coverage:
     """Return how the passage was read."""
     reading, spans = found.reading, found.spans
     first, last = spans.best
+    windows = tuple((window.first, window.last) for window in reading.logits())
+    reader = readers(windows)[0].ravel()
+    edges = np.searchsorted(reader, range(len(windows) + 1)).tolist()
     return Coverage(
         pieces=len(reading.spans),
         question=len(reading.asked),
-        windows=tuple((window.first, window.last) for window in reading.logits()),
+        windows=windows,
+        reads=tuple(pairwise(edges)),
         tokens=max(len(window.start) for window in reading.windows),
         shared=reading.shared,
         answer=(first, last),

@@ -26,7 +26,8 @@ def rejected(answers: PassageAnswers) -> tuple[Rejected, ...]:
             key = (first, last, window.first + pair[0], window.first + pair[1])
             score = float(sums[row, column])
             if key not in found or score > found[key].score:
-                found[key] = Rejected(first, last, score, reason, pair[1] - pair[0] + 1)
+                place = _place(reading, window, pair)
+                found[key] = Rejected(first, last, score, reason, pair[1] - pair[0] + 1, place)
     return tuple(sorted(found.values(), key=lambda each: -each.score)[:_TOLD])
 
 
@@ -63,6 +64,16 @@ def _choice(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> R
         last + 1 < len(words) and words[last + 1] == words[last]
     )
     return "inside_word" if rules.whole_words and inside else None
+
+
+def _place(
+    reading: PassageReading, window: Window, pair: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return the characters between two ends in the passage, or None if one is not in it."""
+    if min(pair) < reading.offset or max(pair) >= len(window.start) - 1:
+        return None
+    spans = reading.spans[[window.first + at - reading.offset for at in pair]]
+    return int(spans[:, 0].min()), int(spans[:, 1].max())
 
 
 def _spelling(reading: PassageReading, window: Window, position: int) -> str:

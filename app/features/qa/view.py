@@ -1,25 +1,29 @@
-"""Text for the question-answering page.
+"""Markup and words of the question-answering page.
 
-In order: the verdict, the marked passage and how it was read; the candidate answers and what their
-numbers mean; several questions at once; and the passage without one of its sentences.
+In order: the verdict and the marked passage, which are the main picture; several questions at once;
+why a span cannot be an answer; what the numbers mean; the passage without one of its sentences; the
+page as a file and as code. Drawings are in `view_charts`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import cast
 
 import pandas as pd
 
-from app.features.qa.result import Coverage, QaResult, Reason, Rejected
-from app.words.blocks import line, share_bar
+from app.features.qa.result import QaResult, Reason, Rejected
+from app.words.blocks import hint, line
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
-from app.words.notes import calibrated
-from bert_core.reading.passage import Answer, Span
+from app.words.notes import calibration_line
+from app.words.pictures import linked
+from bert_core.reading.passage import Span
 
-HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
+HINT, WHO = "Paste a text that contains the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
 
-ASK = "Question; several go one per line"
+ASK = "Questions, one per line"
 """The label of the question's box."""
 
 LEVEL = "“No answer” above a score of"
@@ -35,56 +39,62 @@ RULES = {"whole": "Whole words only", "single": "Within one sentence"}
 """The rules that a visitor may lift: name in the address and label."""
 
 _SURE = 0.5  # probability at which one answer, or one place, outweighs all others together
-_EXCERPT = 900  # characters; a longer passage is shown around its answer, or whole on request
+_LONG = 900  # characters; a longer passage scrolls in a box that starts at its answer
+_LINKED = 300  # words around the answer that light up with the pictures
 _SENTENCES = 40  # offered for deletion
 _SHORT = 60  # characters of a quotation
-_DRAWN_WINDOWS = 150
 
 _BROKEN: dict[Reason, str] = {
     "backwards": "it would end before it starts",
     "long": "it has {pieces:,} pieces; at most {longest:,} are allowed",
-    "question": "an answer stands in the passage, not in the question",
+    "question": "an answer is in the passage, not in the question",
     "half_null": "one end says “no answer” and the other does not",
-    "special": "a special token is no part of an answer",
+    "special": "a special token cannot be part of an answer",
     "inside_word": "it would begin or end inside a word",
-    "over_sentences": "it would run over the end of a sentence",
+    "over_sentences": "it would cross the end of a sentence",
 }
 
 
-def outcome(result: QaResult, threshold: float) -> Html:
-    """Draw the verdict, the marked passage, the key to its marks and how it was read."""
-    marked = passage(result, threshold)
-    return join(verdict(result, threshold), marked, marks_key(result), coverage(result))
+def outcome(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
+    """Draw the main picture: the verdict above the passage with its answers marked.
+
+    Args:
+        result: the result.
+        threshold: the no-answer score above which there is no answer.
+        whole: whether it is drawn for a file: a long passage at its full height, without links.
+    """
+    about = hint(*explanation(result, threshold))
+    parts = verdict(result, threshold, about), passage(result, threshold, whole=whole)
+    return tag("div", *parts, windows(result), class_="bx-qa-outcome")
 
 
-def weighed(result: QaResult) -> Html:
-    """Draw all candidate answers and explain what the numbers mean."""
-    notes = join(answers_note(result), meaning(result), rejected(result))
-    return join(answers_list(result), notes)
+def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) -> Html:
+    """Draw the model's answer in words.
 
-
-def verdict(result: QaResult, threshold: float) -> Html:
-    """Draw the decision in words, with the figures that it is based on."""
-    found, best = result.answered(threshold), result.answers[0]
+    Args:
+        result: the result.
+        threshold: the no-answer score above which there is no answer.
+        more: what follows, such as an explanation.
+        live: whether screen readers announce it when it changes.
+    """
+    best, found = result.answers[0], result.answered(threshold)
+    text = tag("bdi", visible(best.text))
     unsure = found and max(result.touching, result.probability) < _SURE
-    said: list[Html | str] = (
-        [tag("strong", tag("bdi", visible(best.text)), class_="bx-qa-answer")]
-        if found
-        else [tag("strong", "The passage does not seem to answer this.")]
-    )
-    if not found:
-        said += [" The best guess would be: ", tag("q", tag("bdi", visible(best.text)))]
-    elif doubt := _doubt(result):
-        said += [tag("br"), doubt]
-    kind = "bx-qa-none" if not found else "bx-qa-unsure" if unsure else ""
+    kind = "" if found else "bx-qa-none"
+    if found:
+        said = [tag("strong", text, class_="bx-qa-answer")]
+        share = f"It has {percent(result.probability)} of all probability. {_doubt(result)}"
+    else:
+        said = [tag("strong", "none in this passage.", class_="bx-qa-answer"),
+                join(" The best guess would be ", tag("q", text), ".")]  # fmt: skip
+        share = f"“No answer” has {percent(result.null_probability)} of all probability."
     return tag(
         "div",
-        tag("span", "∅" if not found else "?" if unsure else "✓", class_="bx-qa-sign",
-            aria_hidden="true"),
-        tag("p", *said, tag("br"), tag("span", _figures(result, threshold), class_="bx-line")),
-        class_=f"bx-qa-verdict {kind}".strip(),
-        role="status",
-    )  # fmt: skip
+        tag("p", "The model’s answer: ", *said, tag("span", share, class_="bx-line")),
+        *more,
+        class_=f"bx-qa-verdict {'bx-qa-unsure' if unsure else kind}".strip(),
+        role="status" if live else None,
+    )
 
 
 def _doubt(result: QaResult) -> str:
@@ -93,59 +103,22 @@ def _doubt(result: QaResult) -> str:
         return ""
     around = percent(max(result.touching, result.probability))
     if result.touching >= _SURE:
-        return (
-            "The model is surer of the place than of the exact ends: all answers that overlap "
-            f"this one hold {around} together."
-        )
-    return (
-        "A weak guess: even with all answers that overlap it, this one holds only "
-        f"{around}; the rest lies elsewhere."
+        return f"The place is clearer than the ends: overlapping answers have {around} together."
+    return f"A weak guess: even with all overlapping answers, it has only {around}."
+
+
+def passage(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
+    """Draw the passage as typed, its answers marked and its rejected spans explained."""
+    long = len(result.passage) > _LONG and not whole
+    return tag(
+        "div",
+        *_marked(result, accepted=result.answered(threshold)),
+        class_="bx-text bx-qa-passage bx-scroll" if long else "bx-text bx-qa-passage",
+        dir="auto",
+        role="group",
+        aria_label="The passage with the model's answers marked",
+        data_rove="words",
     )
-
-
-def _figures(result: QaResult, threshold: float) -> str:
-    compared = "not above" if result.answered(threshold) else "above"
-    return (
-        f"Probability {percent(result.probability)} · “no answer” "
-        f"{percent(result.null_probability)} · no-answer score "
-        f"{signed(result.no_answer_score, 2)} (“no answer” {signed(result.null_score, 2)}, minus "
-        f"best span {signed(result.best.score, 2)}), {compared} the threshold {_level(threshold)}"
-    )
-
-
-def _level(threshold: float) -> str:
-    return signed(threshold, 1) if threshold else "0"
-
-
-def passage(result: QaResult, threshold: float) -> Html:
-    """Draw the passage as typed with the answers marked; a long one only around its answers."""
-    marks = _marks(result)
-    accepted = result.answered(threshold)
-    size = len(result.passage)
-    if size <= _EXCERPT:
-        return _marked(result, marks, accepted, (0, size))
-    middle = (result.best.start + result.best.end) // 2
-    first = max(0, min(middle - _EXCERPT // 2, size - _EXCERPT, result.best.start))
-    last = min(size, max(first + _EXCERPT, result.best.end))
-    first = _at_blank(result.passage, first, result.best.start, 1) if first else 0
-    last = _at_blank(result.passage, last, result.best.end, -1) if last < size else size
-    return join(
-        line(f"Characters {first:,} to {last:,} of {size:,}, around the best answer."),
-        _marked(result, marks, accepted, (first, last)),
-        tag(
-            "details",
-            tag("summary", "The whole passage"),
-            _marked(result, marks, accepted, (0, size)),
-        ),
-    )
-
-
-def _at_blank(text: str, at: int, end: int, step: int) -> int:
-    """Move a cut towards the answer to the nearest space, if there is one within a few words."""
-    for place in range(at, end, step)[:_SHORT]:
-        if text[place].isspace():
-            return place
-    return at
 
 
 def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
@@ -168,211 +141,223 @@ def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
     return sorted(chosen, key=lambda mark: mark[0].start)
 
 
-def _marked(
-    result: QaResult,
-    marks: Sequence[tuple[Span, int, bool]],
-    accepted: bool,
-    part: tuple[int, int],
-) -> Html:
-    """Draw a part of the passage with its marks."""
-    done, last = part
-    parts: list[Html | str] = ["… "] if done else []
-    for span, number, best in marks:
-        if done <= span.start and span.end <= last:
-            parts.append(visible(result.passage[done : span.start]))
-            text = visible(result.passage[span.start : span.end])
-            share = result.answers[number - 1].probability if best else span.probability
-            parts.append(_mark(text, span, (number, share), best=best, accepted=accepted))
-            done = span.end
-    parts.append(visible(result.passage[done:last]))
-    parts += [" …"] if last < len(result.passage) else []
-    return tag("div", *parts, class_="bx-text bx-qa-passage", dir="auto")
+def _marked(result: QaResult, *, accepted: bool) -> Iterable[Html]:
+    """Draw the passage stretch by stretch: plain words, marks, and why a span is rejected."""
+    done, notes = 0, _why_notes(result)
+    for span, number, best in _marks(result):
+        for end in sorted(end for end in notes if done <= end <= span.start):
+            yield from (_typed(result, done, end), notes.pop(end))
+            done = end
+        yield _typed(result, done, span.start)
+        yield _mark(result, span, number, best=best, accepted=accepted)
+        done = span.end
+        yield from (notes.pop(end) for end in sorted(notes) if end <= done)
+    for end, why in sorted(notes.items()):
+        yield from (_typed(result, done, end), why)
+        done = end
+    yield _typed(result, done, len(result.passage))
 
 
-def _mark(text: str, span: Span, answer: tuple[int, float], *, best: bool, accepted: bool) -> Html:
+def _typed(result: QaResult, start: int, end: int) -> Html:
+    """Draw a stretch as typed; words near the answer are linked to the pictures."""
+    words, near = result.words, result.words.nearby(_LINKED)
+    parts: list[Html | str] = []
+    done = start
+    for number in words.covering(start, end):
+        if number not in near:
+            continue
+        first, last = max(start, int(words.starts[number])), min(end, int(words.ends[number]))
+        pieces = range(*words.pieces[number].tolist())
+        parts.append(visible(result.passage[done:first]))
+        parts.append(
+            tag("span", visible(result.passage[first:last]), data_at=linked(pieces),
+                tabindex=0 if number == near.start else -1)
+        )  # fmt: skip
+        done = last
+    return join(*parts, visible(result.passage[done:end]))
+
+
+def _mark(result: QaResult, span: Span, number: int, *, best: bool, accepted: bool) -> Html:
     """Mark one span, labelling the best answer by name and the others by number."""
-    number, share = answer[0], percent(answer[1])
+    here = None
     if number == 1 and best:
         kind, label = ("bx-qa-best", "answer") if accepted else ("bx-qa-guess", "not accepted")
-        label = f"{label} · {share}"
+        here = "answer"
     else:
         kind, label = ("bx-qa-other", str(number)) if best else ("bx-qa-again", "same words")
     badge = tag("span", label, class_="bx-qa-badge")
-    title = f"answer {number}, {share}, characters {span.start} to {span.end}"
-    return tag("mark", text, badge, class_=f"bx-qa-mark {kind}", title=title)
+    text = _typed(result, span.start, span.end)
+    return tag("mark", text, badge, class_=f"bx-qa-mark {kind}", data_here=here)
+
+
+def _why_notes(result: QaResult) -> dict[int, Html]:
+    """Draw, for each place where rejected spans end, a sign that unfolds the reasons."""
+    placed = sorted((each for each in result.rejected if each.place), key=_ends_at)
+    return {
+        end: tag(
+            "details",
+            tag("summary", "✕", aria_label="Why was this rejected?",
+                data_at=at(result, cast(tuple[int, int], same[0].place))),
+            tag("span", *(tag("span", why(each, result.longest)) for each in same)),
+            class_="bx-qa-why",
+        )
+        for end, same in ((end, list(group)) for end, group in groupby(placed, key=_ends_at))
+    }  # fmt: skip
+
+
+def _ends_at(each: Rejected) -> int:
+    return each.place[1] if each.place else -1
+
+
+def at(result: QaResult, place: tuple[int, int]) -> str:
+    """Return the keys that light up the words of a place of the passage."""
+    return linked(result.words.positions(*place)[:_LINKED])
+
+
+def why(each: Rejected, longest: int) -> Html:
+    """Explain why a span that scores higher than the answer is rejected."""
+    return join(_ends(each), f" scores more than the answer, but {reason(each, longest)}.")
+
+
+def _ends(each: Rejected) -> Html:
+    """Name a rejected pair by its ends and its score."""
+    return join(
+        "“", tag("bdi", visible(each.first[:_SHORT])), "” to “",
+        tag("bdi", visible(each.last[:_SHORT])), f"” ({number(each.score)})",
+    )  # fmt: skip
+
+
+def number(value: float) -> str:
+    """Print a score.
+
+    >>> number(-0.5)
+    '−0.50'
+    """
+    return f"{value:.2f}".replace("-", "−")
+
+
+def reason(each: Rejected, longest: int) -> str:
+    """Name the rule that a pair of ends breaks."""
+    return _BROKEN[each.reason].format(pieces=each.pieces, longest=longest)
+
+
+def rejected(result: QaResult) -> Html:
+    """List the pairs that score higher than the answer, by the rule that they break."""
+    if not result.rejected:
+        return join()
+    rules: dict[str, list[Html]] = {}
+    for each in result.rejected:
+        keys = at(result, each.place) if each.place else None
+        pair = tag("span", _ends(each), data_at=keys, tabindex=0 if keys else None)
+        rules.setdefault(reason(each, result.longest), []).append(pair)
+    rows = (tag("li", join(*pairs, by=", "), f": {rule}.") for rule, pairs in rules.items())
+    return tag("div", line("Rejected, though the score (in brackets) is higher:"), tag("ul", *rows))
+
+
+def windows(result: QaResult) -> Html:
+    """State, for a long passage, in how many windows it was read."""
+    read = result.coverage
+    if len(read.windows) == 1:
+        return join()
+    first, last = read.windows[read.answer_window]
+    return line(
+        f"Its {read.pieces:,} pieces were read in {len(read.windows):,} overlapping windows; the "
+        f"answer's numbers come from window {read.answer_window + 1:,} (pieces {first:,} to "
+        f"{last - 1:,})."
+    )
+
+
+def noted(said: str, *explained: str) -> Html:
+    """Draw a muted line with an explanation that unfolds."""
+    return tag("div", said, hint(*explained), class_="bx-line bx-qa-noted")
+
+
+def coverage_note(result: QaResult) -> Html:
+    """Explain how the passage was read."""
+    read = result.coverage
+    if len(read.windows) == 1:
+        return line(
+            f"The passage was read at once: {count(read.pieces, 'piece')}; with the question "
+            f"({count(read.question, 'piece')}) and the special tokens, {read.tokens:,} tokens. "
+            "A longer one is read in overlapping windows."
+        )
+    return noted(
+        f"Each window has the whole question and at most {read.tokens:,} tokens; neighbours share "
+        f"{read.shared:,} pieces. Outlined: what a window sees. Filled: what it reads.",
+        "Each piece, and each span, is read by the window in which it is furthest from a cut. "
+        "Neighbours share more pieces than an answer may have, so no answer is lost between them. "
+        "“No answer” gets its lowest score among the windows. Pieces count from 0.",
+    )
+
+
+def explanation(result: QaResult, threshold: float) -> list[Html]:
+    """Explain the verdict, the marks, the numbers and the threshold, a paragraph each."""
+    parts = (
+        figures(result, threshold),
+        marks_key(result),
+        meaning(result),
+        threshold_note(result),
+    )
+    return [tag("p", part) for part in parts]
+
+
+def figures(result: QaResult, threshold: float) -> Html:
+    """State the numbers that the verdict is based on."""
+    compared = "not above" if result.answered(threshold) else "above"
+    return join(
+        f"No-answer score {signed(result.no_answer_score, 2)} (“no answer” "
+        f"{signed(result.null_score, 2)}, minus best span {signed(result.best.score, 2)}), "
+        f"{compared} the threshold {signed(threshold, 1) if threshold else '0'}."
+    )
 
 
 def marks_key(result: QaResult) -> Html:
     """Explain the marks used in this passage."""
     marks = _marks(result)
-    parts = []
+    parts = ["Point at a word, and it lights up in the pictures below."]
     if any(number > 1 for _, number, _ in marks):
         parts.append(
-            f"Numbers mark further answers of at least {percent(MARKED_FROM, 0)}, unless they "
-            "overlap a better one."
+            f"Numbers mark further answers with at least {percent(MARKED_FROM, 0)} of all "
+            "probability, unless they overlap a better one."
         )
     if any(number == 1 and not best for _, number, best in marks):
-        parts.append("“Same words” says the same at another place, where it scores less.")
+        parts.append("“Same words” marks the same answer at another place, where it scores less.")
     first = result.answers[0]
     if first.count > len(first.places):
-        parts.append(f"Of its {first.count:,} places the best {len(first.places)} are marked.")
-    return line(" ".join(parts)) if parts else join()
-
-
-def answers_list(result: QaResult) -> Html:
-    """List the best answers, "no answer" included, with their probabilities as bars."""
-    rows = [_answer_row(number, each) for number, each in enumerate(result.answers, start=1)]
-    null = result.null_probability
-    rows.append(_row("–", tag("em", "no answer"), null, f"score {signed(result.null_score, 2)}"))
-    return tag("ol", *rows, class_="bx-qa-answers")
-
-
-def _answer_row(number: int, answer: Answer) -> Html:
-    best = answer.best
-    note = f"characters {best.start:,} to {best.end:,}"
-    if more := answer.count - 1:
-        spans = "1 other span that says" if more == 1 else f"{more:,} other spans that say"
-        note += f", {percent(best.probability)} alone; with {spans} the same"
-    name = tag("bdi", visible(answer.text), class_="bx-qa-text")
-    return _row(str(number), name, answer.probability, note)
-
-
-def _row(number: str, name: Html, share: float, note: str) -> Html:
-    return tag(
-        "li",
-        tag("span", number, class_="bx-qa-number"),
-        name,
-        share_bar(share),
-        tag("span", note, class_="bx-line bx-qa-where"),
-    )
-
-
-def answers_note(result: QaResult) -> Html:
-    """Explain how equal and overlapping answers are treated."""
-    kept = max(len(answer.places) for answer in result.answers)
-    cut = any(answer.count > len(answer.places) for answer in result.answers)
-    return line(
-        "Spans that say the same, capitals, punctuation and “a”, “an”, “the” aside, are one "
-        "answer; it stands where the best of them does and has their probability together. Others "
-        "that overlap stay apart, because each is another claim. The order is that of the scores."
-        + (f" The table lists the best {kept} places of each answer." if cut else "")
-    )
-
-
-def answers_table(result: QaResult) -> pd.DataFrame:
-    """List the places of every answer with their exact numbers."""
-    rows = [
-        (
-            n,
-            visible(result.passage[p.start : p.end]),
-            p.start,
-            p.end,
-            p.pieces,
-            p.score,
-            p.probability,
+        parts.append(
+            f"Of the answer’s {first.count:,} places, the best {len(first.places)} are marked."
         )
-        for n, answer in enumerate(result.answers, start=1)
-        for p in answer.places
-    ]
-    rows.append((0, "(no answer)", 0, 0, 0, result.null_score, result.null_probability))
-    columns = ["answer", "text", "start", "end", "pieces", "score", "probability"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def describe_answers(result: QaResult) -> str:
-    """Describe the answers and their probabilities in one sentence."""
-    named = ", ".join(
-        f"{visible(answer.text)[:_SHORT]} {percent(answer.probability)}"
-        for answer in result.answers
-    )
-    return f"Answers, best first: {named}; no answer {percent(result.null_probability)}."
-
-
-def rejected(result: QaResult) -> Html:
-    """List the pairs that score higher than the answer, and the rule that each breaks."""
-    if not result.rejected:
-        return join()
-    return tag(
-        "details",
-        tag("summary", f"Scored higher, but cannot be an answer ({len(result.rejected)})"),
-        tag("ul", *(_rejected_row(each, result.longest) for each in result.rejected)),
-    )
-
-
-def _rejected_row(each: Rejected, longest: int) -> Html:
-    rule = _BROKEN[each.reason].format(pieces=each.pieces, longest=longest)
-    ends = [tag("q", tag("bdi", visible(end[:_SHORT]))) for end in (each.first, each.last)]
-    return tag("li", "From ", ends[0], " to ", ends[1], f": {rule} (score {each.score:.2f}).")
-
-
-def coverage(result: QaResult) -> Html:
-    """State how much of the passage was read, and in how many windows."""
-    read = result.coverage
-    if len(read.windows) == 1:
-        return line(
-            f"Everything was read at once: {count(read.question, 'piece')} of the question and "
-            f"{count(read.pieces, 'piece')} of the passage, {read.tokens:,} tokens with the "
-            "added ones."
-        )
-    first, last = read.windows[read.answer_window]
-    return tag(
-        "div",
-        tag("strong", "Long passage. "),
-        f"Its {read.pieces:,} pieces were read in {len(read.windows):,} windows of at most "
-        f"{read.tokens:,} tokens, each with the whole question; neighbours share {read.shared:,} "
-        "pieces, so nothing was left out and no answer falls into a gap. Each span has its "
-        "numbers from the window in which it stands furthest from a cut: the best answer from "
-        f"window {read.answer_window + 1:,} (pieces {first:,} to {last:,}). “No answer” is as "
-        "likely as the window that believes in it least says.",
-        _strip(read),
-        class_="bx-note",
-    )
-
-
-def _strip(read: Coverage) -> Html:
-    """Draw the windows below each other along the passage, and the place of the answer."""
-    windows = read.windows if len(read.windows) <= _DRAWN_WINDOWS else ((0, read.pieces),)
-    bars = [
-        tag("span", class_=f"bx-qa-window bx-qa-row{number % 3}", style=_place(read, *window))
-        for number, window in enumerate(windows)
-    ]
-    first, last = read.answer
-    answer = tag("span", class_="bx-qa-here", style=_place(read, first, last + 1))
-    return tag("div", *bars, answer, class_="bx-qa-strip", aria_hidden="true")
-
-
-def _place(read: Coverage, first: int, end: int) -> str:
-    """Return the style of a bar over the pieces from `first` up to but excluding `end`."""
-    left, width = first / read.pieces, (end - first) / read.pieces
-    return f"left:{left:.3%};width:{width:.3%}"
+    if any(each.place for each in result.rejected):
+        parts.append("A ✕ marks the end of a rejected span that scores higher: open it to see why.")
+    return join(" ".join(parts))
 
 
 def threshold_note(result: QaResult) -> Html:
     """Explain what the no-answer score is and what moving the threshold does."""
     once, twice = (math.exp(step / result.has_answer.temperature) for step in (1, 2))
-    return line(
-        "The no-answer score is the score of “no answer” minus that of the best span: at 0 it is "
-        "as likely that the passage answers as that it does not, at +1 “no answer” is "
-        f"{once:.1f} times as likely, at +2 it is {twice:.1f} times. Above the threshold the "
-        "verdict is “no answer”; a lower threshold says so more readily."
+    return join(
+        "The no-answer score is the score of “no answer” minus that of the best span. At 0 both "
+        f"are equally likely; at +1 “no answer” is {once:.1f} times as likely, at +2 it is "
+        f"{twice:.1f} times. Above the threshold (see Settings) the model's answer is “none”."
     )
 
 
 def meaning(result: QaResult) -> Html:
     """Explain what the numbers measure."""
     spans = count(result.candidates, "span")
-    return line(
-        "A span scores its start logit plus its end logit, “no answer” what the model gives to "
-        "[CLS]. How far the best span is above “no answer” tells how likely the passage answers: "
-        f"{percent(1 - result.null_probability)}. The softmax of the scores shares that out among "
-        f"the {spans} of at most {result.longest:,} pieces that the passage holds{_kept(result)}; "
-        "spans that say the same are added up, and the best answer has "
-        f"{percent(result.given_answer)} of it. All spans that share a piece with the best one "
-        f"hold {percent(result.touching)} together: how sure the model is of the place, whatever "
-        "the exact ends. ",
-        calibrated(result.calibration, "best answers"),
-        _whether(result),
+    return join(
+        "The score of a span is its start logit plus its end logit; that of “no answer” is what "
+        "the model gives to [CLS]. Comparing the best span with “no answer” gives the probability "
+        f"that the passage has an answer: {percent(1 - result.null_probability)}. A softmax of the "
+        f"scores divides this among the {spans} of at most {result.longest:,} pieces in the "
+        f"passage{_kept(result)}; spans that say the same are added up, and the best answer has "
+        f"{percent(result.given_answer)} of it."
     )
+
+
+def trust(result: QaResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(result.calibration, "best answers", _whether(result), model=model)
 
 
 def _whether(result: QaResult) -> str:
@@ -382,8 +367,8 @@ def _whether(result: QaResult) -> str:
     data = visible(result.has_answer.fitted_on)
     fitted = f", fitted on {data}" if data else ""
     return (
-        " How far the best span is above “no answer” is divided by a temperature of its own, "
-        f"{result.has_answer.temperature:.2f}{fitted}."
+        "The lead of the best span over “no answer” is divided by a temperature of its own, "
+        f"{result.has_answer.temperature:.2f}{fitted}. "
     )
 
 
@@ -398,6 +383,50 @@ def _kept(result: QaResult) -> str:
         if asked
     ]
     return f" ({', '.join(kept)})" if kept else ""
+
+
+def answers_note(result: QaResult) -> Html:
+    """Explain how equal and overlapping answers are treated."""
+    cut = any(answer.count > len(answer.places) for answer in result.answers)
+    kept = max(len(answer.places) for answer in result.answers)
+    return noted(
+        "Bars: share of all probability.",
+        "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
+        "answer: it is drawn at the best place and has the probability of all. Overlapping spans "
+        "that say something else are listed separately. The order is that of the scores. All "
+        f"spans that share a piece with the best one have {percent(result.touching)} of all "
+        "probability."
+        + (f" The table lists the best {kept} places of each answer." if cut else ""),
+    )
+
+
+def suggestions(questions: Sequence[str]) -> Html:
+    """Draw questions that a click asks."""
+    if not questions:
+        return join()
+    buttons = (
+        tag("button", visible(question), type="button", class_="bx-button bx-qa-try",
+            data_pick="suggest", data_value=number, tabindex=0 if number == 0 else -1)
+        for number, question in enumerate(questions)
+    )  # fmt: skip
+    return tag("p", "Try: ", *buttons, class_="bx-line bx-qa-tries", data_rove="questions")
+
+
+def answered_list(results: Sequence[QaResult], threshold: float, shown: int) -> Html:
+    """List several questions with the model's answers; a click shows one in the passage."""
+    rows = (
+        tag("li", tag(
+            "button",
+            tag("span", f"{number + 1}. {visible(each.question)}"),
+            tag("strong", tag("bdi", visible(each.answers[0].text)))
+            if each.answered(threshold) else tag("em", "none in this passage"),
+            type="button", class_="bx-qa-asked", data_pick="ask", data_value=number,
+            tabindex=0 if number == shown else -1,
+            aria_current="true" if number == shown else None,
+        ))
+        for number, each in enumerate(results)
+    )  # fmt: skip
+    return tag("ol", *rows, class_="bx-qa-questions", data_rove="asked")
 
 
 def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
@@ -416,17 +445,6 @@ def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
     )
 
 
-def describe_overview(results: Sequence[QaResult], threshold: float) -> str:
-    """State in one sentence how many questions were answered."""
-    found = sum(result.answered(threshold) for result in results)
-    return f"{found} of {len(results)} questions have an answer in the passage."
-
-
-def question_names(questions: Sequence[str]) -> dict[int, str]:
-    """Name the questions to choose from."""
-    return {n: plain(f"{n + 1}. {shortened(each, _SHORT)}") for n, each in enumerate(questions)}
-
-
 def sentence_names(result: QaResult) -> dict[str, int]:
     """Name the sentences near the answer that can be removed, with their numbers."""
     own, count = result.sentence_of_answer(), len(result.sentences)
@@ -440,16 +458,45 @@ def sentence_names(result: QaResult) -> dict[str, int]:
     return names
 
 
-def comparison(result: QaResult, changed: QaResult, threshold: float) -> Html:
-    """Explain what removing a sentence changed, and show both answers side by side."""
+def comparison(result: QaResult, changed: QaResult | None, threshold: float) -> Html:
+    """Draw the answer without a sentence, and say what has changed.
+
+    Args:
+        result: the result of the whole passage.
+        changed: that without the sentence; None if there is only one.
+        threshold: the no-answer score above which there is no answer.
+    """
+    if changed is None:
+        return line("The passage has only one sentence.")
     before, after = result.answers[0].text, changed.answers[0].text
-    same = "stays the same" if before == after else "is another one"
-    said = (
-        f"Without it the best span {same}. The no-answer score goes from "
-        f"{signed(result.no_answer_score, 2)} to {signed(changed.no_answer_score, 2)}."
+    same = "stays the same" if before == after else "changes"
+    return join(
+        verdict(changed, threshold, live=False),
+        passage(changed, threshold),
+        line(
+            f"Without the sentence, the best span {same}. The no-answer score goes from "
+            f"{signed(result.no_answer_score, 2)} to {signed(changed.no_answer_score, 2)}."
+        ),
     )
-    parts = [
-        tag("div", tag("h3", name), verdict(each, threshold), passage(each, threshold))
-        for name, each in (("With it", result), ("Without it", changed))
-    ]
-    return join(line(said), tag("div", *parts, class_="bx-qa-beside"))
+
+
+def snippet(result: QaResult) -> str:
+    """Write the same computation in Python."""
+    whole, single = result.rules.whole_words, result.rules.one_sentence
+    return f"""from bert_core import BertForQuestionAnswering, BertTokenizer
+from bert_core.reading.passage import Rules, answer_question
+
+name = {result.model!r}
+model = BertForQuestionAnswering.from_pretrained(name)
+tokenizer = BertTokenizer.from_pretrained(name)
+passage = {result.passage!r}
+question = {result.question!r}
+
+found = answer_question(
+    model, tokenizer, passage, question, longest={result.longest},
+    rules=Rules(whole_words={whole}, one_sentence={single}),
+)
+for answer in found.best({len(result.answers)}):
+    print(f"{{answer.probability:.1%}}  {{answer.text}}")
+print(f"{{found.null_probability:.1%}}  (no answer)")
+"""

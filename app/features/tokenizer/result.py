@@ -1,4 +1,4 @@
-"""Results of the tokenizer inspector: pieces, truncation, and how each word was split."""
+"""Results of the tokenizer: pieces, the model's input, look-ups, comparisons, the vocabulary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,6 +87,7 @@ class TokenizerResult:
     """One text or two, as the model would read them.
 
     Attributes:
+        model: name of the model.
         texts: the text, and its pair where there is one, as typed.
         columns: every token in order, added ones included.
         unknown_token: the token for a word that the vocabulary cannot spell.
@@ -99,6 +100,7 @@ class TokenizerResult:
         losses: descriptions of what the ids do not preserve; () if the text is unchanged.
     """
 
+    model: str
     texts: tuple[str, ...]
     columns: Columns
     unknown_token: str
@@ -155,6 +157,24 @@ class TokenizerResult:
             (self.columns.words[position] or 0) + 1 for position in last if self._own(position)
         )
 
+    @property
+    def sharing(self) -> dict[int, tuple[int, ...]]:
+        """Positions of the pieces made from the same characters, by the first of them."""
+        shared: dict[tuple[int | None, int, int], list[int]] = {}
+        columns = self.columns
+        for position, (side, span) in enumerate(zip(columns.sides, columns.spans, strict=True)):
+            if side is not None:
+                shared.setdefault((side, *span), []).append(position)
+        return {positions[0]: tuple(positions) for positions in shared.values()}
+
+    def words_of(self, side: int) -> list[tuple[int, ...]]:
+        """Return the positions of the pieces of every word of a text, word by word."""
+        words: dict[int, list[int]] = {}
+        first = self._first(side)
+        for position in range(first, first + self.cut.lengths[side]):
+            words.setdefault(self.columns.words[position] or 0, []).append(position)
+        return [tuple(positions) for positions in words.values()]
+
     def _own(self, position: int) -> bool:
         return self.columns.sides[position] is not None
 
@@ -162,3 +182,143 @@ class TokenizerResult:
     def unknown(self) -> int:
         """Number of words that became unknown."""
         return list(self.columns.tokens).count(self.unknown_token)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The input as the model receives it, cut and padded; each sequence has T entries.
+
+    Attributes:
+        tokens: spellings, "[PAD]" for padding.
+        ids: `input_ids`.
+        segments: `token_type_ids`, 0 or 1.
+        mask: `attention_mask`, 1 for a token to be read and 0 for padding.
+        places: position of each token in the uncut input; None for padding.
+    """
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    mask: tuple[int, ...]
+    places: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece in a comparison of two tokenizers.
+
+    Attributes:
+        token: its spelling.
+        id: its number in its own vocabulary.
+        start: first character in the text.
+        end: character after the last one.
+        stretch: number of the stretch of text that it covers, the same on both sides.
+        differs: whether the two tokenizers cut this stretch into different pieces.
+    """
+
+    token: str
+    id: int
+    start: int
+    end: int
+    stretch: int
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one of two compared tokenizers reads the texts.
+
+    Attributes:
+        name: the model whose vocabulary it has.
+        lower_case: whether it lower-cases and drops accents.
+        vocabulary: number of pieces in the vocabulary.
+        parts: for each text, its pieces in order.
+    """
+
+    name: str
+    lower_case: bool
+    vocabulary: int
+    parts: tuple[tuple[Part, ...], ...]
+
+    @property
+    def pieces(self) -> int:
+        """Number of pieces in all texts."""
+        return sum(map(len, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The same texts read by two tokenizers.
+
+    Attributes:
+        texts: the texts as typed.
+        ours: the reading of the model and casing of the page.
+        theirs: the other reading.
+    """
+
+    texts: tuple[str, ...]
+    ours: Reading
+    theirs: Reading
+
+    @property
+    def stretches(self) -> int:
+        """Number of stretches that the texts fall into."""
+        return len({(n, p.stretch) for r in self._both for n, ps in enumerate(r.parts) for p in ps})
+
+    @property
+    def different(self) -> int:
+        """Number of stretches that are read differently."""
+        found = {
+            (number, part.stretch)
+            for reading in self._both
+            for number, parts in enumerate(reading.parts)
+            for part in parts
+            if part.differs
+        }
+        return len(found)
+
+    @property
+    def _both(self) -> tuple[Reading, Reading]:
+        return self.ours, self.theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a vocabulary.
+
+    Attributes:
+        piece: its spelling.
+        id: its number.
+        cosine: cosine of its word embedding and that of the piece looked up; None if not asked.
+    """
+
+    piece: str
+    id: int
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A piece looked up in the vocabulary, and its neighbours.
+
+    Attributes:
+        asked: what was looked up.
+        found: the entry; None if the vocabulary has no such piece.
+        pieces: the pieces it is cut into if it is no entry itself.
+        one_letter: entries that differ by one letter.
+        containing: the shortest entries that contain it.
+        containing_all: number of all entries that contain it.
+        near: entries with the most similar embeddings, best first; () if there is no entry.
+        vocabulary: number of entries.
+        width: D, the numbers in an embedding.
+    """
+
+    asked: str
+    found: Entry | None
+    pieces: tuple[Entry, ...]
+    one_letter: tuple[Entry, ...]
+    containing: tuple[Entry, ...]
+    containing_all: int
+    near: tuple[Entry, ...]
+    vocabulary: int
+    width: int

@@ -1,7 +1,8 @@
-"""Tokenizer inspector: a text as the model reads it, and how every word was split.
+"""Tokenizer: a text as the model reads it, and how every word was split.
 
-`tokenizer` is the task and is fast for any length. `replay` shows the steps for the beginning of
-a text, with every vocabulary lookup.
+`tokenizer` is the task and is fast for any length. `receive` adds the padding. `replay` shows the
+steps for the beginning of a text, with every vocabulary lookup. `task_vocabulary` compares
+tokenizers and looks pieces up.
 """
 
 import unicodedata
@@ -9,7 +10,7 @@ from itertools import islice
 
 import regex
 
-from app.features.tokenizer.result import Columns, Replay, TokenizerResult
+from app.features.tokenizer.result import Columns, Received, Replay, TokenizerResult
 from app.models import Engine
 from app.results import Cut
 from bert_core.errors import InputError
@@ -53,6 +54,7 @@ def tokenizer(
     decoded = tuple(cutter.decode(ids, skip_special_tokens=False) for ids, _ in begun)
     typed = tuple(typed for _, typed in begun)
     return TokenizerResult(
+        model=engine.provenance.name,
         texts=texts,
         columns=columns,
         unknown_token=cutter.unk_token,
@@ -64,6 +66,40 @@ def tokenizer(
         decoded_whole=typed == texts,
         losses=_losses(" ".join(typed), " ".join(decoded)),
     )
+
+
+def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Received:
+    """Cut an input to the model's length and pad it.
+
+    Args:
+        engine: the model whose vocabulary and maximum length apply.
+        result: the input.
+        length: number of tokens to pad to; a longer input is not padded.
+    """
+    cutter = engine.tokenizer_for(lower_case=result.lower_case)
+    fitting = min(result.cut.found, engine.max_length)
+    length = max(fitting, min(length, engine.max_length))
+    pair = result.texts[1] if len(result.texts) > 1 else None
+    rows = cutter(result.texts[0], pair, padding="max_length", truncation=True, max_length=length)
+    places = _kept_places(result)
+    return Received(
+        tokens=tuple(cutter.convert_ids_to_tokens(rows["input_ids"])),
+        ids=tuple(rows["input_ids"]),
+        segments=tuple(rows["token_type_ids"]),
+        mask=tuple(rows["attention_mask"]),
+        places=(*places, *[None] * (length - len(places))),
+    )
+
+
+def _kept_places(result: TokenizerResult) -> list[int]:
+    """Return the positions, in the uncut input, of the tokens that the model reads."""
+    first = 1
+    kept = [0]
+    for side in range(len(result.texts)):
+        kept += range(first, first + result.cut.kept[side])
+        first += result.cut.lengths[side] + 1
+        kept.append(first - 1)  # the [SEP]
+    return kept
 
 
 def replay(

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from app.features.classification import view as classification_view
+from app.features.classification.task import classification
 from app.features.fill_mask import view as fill_mask_view
 from app.features.fill_mask.task import fill_mask
+from app.features.multiple_choice import view as choice_view
+from app.features.multiple_choice.task import multiple_choice
 from app.features.ner import view as ner_view
 from app.features.ner.task import ner
 from app.features.next_sentence import view as next_sentence_view
@@ -32,6 +36,8 @@ ROOT = {"BertForMaskedLM": 1.7, "BertForNextSentencePrediction": 2.5}
 HEADS = {
     "BertForQuestionAnswering": {"BertForQuestionAnswering": 3.0, HAS_ANSWER: 2.0},
     "BertForTokenClassification": {"BertForTokenClassification": 0.6},
+    "BertForSequenceClassification": {"BertForSequenceClassification": 4.0},
+    "BertForMultipleChoice": {"BertForMultipleChoice": 0.5},
 }
 FITTED = {"BertForMaskedLM": "masked <words>"}
 PASSAGE = "The cat sat on the mat. The dog sat on the bank."
@@ -106,6 +112,16 @@ def test_next_sentence_divides_its_two_logits(warm: Engine, tiny_engine: Engine)
     assert result.confidence < plain.confidence
 
 
+def test_labels_and_choices_divide_their_logits(warm: Engine, tiny_engine: Engine) -> None:
+    plain, result = (classification(engine, "the cat") for engine in (tiny_engine, warm))
+    assert result.logits == plain.logits
+    odds = np.exp((result.logits[0] - result.logits[1]) / 4)
+    assert result.scores[0] / result.scores[1] == pytest.approx(odds)
+    first, second = multiple_choice(warm, "the cat", ("sat on the mat", "a dog")).choices
+    odds = np.exp((first.logit - second.logit) / 0.5)
+    assert first.probability / second.probability == pytest.approx(odds)
+
+
 def test_questions_divide_the_scores_of_spans_and_keep_them(
     warm: Engine, tiny_engine: Engine
 ) -> None:
@@ -139,7 +155,7 @@ def test_a_configuration_with_one_temperature_means_it_for_both_steps(
     assert result.calibration == result.has_answer == Calibration(3.0, True, "old rows")
     odds = np.exp(result.no_answer_score / 3.0)
     assert result.null_probability == pytest.approx(odds / (1 + odds))
-    assert "of its own" not in str(qa_view.meaning(result))
+    assert "of its own" not in str(qa_view.trust(result))
 
 
 def test_names_divide_the_logits_of_every_piece(warm: Engine) -> None:
@@ -157,18 +173,24 @@ def test_every_page_says_what_its_probabilities_are_worth(
     def told(engine: Engine) -> list[str]:
         answer = qa(engine, PASSAGE, "who sat")
         return [
-            str(fill_mask_view.calibration_note(fill_mask(engine, "the [MASK] sat"))),
-            str(next_sentence_view.label_key(next_sentence(engine, "the cat", "sat"))),
-            str(qa_view.meaning(answer)),
-            str(ner_view.score_note(ner(engine, "the cat sat"))),
+            str(next_sentence_view.trust(next_sentence(engine, "the cat", "sat"))),
+            str(qa_view.trust(answer)),
+            str(ner_view.trust(ner(engine, "the cat sat"))),
+            str(classification_view.trust(classification(engine, "the cat sat"))),
+            str(choice_view.trust(multiple_choice(engine, "the cat", ("sat", "a dog")))),
         ]
 
-    for said, temperature in zip(told(warm), ("1.70", "2.50", "3.00", "0.60"), strict=True):
-        assert f"Calibrated with temperature {temperature}, fitted" in said
-    assert "fitted on masked &lt;words&gt;: logits" in told(warm)[0]
+    temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")
+    for said, temperature in zip(told(warm), temperatures, strict=True):
+        assert f"divided by a temperature of {temperature} " in said
+    scale = warm.calibration(BertForMaskedLM)
+    assert "(fitted on masked &lt;words&gt;) before" in str(calibrated(scale))
     for said in told(tiny_engine):
         assert "Not calibrated" in said and "need not be right seven times in ten" in said
-    assert str(fill_mask_view.calibration_note(fill_mask(warm, "no gap"))) == ""
+    note = fill_mask_view.calibration_note
+    assert "a temperature of 1.70 (fitted on" in str(note(fill_mask(warm, "the [MASK] sat")))
+    assert "Not calibrated" in str(note(fill_mask(tiny_engine, "the [MASK] sat")))
+    assert str(note(fill_mask(warm, "no gap"))) == ""
 
 
 def test_the_note_on_the_threshold_counts_with_the_temperature(
@@ -182,10 +204,10 @@ def test_the_note_on_the_threshold_counts_with_the_temperature(
 
 def test_the_page_names_the_temperature_of_having_an_answer(warm: Engine) -> None:
     result = qa(warm, PASSAGE, "who sat")
-    said = str(qa_view.meaning(result))
+    said = str(qa_view.trust(result))
     assert "is divided by a temperature of its own, 2.00." in said
     told = replace(result, has_answer=Calibration(2.0, True, "rows <b>"))
-    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_view.meaning(told))
+    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_view.trust(told))
 
 
 def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:
@@ -198,5 +220,7 @@ def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engin
 
 def test_a_temperature_of_one_that_was_fitted_is_called_calibrated() -> None:
     said = str(calibrated(Calibration(1.0, True, "texts"), "words"))
-    assert said.startswith("Calibrated with temperature 1.00, fitted on texts")
-    assert "of words like those, given 70 %, about seven in ten are right" in said
+    assert said.startswith(
+        "Calibrated: logits are divided by a temperature of 1.00 (fitted on texts)"
+    )
+    assert "about seven in ten words with 70 % are right" in said

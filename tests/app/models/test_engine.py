@@ -148,7 +148,7 @@ def test_the_fingerprint_is_what_other_tools_compute(
 ) -> None:
     files = ["model.safetensors", *sorted(tiny_folder.glob("heads/*/model.safetensors"))]
     digest = hashlib.sha256(b"".join((tiny_folder / file).read_bytes() for file in files))
-    assert len(files) == 3
+    assert len(files) == 5
     assert tiny_engine.provenance.fingerprint == digest.hexdigest()[:12]
 
 
@@ -188,6 +188,25 @@ def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:
     torch.testing.assert_close(one.logits, listed.logits)
     with pytest.raises(InputError, match="empty"):
         tiny_engine.run(BertForMaskedLM, [])
+
+
+def test_logits_of_many_inputs_are_those_of_each_in_the_same_order(tiny_engine: Engine) -> None:
+    texts = ["the cat", "a " * 30, "river", *["the dog sat"] * 9]
+    encodings = [tiny_engine.tokenizer.encode(text) for text in texts]
+    told: list[tuple[int, int]] = []
+    found = tiny_engine.logits(
+        BertForSequenceClassification, encodings, lambda *step: told.append(step)
+    )
+    for encoding, row in zip(encodings, found, strict=True):
+        alone = tiny_engine.run(BertForSequenceClassification, encoding).logits
+        assert alone is not None
+        torch.testing.assert_close(row, alone[0], atol=1e-5, rtol=1e-5)
+    assert [done for done, _ in told] == [8, 12]
+    with pytest.raises(InputError, match="empty"):
+        tiny_engine.logits(BertForSequenceClassification, [])
+    long = tiny_engine.tokenizer.encode("a " * 60)
+    with pytest.raises(InputError, match="62 tokens"):
+        tiny_engine.logits(BertForSequenceClassification, [long])
 
 
 def test_warming_up_computes_a_text_of_full_length(

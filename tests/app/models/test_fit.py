@@ -93,7 +93,9 @@ def test_a_classifier_of_texts_is_no_tagger_and_the_other_way_round(
     make: Callable[..., ModelFacts],
 ) -> None:
     texts = make(BertForSequenceClassification)
-    assert gravest(texts, "BertForSequenceClassification") is None
+    assert gravest(texts, "BertForSequenceClassification") is Severity.REMARK  # nameless labels
+    named = make(BertForSequenceClassification, id2label={"0": "bad", "1": "good"})
+    assert gravest(named, "BertForSequenceClassification") is None
     assert gravest(texts, "BertForTokenClassification") is Severity.NOISE
     assert "is a head for classifying texts" in says(texts, "BertForTokenClassification")
     words = make(BertForTokenClassification)
@@ -224,10 +226,12 @@ def test_what_a_model_holds_is_told_in_words_and_signs(
 ) -> None:
     rows = {row.title: row for row in heads(read_facts(tiny_folder))}
     assert rows["Labels of words"].labels == ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
-    there = {"Hidden words", "Next sentence", "Answers in a text", "Labels of words"}
-    assert {title for title, row in rows.items() if row.there} == there < set(rows)
-    markup = str(holdings(list(rows.values()), ["odd.<tensor>"]))
-    assert markup.count("✓") == 4 and markup.count("✗") == len(rows) - 4
+    assert rows["Labels of texts"].labels == ("bad", "good", "odd")
+    assert all(row.there for row in rows.values())
+    less = heads(make(BertForMaskedLM))
+    assert [row.title for row in less if row.there] == ["Hidden words"]
+    markup = str(holdings(less, ["odd.<tensor>"]))
+    assert markup.count("✓") == 1 and markup.count("✗") == len(rows) - 1 == 5
     assert "Not used by any page: 1 tensors" in markup
     assert "odd.&lt;tensor&gt;" in markup
     texts = {row.title: row for row in heads(make(BertForSequenceClassification))}

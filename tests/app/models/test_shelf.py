@@ -16,7 +16,7 @@ from app.models.shelf import (
     local_folder,
     offers,
 )
-from app.settings import BUNDLED_MODEL, HubUse, settings
+from app.settings import BUNDLED_MODEL, Visitors, settings
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -273,16 +273,16 @@ def test_the_operator_decides_on_folders_memory_and_the_hub(
     for name in names:
         monkeypatch.delenv(f"BERT_EXPLORER_{name}", raising=False)
     usual = settings()
-    assert (usual.folders, usual.models, usual.hub) == ((), 4, HubUse.LOCAL)
+    assert (usual.folders, usual.models, usual.hub) == ((), 4, Visitors.LOCAL)
     assert usual.model_bytes == 4 * 2**30
     assert (usual.download_bytes, usual.disk_bytes, usual.downloads) == (2**31, 10 * 2**30, "")
     values = (os.pathsep.join("ab"), "7", "512", "Off", "3", "5", "here")
     for name, value in zip(names, values, strict=True):
         monkeypatch.setenv(f"BERT_EXPLORER_{name}", value)
     found = settings()
-    assert (found.folders, found.models, found.hub) == (("a", "b"), 7, HubUse.OFF)
+    assert (found.folders, found.models, found.hub) == (("a", "b"), 7, Visitors.NONE)
     assert found.model_bytes == 512 * 2**20
     assert (found.download_bytes, found.disk_bytes) == (3 * 2**20, 5 * 2**20)
     assert found.downloads == "here"
     monkeypatch.setenv("BERT_EXPLORER_HUB", "on")
-    assert settings().hub is HubUse.ON
+    assert settings().hub is Visitors.ALL

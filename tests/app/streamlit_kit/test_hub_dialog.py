@@ -13,6 +13,7 @@ from app.models import downloads as downloads_module
 from app.models.downloads import Downloads, State
 from app.models.hub import HubId, copy_here, look_up
 from app.streamlit_kit import hub_dialog as dialog_module
+from app.streamlit_kit import visitor as visitor_module
 from app.streamlit_kit.hub_dialog import may_download
 from tests.loopback import Fault, Loopback, Repository
 
@@ -51,11 +52,11 @@ def page_with_dialog() -> None:
     """A page whose dialog is always open: AppTest runs whole scripts only."""
     import streamlit as st
 
-    from app.streamlit_kit.frame import heading
+    from app.streamlit_kit.frame import top
     from app.streamlit_kit.hub_dialog import hub_dialog
 
     st.session_state.setdefault("open", True)
-    offer = heading("tokenizer", "Tokenizer")
+    _, offer = top("tokenizer", "Tokenizer", "")
     st.caption(f"works with {offer.name}")
     if st.session_state.open and "_hub_ticket" not in st.session_state:
         hub_dialog()
@@ -137,7 +138,7 @@ def test_while_it_loads_the_page_works_and_the_way_out_works_too(
     assert "Cancel" in labels(at)
     at.session_state["open"] = False
     press(at, "Cancel")
-    assert "was called off; nothing of it is kept" in said(at)
+    assert "was cancelled; nothing was kept" in said(at)
     assert "Cancel" not in labels(at)
     press(at, "Dismiss")
     assert said(at) == ""
@@ -155,7 +156,7 @@ def test_who_leaves_others_waiting_is_told_so(model: Repository, loopback: Loopb
         press(at, next(label for label in labels(at) if label.startswith("Download")))
         at.session_state["open"] = False
     press(first, "Cancel")
-    assert "goes on for others who wait for it" in said(first)
+    assert "continues for others who are waiting for it" in said(first)
     loopback.faults.clear()
     until_arrived(second)
     assert worked_with(second) == f"works with {NAME}"
@@ -240,7 +241,7 @@ def test_strangers_download_nothing_unless_the_operator_says_so(
 def test_a_remote_visitor_is_told_and_no_request_is_sent(
     model: Repository, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialog_module, "_is_local", lambda: False)
+    monkeypatch.setattr(visitor_module, "is_local", lambda: False)
     at = ask(opened(), NAME)
     assert f"This server has no copy of {NAME}, and it downloads nothing for visitors" in said(at)
     assert loopback.log == []

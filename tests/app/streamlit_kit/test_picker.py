@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -76,11 +77,13 @@ def press(at: AppTest, label: str) -> AppTest:
 
 
 def used(at: AppTest) -> str:
-    """The model named in the footer: the one that answered."""
-    body = next(
-        e.proto.body for e in at.get("html") if "The model behind this page" in e.proto.body
-    )
+    """The model named at the foot: the one that answered."""
+    body = next(e.proto.body for e in at.get("html") if "What this model is" in e.proto.body)
     return str(body.partition("Model</span> <span>")[2].partition(" (")[0])
+
+
+def popovers(at: AppTest) -> list[Any]:
+    return [node.proto.popover for node in at.get("popover")]
 
 
 @pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.slug)
@@ -93,7 +96,8 @@ def test_every_page_has_the_picker_and_says_all_about_its_model(
     assert box.value == tiny_model.name
     assert {"headless-model0", "texts", "someone/tiny"} <= set(box.options)
     assert used(at) == tiny_model.name
-    assert "About this model" in [expander.label for expander in at.expander]
+    assert "About this model" in [popover.label for popover in popovers(at)]
+    assert f"{tiny_model.name}: " in markup(at)  # the line that is always visible
     assert "bx-holdings" in markup(at)
     assert "Computed by</span> <span>processor" in markup(at)
     assert str(tiny_model) not in markup(at)
@@ -109,6 +113,7 @@ def test_a_choice_is_used_at_once(opened: Callable[..., AppTest]) -> None:
 def test_a_link_opens_the_model_it_names(opened: Callable[..., AppTest]) -> None:
     at = opened("tokenizer", model="someone/tiny", text="a dog")
     assert used(at) == "someone/tiny"
+    assert "someone/tiny" in [popover.label for popover in popovers(at)]  # on the first run
     assert "a copy from the Hugging Face Hub, on this server" in markup(at)
     assert len(at.warning) == 0
 
@@ -164,7 +169,8 @@ def test_a_model_without_the_head_shows_no_numbers_and_one_that_fits_is_a_click_
 def test_what_cannot_answer_offers_no_noise(opened: Callable[..., AppTest]) -> None:
     at = opened("fill_mask", model="no mask")
     assert "has no [MASK]" in markup(at)
-    assert len(at.toggle) == len(at.text_area) == 0
+    assert "noise" not in [toggle.key for toggle in at.toggle]
+    assert len(at.text_area) == 0
     assert "bx-caution" in markup(at)
 
 
@@ -271,7 +277,7 @@ def test_a_sent_text_takes_the_model_along(site: AppTest) -> None:
     labels = [button.label for button in site.button]
     assert [label for label in labels if label in titles] == titles
     press(site, "Attention")
-    assert site.title[0].value == "Attention"
+    assert "<h1>Attention</h1>" in markup(site)
     assert site.text_area(key="text").value == "the river bank"
     assert used(site) == "texts"
 

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,12 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.catalog import FEATURES, examples, feature
+from app.catalog import FEATURES, GROUPS, examples, feature
+from app.models import Engine
 from app.settings import settings
-from app.streamlit_kit import show
+from app.streamlit_kit import components, show, take
 from app.streamlit_kit.state import fits_address
+from app.words.html import tag
 from bert_core.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,14 +82,10 @@ def markup(at: AppTest) -> str:
     return "".join(element.proto.body for element in at.get("html"))
 
 
-def test_home_names_every_page_the_model_and_the_caution(site: AppTest) -> None:
+def test_home_opens_with_its_title_and_the_model(site: AppTest, tiny_model: Path) -> None:
     assert len(site.exception) == 0
-    assert [title.value for title in site.title] == ["BERT Explorer"]
-    links = [link.proto.label for link in site.get("page_link")]
-    assert links == [row.title for row in FEATURES]
-    assert "Attention is not an explanation" in markup(site)
-    assert "Nothing is stored" in markup(site)
-    assert "SHA-256" in markup(site)
+    assert "<h1>BERT Explorer</h1>" in markup(site)
+    assert f"{tiny_model.name}: " in markup(site) and "SHA-256" in markup(site)
 
 
 def test_home_without_a_model_still_opens_and_says_what_is_wrong(
@@ -95,14 +94,14 @@ def test_home_without_a_model_still_opens_and_says_what_is_wrong(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "no-such-model")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     assert "no-such-model" in at.error[0].value
-    assert len(at.get("page_link")) == len(FEATURES)
+    assert "<h1>BERT Explorer</h1>" in markup(at)
 
 
 def test_a_text_can_be_taken_to_another_page_and_each_page_keeps_its_own(site: AppTest) -> None:
     site.switch_page("pages/1_tokenizer.py").run()
     site.text_area(key="text").set_value("the dog sat on the river bank").run()
     next(b for b in site.button if b.label == "Fill-mask").click().run()
-    assert site.title[0].value == "Fill-mask"
+    assert "<h1>Fill-mask</h1>" in markup(site)
     assert site.text_area(key="text").value == "the dog sat on the river bank"
     site.switch_page("pages/2_fill_mask.py").run()  # AppTest itself does not notice the move
     site.text_area(key="text").set_value("the [MASK]").run()
@@ -148,7 +147,7 @@ def test_every_page_for_texts_has_five_examples_of_its_own_with_a_note(row: Any)
     assert len(found) >= 5
     assert len({example.label for example in found}) == len(found)
     assert all(example.label and example.note and example.values["text"] for example in found)
-    assert row.see and row.beware and row.summary
+    assert row.see and row.beware and row.group in GROUPS
 
 
 def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) -> None:
@@ -160,6 +159,136 @@ def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) 
     assert len(site.exception) == 0 and len(site.text_area) == 0
     site.switch_page("pages/1_tokenizer.py").run()
     assert site.text_area(key="text").value == examples("tokenizer")[0].values["text"]
+
+
+def places(at: AppTest) -> dict[str, list[str]]:
+    """Return the kinds of elements in each of the three places of the stage, in their order."""
+    blocks = [(node, node.proto.id) for node in at.main if node.type == "flex_container"]
+    return {
+        place: [element.type for element in block]
+        for block, id_ in blocks
+        for place in ("bx-give", "bx-answer", "bx-settings")
+        if id_.endswith(f"-{place}")
+    }
+
+
+def test_the_boxes_are_at_the_left_and_the_settings_after_the_answer(tiny_model: Path) -> None:
+    at = AppTest.from_file(str(ROOT / "pages/2_fill_mask.py"), default_timeout=60).run()
+    found = places(at)
+    assert list(found) == ["bx-give", "bx-answer", "bx-settings"]  # the order on a phone
+    assert "text_area" in found["bx-give"] and "text_area" not in found["bx-answer"]
+    assert "bidi_component" in found["bx-answer"]
+    assert "slider" in found["bx-settings"] and "slider" not in found["bx-answer"]
+
+
+@pytest.mark.parametrize("model", ["no-such-model", "cut"])
+def test_an_error_of_the_model_is_in_the_answer(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "config.json").write_text("{", encoding="utf-8")
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(tmp_path))
+    at = AppTest.from_file(str(ROOT / "pages/2_fill_mask.py"), default_timeout=60)
+    at.query_params["model"] = model
+    kinds = places(at.run())
+    assert {"error", "warning"} & set(kinds["bx-answer"])
+    assert not {"error", "warning"} & {*kinds["bx-give"], *kinds["bx-settings"]}
+    assert len(at.exception) == 0
+
+
+def page_of_errors() -> None:
+    from app.streamlit_kit import page_shell, text_box
+    from bert_core.errors import InputError
+
+    with page_shell("fill_mask") as page:
+        with page.give:
+            text_box("fill_mask", "Text")
+        raise InputError("611 tokens")
+
+
+def test_an_error_of_a_text_is_in_the_answer_and_the_foot_still_comes(tiny_model: Path) -> None:
+    at = AppTest.from_function(page_of_errors, default_timeout=60).run()
+    assert "warning" in places(at)["bx-answer"] and "611 tokens" in at.warning[0].value
+    assert "Note:" in markup(at) and f"{tiny_model.name}: " in markup(at)
+
+
+def test_a_text_taken_along_leaves_no_partner_of_an_earlier_one(site: AppTest) -> None:
+    site.switch_page("pages/3_next_sentence.py").run()
+    assert site.text_area(key="text_pair").value  # the first example has two
+    site.switch_page("pages/2_fill_mask.py").run()
+    site.text_area(key="text").set_value("a lone [MASK]").run()
+    site.button(key="_send_next_sentence").click().run()
+    assert "<h1>Next sentence</h1>" in markup(site)
+    assert site.text_area(key="text").value == "a lone [MASK]"
+    assert site.text_area(key="text_pair").value == ""
+
+
+@pytest.mark.parametrize(
+    ("pick", "taken"),
+    [
+        ({"name": "hide", "value": 3}, 3),
+        ({"name": "hide", "value": "3"}, None),
+        ({"name": "hide", "value": True}, None),
+        ({"name": "other", "value": 3}, None),
+        ({"value": 3}, None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_only_whole_numbers_under_known_names_are_passed_on(
+    monkeypatch: pytest.MonkeyPatch, pick: Any, taken: int | None
+) -> None:
+    calls: list[int] = []
+    mounted: dict[str, Any] = {}
+    state = {"_bridge": {"pick": pick}}
+    used = SimpleNamespace(session_state=state, container=lambda key: nullcontext())
+    monkeypatch.setattr(components, "st", used)
+    monkeypatch.setattr(
+        components, "_component", lambda name: lambda **given: mounted.update(given)
+    )
+    components.mount_bridge("fill_mask", {"hide": calls.append})
+    mounted["on_pick_change"]()
+    assert calls == ([] if taken is None else [taken])
+    assert mounted["data"] == {"page": "fill_mask"}
+
+
+def test_a_click_that_interrupts_a_run_is_answered_by_the_run_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[str, int]] = []
+    mounted: dict[str, Any] = {}
+    used = SimpleNamespace(session_state={}, container=lambda key: nullcontext())
+    monkeypatch.setattr(components, "st", used)
+    monkeypatch.setattr(
+        components, "_component", lambda name: lambda **given: mounted.update(given)
+    )
+
+    def run(page: str, *names: str, number: int) -> None:
+        picks: dict[str, Any] = {}
+        components.mount_bridge(page, picks)
+        for name in names:
+            picks[name] = lambda value, name=name: calls.append((name, 10 * number + value))
+
+    def click(name: str) -> None:
+        used.session_state["_bridge"] = {"pick": {"name": name, "value": 3}}
+        mounted["on_pick_change"]()
+
+    run("qa", "suggest", number=1)
+    run("qa", number=2)  # interrupted before the page has named its functions
+    click("suggest")
+    run("qa", "suggest", number=3)
+    click("suggest")
+    run("ner", number=4)
+    click("suggest")
+    assert calls == [("suggest", 13), ("suggest", 33)]
+
+
+def test_the_saved_page_has_result_model_caution_and_script(tiny_engine: Engine) -> None:
+    row = feature("fill_mask")
+    page = take._file(row, tiny_engine, [tag("p", "the <result>")]).decode()
+    assert "the &lt;result&gt;" in page and f"<h1>{row.title}</h1>" in page
+    assert row.beware in page and tiny_engine.provenance.fingerprint in page
+    assert page.count("<script") == 1 and components.script("bridge") in page
 
 
 def test_a_slug_that_is_no_page_is_refused() -> None:
@@ -174,22 +303,15 @@ def test_letters_of_charts_stand_out_from_the_theme_in_use(
     colours: list[str] = []
     used = SimpleNamespace(theme=SimpleNamespace(type=theme))
     monkeypatch.setattr(show.st, "context", used)
-    monkeypatch.setattr(show.st, "plotly_chart", lambda fig, **_: colours.extend(letters(fig)))
-    monkeypatch.setattr(show, "show_table", lambda *_, **__: None)
+    monkeypatch.setattr(
+        show.st, "plotly_chart", lambda fig, **_: colours.append(fig.layout.font.color)
+    )
+    monkeypatch.setattr(show, "show_html", lambda _: None)
     fig = go.Figure(go.Bar(x=[1], y=[1]))
     show.show_chart(fig, alt="", table=pd.DataFrame(), key="k")
     assert len(set(colours)) == 1
     channels = [int(colours[0][n : n + 2], 16) for n in (1, 3, 5)]
     assert min(channels) > 200 if light else max(channels) < 60
-
-
-def letters(fig: go.Figure) -> list[str]:
-    """The colours of all words of a chart."""
-    layout, bar = fig.layout, fig.data[0]
-    axes = [
-        each for axis in (layout.xaxis, layout.yaxis) for each in (axis.tickfont, axis.title.font)
-    ]
-    return [font.color for font in (layout.font, bar.textfont, *axes)]
 
 
 def page_that_computes() -> None:

@@ -3,11 +3,13 @@
 import ast
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
 from app.settings import ASSETS, ROOT
 from app.words.html import Html, chart_text, document, join, plain, stylesheet, tag, visible
+from app.words.pictures import svg
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -52,7 +54,44 @@ def test_markup_inside_markup_is_kept_and_texts_beside_it_are_escaped() -> None:
     assert str(tag("p", tag("em", "a & b"))) == "<p><em>a &amp; b</em></p>"
 
 
-@pytest.mark.parametrize("name", ["script", "iframe", "object", "style", "svg", "P"])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_text_in_a_drawing_stays_a_text(text: str) -> None:
+    shown = visible(text)
+    drawing = svg(100, 50, tag("title", shown), tag("text", shown, x=1, data_at=text))
+    if shown == text:  # XML has no character without a shape; the pictures show signs for them
+        root = ElementTree.fromstring(str(drawing))  # noqa: S314 - what we wrote ourselves
+        names = [element.tag.rpartition("}")[2] for element in root.iter()]
+        assert names == ["svg", "title", "text"]
+        assert [element.text for element in root] == [shown, shown]
+        assert root[1].get("data-at") == text
+    seen = Seen(str(drawing))
+    assert seen.tags == ["svg", "title", "text"]
+    assert [value for key, value in seen.attributes if key.startswith("on")] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("view_box", "viewBox"),
+        ("preserve_aspect_ratio", "preserveAspectRatio"),
+        ("pattern_units", "patternUnits"),
+        ("stroke_width", "stroke-width"),
+        ("data_at", "data-at"),
+        ("class_", "class"),
+    ],
+)
+def test_attributes_of_drawings_are_written_as_svg_has_them(given: str, written: str) -> None:
+    assert str(tag("rect", **{given: "1"})) == f'<rect {written}="1"></rect>'
+
+
+@pytest.mark.parametrize("name", ["circle", "defs", "g", "line", "path", "pattern", "polyline"])
+def test_shapes_are_closed_so_that_html_and_xml_read_them_alike(name: str) -> None:
+    assert str(tag(name)) == f"<{name}></{name}>"
+
+
+@pytest.mark.parametrize(
+    "name", ["script", "iframe", "object", "style", "foreignObject", "use", "animate", "P"]
+)
 def test_elements_that_the_site_does_not_use_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="not an element"):
         tag(name)
@@ -159,8 +198,29 @@ def _strings_outside_docstrings(tree: ast.Module) -> list[ast.Constant]:
 def test_a_page_of_its_own_escapes_its_title_and_asks_for_nothing() -> None:
     page = document("</title><script>", "p { margin: 0 }", tag("p", "a < b"), tag("p", "c"))
     seen = Seen(page.decode())
-    assert seen.tags == ["html", "head", "meta", "meta", "title", "style", "body", "main", "p", "p"]
+    heads = ["html", "head", "meta", "meta", "meta", "title", "style"]
+    assert seen.tags == [*heads, "body", "main", "p", "p"]
     assert "a < b" in seen.text
+    assert ("http-equiv", "Content-Security-Policy") in seen.attributes
+    assert any(value and value.startswith("default-src 'none'") for _, value in seen.attributes)
     for css in ("p { background: url(x.png) }", '@import "x.css";', "</style>"):
         with pytest.raises(ValueError):
             document("x", css)
+
+
+@pytest.mark.parametrize("script", ["x</script>", "x</SCRIPT >", "<!-- x"])
+def test_a_script_may_not_end_its_element(script: str) -> None:
+    with pytest.raises(ValueError, match="end of its element"):
+        document("x", "", script=script)
+    page = document("x", "", tag("p", "y"), script="let a = 1 < 2;").decode()
+    assert page.count('<script type="module">let a = 1 < 2;</script></body>') == 1
+
+
+def test_a_picture_inside_a_drawing_has_its_pixels_with_it() -> None:
+    own = "data:image/png;base64,iVBORw0KGgo="
+    assert f'href="{own}"' in str(tag("image", href=own, preserve_aspect_ratio="none"))
+    for address in ("https://example.org/x.png", "x.png", "data:image/svg+xml;base64,AA=="):
+        with pytest.raises(ValueError, match="neither into this site"):
+            tag("image", href=address)
+    with pytest.raises(ValueError, match="neither into this site"):
+        tag("a", "x", href=own)

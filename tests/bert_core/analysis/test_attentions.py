@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bert_core import BertConfig, BertForQuestionAnswering, BertModel
-from bert_core.analysis.attentions import attention_maps
+from bert_core.analysis.attentions import attention_maps, queries_and_keys
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 
@@ -49,3 +49,25 @@ def test_bad_inputs_are_refused_before_any_arithmetic() -> None:
         attention_maps(model, torch.zeros(1, 401, dtype=torch.long))
     with pytest.raises(InputError):
         attention_maps(model, torch.tensor([[99]]))
+
+
+@pytest.mark.parametrize("length", [7, 350])
+def test_queries_and_keys_give_the_attention_of_their_layer(length: int) -> None:
+    model = tiny(BertForQuestionAnswering, 3)
+    ids, types = torch.randint(0, 99, (2, length)), torch.randint(0, 2, (2, length))
+    mask = torch.ones(2, length, dtype=torch.long)
+    mask[1, 5:] = 0
+    with torch.inference_mode():
+        maps = attention_maps(model, ids, types, mask)
+        for layer, wanted in enumerate(maps):
+            query, key = queries_and_keys(model, layer, ids, types, mask)
+            assert query.shape == key.shape == (2, 4, length, 8)
+            scores = query.double() @ key.double().transpose(-1, -2) / 8**0.5
+            scores = scores.masked_fill(mask[:, None, None, :] == 0, float("-inf"))
+            assert (scores.softmax(-1) - wanted).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("layer", [-1, 3])
+def test_queries_of_a_layer_that_does_not_exist_are_refused(layer: int) -> None:
+    with pytest.raises(InputError, match="layers 0 to 2"):
+        queries_and_keys(tiny(BertModel, 3), layer, torch.tensor([[1, 2]]))

@@ -10,14 +10,26 @@ import numpy as np
 import pytest
 
 from app.features.attention import view_habits as view
+from app.features.attention.result import Heads
 from app.features.attention.result_habits import HeadComparison, HeadHabits
 from app.features.attention.task import attention
-from app.features.attention.task_habits import PLACES, compare_head, head_habits
+from app.features.attention.task_habits import (
+    PLACES,
+    compare_head,
+    head_habits,
+    ranked_heads,
+    telling_head,
+)
 from app.models import Engine
-from app.words.charts import csv
-from bert_core.analysis.head_statistics import MEASURES, head_statistics
+from app.words.pictures import csv
+from bert_core.analysis.head_statistics import (
+    MEASURES,
+    head_statistics,
+    name_heads,
+    rank_heads,
+)
 from bert_core.analysis.statistics_file import NAME, to_json
-from bert_core.errors import CheckpointError
+from bert_core.errors import CheckpointError, InputError
 from bert_core.model.bert import BertModel
 
 TEXTS = ("the cat sat on the mat, the dog.", "play-ing: the the")
@@ -47,7 +59,8 @@ def habits(engine: Engine) -> HeadHabits:
 
 
 def compared(engine: Engine, text: str, head: int | None, pair: str = "") -> HeadComparison:
-    found = compare_head(engine, attention(engine, text, pair), 1, head)
+    heads = Heads.layer(1, 4) if head is None else Heads.one(1, head)
+    found = compare_head(engine, attention(engine, text, pair), heads)
     assert found is not None
     return found
 
@@ -102,7 +115,7 @@ def test_the_map_names_the_heads_with_most_and_least(habits: HeadHabits) -> None
     said = view.describe_map(replace(habits, means=means), "to_previous")
     assert "most in layer 0, head 2 (75 %), least in layer 1, head 3 (12 %), mean 30 %" in said
     picture = view.map_picture(replace(habits, means=means), "to_previous", (1, 3))
-    assert picture["top"] == "80 %" and picture["chosen"] == {"layer": 1, "head": 3}
+    assert picture["top"] == "80 %" and picture["chosen"] == [7]
     table = view.map_table(replace(habits, means=means))
     assert table["Previous token"].tolist()[2] == 0.75
     assert csv(view.map_table(habits)).startswith(b"\xef\xbb\xbflayer,head,Previous token")
@@ -121,7 +134,7 @@ def test_every_cell_of_the_map_has_the_colour_of_its_own_head(habits: HeadHabits
 
 def test_without_a_file_nothing_is_known(tiny_engine: Engine) -> None:
     assert head_habits(tiny_engine) is None
-    assert compare_head(tiny_engine, attention(tiny_engine, "the cat"), 0, 0) is None
+    assert compare_head(tiny_engine, attention(tiny_engine, "the cat"), Heads.one(0, 0)) is None
 
 
 def test_the_file_is_read_once(habits_folder: Path, tmp_path: Path) -> None:
@@ -148,3 +161,37 @@ def test_statistics_of_another_size_are_refused(habits_folder: Path, tmp_path: P
     (folder / NAME).write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(CheckpointError, match="1 layers of 4 heads; the model has 2 of 4"):
         Engine(str(folder)).head_statistics()
+
+
+@pytest.mark.parametrize("by", ["pattern", *MEASURES])
+def test_heads_are_ranked_and_named_as_the_library_does(tiny_engine: Engine, by: str) -> None:
+    result = attention(tiny_engine, "the cat sat on the mat, the dog.")
+    ranked = ranked_heads(tiny_engine, result, by)
+    assert [row.place for row in ranked] == list(rank_heads(result.statistics, by))
+    names = name_heads(result.statistics)
+    assert all(row.here == names[row.place[0]][row.place[1]] for row in ranked)
+    assert all(row.usual is None for row in ranked)  # not measured for this model
+    if by != "pattern":
+        values = [row.value for row in ranked]
+        assert values == sorted(values, reverse=True)
+        assert values[0] == pytest.approx(float(getattr(result.statistics, by).max()))
+
+
+def test_an_unknown_ranking_is_refused(tiny_engine: Engine) -> None:
+    with pytest.raises(InputError, match="cannot be ranked"):
+        ranked_heads(tiny_engine, attention(tiny_engine, "the cat"), "beauty")
+
+
+def test_a_text_opens_with_a_head_that_has_a_pattern(tiny_engine: Engine) -> None:
+    result = attention(tiny_engine, "the cat sat on the mat, the dog.")
+    statistics = result.statistics
+    ranked = rank_heads(statistics)
+    assert telling_head(result) in ranked
+    tops = {"to_repeats": np.zeros((2, 4)), "to_previous": np.zeros((2, 4))}
+    tops["to_previous"][1, 3] = 0.95
+    plain = replace(statistics, **tops, **{
+        name: np.zeros((2, 4)) for name in ("to_next", "to_itself", "to_punctuation")
+    })  # fmt: skip
+    assert telling_head(replace(result, statistics=plain)) == (1, 3)
+    tops["to_repeats"][0, 2] = 0.5  # less, but about this text
+    assert telling_head(replace(result, statistics=plain)) == (0, 2)

@@ -1,10 +1,13 @@
 """Attention: the model's own numbers, and arithmetic against matrices made by hand."""
 
+from dataclasses import replace
+from math import ceil, sqrt
+
 import numpy as np
 import pytest
 import torch
 
-from app.features.attention.result import AttentionResult, Selection
+from app.features.attention.result import AttentionResult, Heads, Selection, Units
 from app.features.attention.task import (
     GRID_SIDE,
     LINK_TOKENS,
@@ -12,8 +15,10 @@ from app.features.attention.task import (
     attention_grid,
     group_shares,
     head_view,
+    in_words,
     strongest_links,
 )
+from app.features.attention.task_cell import cell_arithmetic
 from app.models import Engine
 from app.results import Cut
 from bert_core import BertModel
@@ -22,6 +27,7 @@ from bert_core.errors import InputError
 
 WORDS = Selection(special=False)
 SCALED = Selection(special=False, renormalise=True)
+FIRST_HEAD = Heads.one(0, 0)
 
 
 def no_statistics(layers: int, heads: int) -> HeadStatistics:
@@ -32,9 +38,11 @@ def no_statistics(layers: int, heads: int) -> HeadStatistics:
 def made(matrices: np.ndarray, sides: tuple[int | None, ...]) -> AttentionResult:
     """Build a result from (L, H, T, T) by hand."""
     weights = matrices.astype(np.float32)
+    every = tuple((at,) for at in range(len(sides)))
+    units = Units(tuple(f"t{i}" for i in range(len(sides))), sides, every)
     return AttentionResult(
-        tokens=tuple(f"t{i}" for i in range(len(sides))),
-        sides=sides,
+        units=units,
+        words=replace(units),
         attentions=tuple(weights),
         statistics=no_statistics(*weights.shape[:2]),
         cut=Cut(512, len(sides), (0, 0), (0, 0), ((), ())),
@@ -83,7 +91,7 @@ def test_the_numbers_are_those_of_the_model(tiny_engine: Engine) -> None:
         np.testing.assert_allclose(mine.sum(-1), 1, atol=1e-5)
     for layer in range(2):
         for head in range(4):
-            view = head_view(result, layer, head, Selection())
+            view = head_view(result, Heads.one(layer, head), Selection())
             np.testing.assert_array_equal(view.weights, own[layer][0, head].numpy())
 
 
@@ -116,7 +124,7 @@ def test_a_single_text_has_no_second_side(tiny_engine: Engine) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "\x00\u200b"])
 def test_a_text_without_pieces_is_refused(tiny_engine: Engine, text: str) -> None:
-    with pytest.raises(InputError, match="The first text holds no piece"):
+    with pytest.raises(InputError, match="The first text has no piece"):
         attention(tiny_engine, text, "cat")
 
 
@@ -156,7 +164,7 @@ def test_a_part_shows_the_words_of_its_sentences(
     part: str, rows: tuple[int, ...], columns: tuple[int, ...], values: list[list[float]]
 ) -> None:
     selection = Selection(special=False, part=part)  # type: ignore[arg-type]
-    view = head_view(PAIR, 0, 0, selection)
+    view = head_view(PAIR, Heads.one(0, 0), selection)
     assert (view.rows, view.columns) == (rows, columns)
     assert view.row_tokens == tuple(f"t{i}" for i in rows)
     assert view.column_tokens == tuple(f"t{i}" for i in columns)
@@ -165,27 +173,27 @@ def test_a_part_shows_the_words_of_its_sentences(
 
 
 def test_with_special_tokens_everything_is_shown() -> None:
-    view = head_view(PAIR, 0, 0, Selection())
+    view = head_view(PAIR, Heads.one(0, 0), Selection())
     np.testing.assert_allclose(view.weights, FIRST, atol=1e-7)
     np.testing.assert_allclose(view.shown, 1, atol=1e-6)
 
 
 def test_renormalised_rows_add_up_to_one_and_keep_their_proportions() -> None:
-    view = head_view(PAIR, 0, 0, SCALED)
+    view = head_view(PAIR, Heads.one(0, 0), SCALED)
     np.testing.assert_allclose(view.weights.sum(-1), 1, atol=1e-6)
     np.testing.assert_allclose(view.weights[0], np.array([0.2, 0.3, 0.2]) / 0.7, atol=1e-6)
     np.testing.assert_allclose(view.shown, [0.7, 0.6, 0.4], atol=1e-6)  # what it was before
 
 
 def test_a_row_with_nothing_left_stays_at_zero() -> None:
-    view = head_view(PAIR, 0, 1, Selection(special=False, renormalise=True, part="ab"))
+    view = head_view(PAIR, Heads.one(0, 1), Selection(special=False, renormalise=True, part="ab"))
     np.testing.assert_array_equal(view.weights, [[0.0, 0.0]])
 
 
 def test_the_mean_is_taken_over_the_heads_of_one_layer() -> None:
-    view = head_view(PAIR, 0, None, Selection())
+    view = head_view(PAIR, Heads.layer(0, PAIR.heads), Selection())
     np.testing.assert_allclose(view.weights, (FIRST + SECOND) / 2, atol=1e-7)
-    scaled = head_view(PAIR, 0, None, SCALED)
+    scaled = head_view(PAIR, Heads.layer(0, PAIR.heads), SCALED)
     hidden = ((FIRST + SECOND) / 2)[np.ix_([1, 3, 4], [1, 3, 4])]
     np.testing.assert_allclose(
         scaled.weights, hidden / hidden.sum(-1, keepdims=True), atol=1e-6
@@ -193,7 +201,7 @@ def test_the_mean_is_taken_over_the_heads_of_one_layer() -> None:
 
 
 def test_shares_between_the_sentences_are_sums_over_their_columns() -> None:
-    shares = group_shares(PAIR, head_view(PAIR, 0, 0, SCALED))
+    shares = group_shares(PAIR, head_view(PAIR, Heads.one(0, 0), SCALED))
     assert shares.groups == ("A", "B", "special")
     wanted = [
         [0.2, 0.5, 0.3],
@@ -206,7 +214,10 @@ def test_shares_between_the_sentences_are_sums_over_their_columns() -> None:
 
 def test_a_single_text_has_shares_without_a_second_sentence() -> None:
     result = random_result(1, 1, 6)
-    assert group_shares(result, head_view(result, 0, 0, WORDS)).groups == ("A", "special")
+    assert group_shares(result, head_view(result, Heads.one(0, 0), WORDS)).groups == (
+        "A",
+        "special",
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,12 +226,12 @@ def test_a_single_text_has_shares_without_a_second_sentence() -> None:
 )
 def test_a_number_out_of_range_is_refused_with_the_range(layer: int, head: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        head_view(random_result(2, 3, 5), layer, head, Selection())
+        head_view(random_result(2, 3, 5), Heads.one(layer, head), Selection())
 
 
 def test_a_part_of_a_single_text_is_refused() -> None:
     with pytest.raises(InputError, match="needs a second text"):
-        head_view(random_result(1, 1, 5), 0, 0, Selection(special=False, part="ab"))
+        head_view(random_result(1, 1, 5), FIRST_HEAD, Selection(special=False, part="ab"))
 
 
 def restored(result: AttentionResult, selection: Selection) -> np.ndarray:
@@ -236,7 +247,7 @@ def test_the_grid_shows_what_the_model_gave(selection: Selection) -> None:
     assert not attention_grid(result, selection).averaged
     for layer in range(3):
         for head in range(5):
-            view = head_view(result, layer, head, selection)
+            view = head_view(result, Heads.one(layer, head), selection)
             # A byte of the head's own peak is the precision of a picture.
             tolerance = float(view.weights.max()) / 255 / 2 + 1e-6
             np.testing.assert_allclose(pictures[layer, head], view.weights, atol=tolerance)
@@ -256,7 +267,7 @@ def test_a_pooled_picture_sums_columns_and_averages_rows(selection: Selection) -
     assert grid.averaged
     side = grid.pictures.shape[-1]
     assert side == GRID_SIDE[1]
-    weights = head_view(result, 1, 0, selection).weights
+    weights = head_view(result, Heads.one(1, 0), selection).weights
     rows, columns = weights.shape
     row_block = np.arange(rows) * side // rows
     column_block = np.arange(columns) * side // columns
@@ -278,9 +289,9 @@ def test_the_pictures_of_many_heads_stay_small() -> None:
 
 def test_every_link_is_a_number_of_its_head_and_the_strongest_comes_last() -> None:
     result = random_result(2, 3, 12)
-    view = head_view(result, 1, 2, WORDS)
-    links = strongest_links(result, view, floor=0.05)
-    assert links.heads == (0, 1, 2)
+    view = head_view(result, Heads.one(1, 2), replace(WORDS, floor=0.05))
+    links = strongest_links(result, view)
+    assert links.places == ((1, 0), (1, 1), (1, 2))
     assert (np.diff(links.weight) >= 0).all()
     assert (links.weight >= 0.05).all()
     for row, column, head, weight in zip(
@@ -293,7 +304,7 @@ def test_every_link_is_a_number_of_its_head_and_the_strongest_comes_last() -> No
 
 def test_a_small_budget_keeps_the_strongest_links_of_every_word() -> None:
     result = random_result(1, 2, 10)
-    view = head_view(result, 0, 0, Selection())
+    view = head_view(result, Heads.one(0, 0), Selection())
     links = strongest_links(result, view, budget=40)
     assert links.over == 200
     for head in range(2):
@@ -305,7 +316,7 @@ def test_a_small_budget_keeps_the_strongest_links_of_every_word() -> None:
 
 def test_renormalised_links_are_those_of_the_renormalised_view() -> None:
     result = random_result(1, 2, 8)
-    view = head_view(result, 0, 1, SCALED)
+    view = head_view(result, Heads.one(0, 1), SCALED)
     links = strongest_links(result, view)
     mine = links.head == 1
     np.testing.assert_allclose(
@@ -315,11 +326,12 @@ def test_renormalised_links_are_those_of_the_renormalised_view() -> None:
 
 def test_a_long_text_gets_the_lines_of_the_chosen_head_alone() -> None:
     result = random_result(1, 3, LINK_TOKENS + 1)
-    one = strongest_links(result, head_view(result, 0, 1, Selection()))
-    assert one.heads == (1,)
-    assert set(one.head.tolist()) == {1}
-    every = strongest_links(result, head_view(result, 0, None, Selection()), budget=500)
-    assert every.heads == (0, 1, 2)
+    one = strongest_links(result, head_view(result, Heads.one(0, 1), Selection()))
+    assert one.places == ((0, 1),)
+    assert set(one.head.tolist()) == {0}
+    whole = head_view(result, Heads.layer(0, result.heads), Selection())
+    every = strongest_links(result, whole, budget=500)
+    assert every.places == ((0, 0), (0, 1), (0, 2))
     assert {(int(h), int(r)) for h, r in zip(every.head, every.row, strict=True)} == {
         (h, r) for h in range(3) for r in range(LINK_TOKENS + 1)
     }  # every word keeps a line in every head
@@ -344,3 +356,93 @@ def test_a_text_as_long_as_its_picture_is_drawn_number_by_number() -> None:
     assert not exact.averaged
     longer = attention_grid(random_result(1, 2, side + 1), Selection())
     assert longer.averaged and longer.pictures.shape == exact.pictures.shape
+
+
+def test_words_add_up_keys_and_average_queries(tiny_engine: Engine) -> None:
+    result = attention(tiny_engine, "Playing, cat playing", "the playing")
+    words = in_words(tiny_engine, result)
+    assert any(len(pieces) > 1 for pieces in words.units.pieces)
+    assert words.by_word and not result.by_word
+    assert words.tokens[0] == "[CLS]" and words.tokens[1] == "Playing"  # as typed
+    assert sorted(at for pieces in words.units.pieces for at in pieces) == [
+        *range(len(result.tokens))
+    ]
+    for layer in range(result.layers):
+        for head in range(result.heads):
+            matrix = result.attentions[layer][head].astype(np.float64)
+            wanted = [
+                [sum(matrix[i, j] for i in a for j in b) / len(a) for b in words.units.pieces]
+                for a in words.units.pieces
+            ]
+            np.testing.assert_allclose(words.attentions[layer][head], wanted, atol=1e-6)
+            np.testing.assert_allclose(words.attentions[layer][head].sum(-1), 1, atol=1e-5)
+    assert [words.sides[n] for n, p in enumerate(words.units.pieces)] == [
+        result.sides[p[0]] for p in words.units.pieces
+    ]
+    assert attention_grid(words, Selection()).pictures.shape[-1] == len(words.tokens)
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_any_heads_become_one_matrix_cell_by_cell(how: str) -> None:
+    result = random_result(3, 4, 6)
+    places = ((0, 1), (2, 3), (1, 0))
+    view = head_view(result, Heads(places, how), Selection())  # type: ignore[arg-type]
+    stack = np.stack([result.attentions[i][j] for i, j in places])
+    wanted = stack.mean(0) if how == "mean" else stack.max(0)
+    np.testing.assert_allclose(view.weights, wanted, atol=1e-7)
+    links = strongest_links(result, view)  # lines keep the heads apart
+    assert links.places == places and set(links.head.tolist()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("selection", [Selection(floor=0.1), Selection(top=20), SCALED])
+def test_thresholds_hide_the_same_in_every_view(selection: Selection) -> None:
+    selection = replace(selection, top=min(selection.top, 30) if selection.renormalise else 100)
+    result = random_result(2, 3, 9)
+    for layer in range(2):
+        for head in range(3):
+            view = head_view(result, Heads.one(layer, head), selection)
+            free = head_view(
+                result, Heads.one(layer, head), replace(selection, floor=0.0, top=100)
+            ).weights
+            flat = np.sort(free.reshape(-1))
+            least = flat[-ceil(flat.size * selection.top / 100)]
+            keep = (free >= selection.floor) & (free >= least)
+            np.testing.assert_array_equal(view.weights, np.where(keep, free, 0))
+            small = attention_grid(result, selection).pictures[layer, head]
+            assert (small[~keep] == 0).all()
+            links = strongest_links(result, view)
+            mine = links.head == head
+            assert mine.sum() == np.count_nonzero(view.weights)
+
+
+def test_a_cell_is_computed_from_the_models_own_query_and_key(tiny_engine: Engine) -> None:
+    result = attention(tiny_engine, "the cat sat", "on the mat.")
+    model = tiny_engine.model(BertModel)
+    encoding = tiny_engine.tokenizer.encode("the cat sat", "on the mat.")
+    states = tiny_engine.run(BertModel, encoding, hidden_states=True).hidden_states
+    assert states is not None
+    length = len(result.tokens)
+    for layer in range(result.layers):
+        block = model.encoder.block(layer).attention.self
+        for head in range(result.heads):
+            for row in range(length):
+                for column in range(0, length, 3):
+                    cell = cell_arithmetic(tiny_engine, result, (layer, head), row, column)
+                    assert cell.value == result.attentions[layer][head, row, column]
+                    assert cell.computed == pytest.approx(cell.value, abs=1e-6)
+                    score = cell.products.sum() / sqrt(cell.query.size)
+                    assert cell.scores[column] == pytest.approx(score, abs=1e-5)
+            with torch.inference_mode():
+                query = block.query(states[layer])[0, length - 1]
+            size = cell.query.size
+            np.testing.assert_allclose(
+                cell.query, query[head * size : (head + 1) * size].numpy(), atol=1e-5
+            )
+
+
+@pytest.mark.parametrize(("place", "cell"), [((2, 0), (0, 0)), ((0, 4), (0, 0)), ((0, 0), (0, 99))])
+def test_a_cell_that_does_not_exist_is_refused(
+    tiny_engine: Engine, place: tuple[int, int], cell: tuple[int, int]
+) -> None:
+    with pytest.raises(InputError, match="There is no"):
+        cell_arithmetic(tiny_engine, attention(tiny_engine, "the cat"), place, *cell)

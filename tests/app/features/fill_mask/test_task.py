@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import torch
@@ -11,8 +12,10 @@ from app.features.fill_mask import view as view
 from app.features.fill_mask.result import FillMaskResult
 from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.models import Engine
+from app.words.pictures import linked
 from bert_core import BertForMaskedLM
 from bert_core.errors import InputError
+from tests.drawings import Element, elements
 
 
 def direct(engine: Engine, text: str) -> torch.Tensor:
@@ -55,21 +58,78 @@ def test_a_named_word_has_its_probability_and_rank(tiny_engine: Engine) -> None:
     assert result.note == ""
 
 
+@pytest.mark.parametrize("word", ["playing", "the cat", "mated"])
+def test_a_word_of_several_pieces_gets_as_many_masks(tiny_engine: Engine, word: str) -> None:
+    tokenizer = tiny_engine.tokenizer
+    result = fill_mask(tiny_engine, "the [MASK] sat [MASK]", word=word)
+    assert result.note == ""
+    pieces = tokenizer.tokenize(word)
+    for slot in result.slots:
+        assert slot.named is None and slot.spelled is not None
+        assert list(slot.spelled.pieces) == pieces
+        expected = 1.0
+        for done, piece in enumerate(pieces):
+            gap = pieces[:done] + ["[MASK]"] * (len(pieces) - done)
+            tokens = ["[CLS]", "the", "[MASK]", "sat", "[MASK]", "[SEP]"]
+            tokens[slot.position : slot.position + 1] = gap
+            ids = torch.tensor([tokenizer.convert_tokens_to_ids(tokens)])
+            at = torch.tensor([[slot.position + done]])
+            row = torch.softmax(tiny_engine.score_rows(ids, at)[0, 0], dim=-1)
+            share = float(row[tokenizer.vocab[piece]])
+            assert slot.spelled.probabilities[done] == pytest.approx(share, rel=1e-4)
+            expected *= share
+        assert slot.spelled.probability == pytest.approx(expected, rel=1e-4)
+        said = view.named_word(slot, result.vocabulary).markup
+        assert f"if the gap has {len(pieces)} masks" in said
+        assert view.chance(slot.spelled.probability).replace("<", "&lt;") in said
+
+
 @pytest.mark.parametrize(
-    ("word", "told"),
-    [
-        ("playing", "2 pieces"),
-        ("the cat", "2 pieces"),
-        ("Ω", "cannot spell"),
-        ("b" * 101, "cannot"),
-    ],
+    ("word", "told"), [("Ω", "cannot spell"), ("b" * 101, "cannot"), ("x" * 13, "13 pieces")]
 )
-def test_a_word_that_no_single_mask_can_hold_gets_a_sentence(
+def test_a_word_that_no_gap_can_hold_gets_a_sentence(
     tiny_engine: Engine, word: str, told: str
 ) -> None:
     result = fill_mask(tiny_engine, "the [MASK] sat", word=word)
     assert told in result.note
-    assert result.slots[0].named is None
+    assert result.slots[0].named is result.slots[0].spelled is None
+
+
+def test_a_word_that_would_cost_too_much_gets_a_sentence(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "[MASK] [MASK] sat"  # 5 tokens; two pieces in two gaps read them four times
+    monkeypatch.setattr("app.features.fill_mask.task._MAX_TOKENS", 20)
+    assert fill_mask(tiny_engine, text, word="playing").note == ""
+    monkeypatch.setattr("app.features.fill_mask.task._MAX_TOKENS", 19)
+    assert "read 20 tokens" in fill_mask(tiny_engine, text, word="playing").note
+    assert fill_mask(tiny_engine, text, word="cat").note == ""
+
+
+def test_a_word_of_several_pieces_finds_room_in_a_long_text(tiny_engine: Engine) -> None:
+    text = "cat " * 60 + "[MASK]" + " dog" * 60
+    spelled = fill_mask(tiny_engine, text, word="playing").slots[0].spelled
+    assert spelled is not None and 0 < spelled.probability < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "signs"),
+    [
+        ("the ___ sat", "the [MASK] sat", ("___",)),
+        ("<mask>, [mask], ____", "[MASK], [MASK], [MASK]", ("<mask>", "[mask]", "____")),
+        ("[ MASK ] <MASK>", "[MASK] [MASK]", ("[ MASK ]", "<MASK>")),
+        ("snake_case __init__ [MASK] mask", "snake_case __init__ [MASK] mask", ()),
+    ],
+)  # fmt: skip
+def test_other_signs_of_a_gap_are_read_as_masks_and_named(
+    tiny_engine: Engine, text: str, read: str, signs: tuple[str, ...]
+) -> None:
+    result = fill_mask(tiny_engine, text)
+    assert (result.text, result.read_as) == (read, signs)
+    assert len(result.slots) == read.count("[MASK]")
+    said = view.reading_note(result)
+    assert [each.text for each in elements(said, "code")][1:] == list(signs)
+    assert bool(said.markup) == bool(signs)
 
 
 @pytest.mark.parametrize("word", ["", "  ", "\x00"])
@@ -81,7 +141,8 @@ def test_a_text_without_a_mask_has_words_but_no_slots(tiny_engine: Engine) -> No
     result = fill_mask(tiny_engine, "The cat, the dog.")
     assert result.slots == ()
     assert [word.text for word in result.words] == ["The", "cat", ",", "the", "dog", "."]
-    assert view.sentence(result).markup == ""
+    assert elements(view.sentence(result, range(9)), "mark") == []
+    assert view.calibration_note(result).markup == ""
 
 
 def test_the_word_that_was_picked_is_hidden_and_no_other(tiny_engine: Engine) -> None:
@@ -93,12 +154,19 @@ def test_the_word_that_was_picked_is_hidden_and_no_other(tiny_engine: Engine) ->
 
 def test_every_word_of_a_nasty_text_can_be_hidden(tiny_engine: Engine, nasty: str) -> None:
     result = fill_mask(tiny_engine, nasty)
+    text = result.text
     for word in result.words:
-        hidden = mask_word(nasty, word)
-        assert hidden == nasty[: word.start] + "[MASK]" + nasty[word.end :]
-        assert word.text == nasty[word.start : word.end]
+        assert mask_word(text, word) == text[: word.start] + "[MASK]" + text[word.end :]
+        assert word.text == text[word.start : word.end]
     already = sum(word.masked for word in result.words)
-    assert already == len(result.slots) == nasty.count("[MASK]")
+    assert already == len(result.slots) == text.count("[MASK]")
+    drawn = view.sentence(result, range(len(result.words)), attend=True)
+    stops = [
+        each.attributes.get("tabindex")
+        for each in elements(drawn, "span") + elements(drawn, "mark")
+    ]
+    assert stops.count("0") == min(1, len(result.words))
+    assert "<script" not in drawn.markup and "<img" not in drawn.markup
 
 
 @pytest.mark.parametrize(
@@ -187,49 +255,44 @@ def result(tiny_engine: Engine) -> FillMaskResult:
     return fill_mask(tiny_engine, "the [MASK] sat on <b>[MASK]</b>", top_k=3, word="mat")
 
 
-def test_bars_show_the_numbers_of_the_table(result: FillMaskResult) -> None:
-    for slot in result.slots:
-        bar = view.probability_bars(slot).data[0]
+def drawn_bars(result: FillMaskResult, number: int) -> list[Element]:
+    slot = result.slots[number]
+    return elements(view.candidates(slot, view.slots_axis(result)).wide, "rect")
+
+
+def test_bars_show_the_numbers_of_the_table_on_one_axis(result: FillMaskResult) -> None:
+    ratios = []
+    for number, slot in enumerate(result.slots):
         frame = view.candidates_table(slot)
-        assert list(bar.x) == list(frame["probability"])
-        assert list(bar.text) == list(frame["percent"])
-        assert slot.named is not None
-        assert slot.named.id in set(frame["id"])
-        assert list(bar.marker.pattern.shape).count("/") == 1
+        lengths = [bar.number("width") for bar in drawn_bars(result, number)]
+        shares = frame["probability"].tolist()
+        ratios += [w / p for w, p in zip(lengths, shares, strict=True) if w > 2]
+        assert slot.named is not None and slot.named.id in set(frame["id"])
+        shown = [each.text for each in elements(view.candidates(slot, 1.0).wide, "text")]
+        assert shown[1::2] == frame["percent"].tolist()
+        assert [name.partition(". ")[2] for name in shown[::2]] == frame["piece"].tolist()
+    assert len(ratios) > 3 and ratios == pytest.approx([ratios[0]] * len(ratios), rel=0.01)
 
 
-def test_the_bar_of_the_named_word_is_orange_and_hatched_and_all_others_are_blue(
-    result: FillMaskResult,
-) -> None:
-    blue, orange = "#0072B2", "#E69F00"
-    for slot in result.slots:
-        fig = view.probability_bars(slot)
-        (bar,) = fig.data
-        looks = list(zip(bar.marker.color, bar.marker.pattern.shape, strict=True))
-        own = [label.endswith(". mat") for label in fig.layout.yaxis.ticktext]
+def test_the_bar_of_the_named_word_and_no_other_is_marked(result: FillMaskResult) -> None:
+    for number, slot in enumerate(result.slots):
+        own = [token == "mat" for token in view.candidates_table(slot)["piece"]]
         assert own.count(True) == 1
-        assert looks == [(orange, "/") if each else (blue, "") for each in own]
+        marked = [bar.attributes["class"] == "bx-svg-mark" for bar in drawn_bars(result, number)]
+        assert marked == own
 
 
-def test_the_best_candidate_is_on_top_and_the_axis_holds_the_longest_bar(
-    result: FillMaskResult,
-) -> None:
-    for slot in result.slots:
-        fig = view.probability_bars(slot)
-        assert fig.layout.yaxis.autorange == "reversed"
-        assert list(fig.data[0].y) == list(fig.layout.yaxis.tickvals) == [0, 1, 2, 3]
-        tokens = [label.partition(". ")[2] for label in fig.layout.yaxis.ticktext]
-        assert tokens == view.candidates_table(slot)["piece"].tolist()
-        low, high = fig.layout.xaxis.range
-        assert low == 0 and max(fig.data[0].x) <= high <= 3 * max(fig.data[0].x)
+def test_the_axis_holds_the_longest_bar(result: FillMaskResult) -> None:
+    most = max(c.probability for slot in result.slots for c in slot.candidates)
+    assert most <= view.slots_axis(result) <= 2.5 * most
+    assert [view.axis([p]) for p in (0.003, 0.1, 0.11, 1.0)] == [0.01, 0.1, 0.2, 1.0]
 
 
 def test_a_mask_is_named_by_the_words_next_to_it(tiny_engine: Engine) -> None:
     text = "a dog sat on the mat by the river [MASK] the bank and the cat sat on a dog"
     (slot,) = fill_mask(tiny_engine, text).slots
-    named = view.slot_title(slot, alone=False).markup
-    assert "the river <b>▁▁</b> the bank" in named
-    assert "a dog sat" not in named and "a dog<" not in named
+    named = view.slot_title(slot).markup
+    assert "<bdi>… the mat by the river <b>▁▁</b> the bank and the cat …</bdi>" in named
 
 
 def test_the_named_word_is_none_of_the_words_shown(result: FillMaskResult) -> None:
@@ -238,13 +301,7 @@ def test_the_named_word_is_none_of_the_words_shown(result: FillMaskResult) -> No
         grand = replace(slot, named=replace(slot.named, probability=0.5))
         assert view.certainty(grand) == view.certainty(slot)
         shown = sum(candidate.probability for candidate in slot.candidates)
-        assert f"hold {view.percent(shown)} of all" in view.certainty(slot).markup
-
-
-def test_the_number_behind_a_full_bar_has_room_on_a_phone(result: FillMaskResult) -> None:
-    layout = view.probability_bars(result.slots[0]).layout
-    assert layout.margin.r >= 60  # "39.4 %" at 16 pixels, with its distance from the bar
-    assert layout.xaxis.range[1] >= max(c.probability for c in result.slots[0].candidates)
+        assert f"Shown: {view.percent(shown)} of all" in view.certainty(slot).markup
 
 
 def test_the_words_for_the_bars_name_the_best_candidate(result: FillMaskResult) -> None:
@@ -254,19 +311,72 @@ def test_the_words_for_the_bars_name_the_best_candidate(result: FillMaskResult) 
 
 
 def test_markup_in_the_text_stays_text(result: FillMaskResult) -> None:
-    drawings = [view.sentence(result), view.slot_title(result.slots[1], alone=False)]
+    drawings = [view.sentence(result, range(0)), view.slot_title(result.slots[1])]
     for drawing in drawings:
-        assert "&lt;b&gt;" in drawing.markup
+        assert "&lt;b&gt;" in drawing.markup or "&lt;</span>" in drawing.markup
         assert "<b>[" not in drawing.markup
 
 
-def test_chart_labels_escape_pieces_that_look_like_markup(tiny_engine: Engine) -> None:
-    slot = fill_mask(tiny_engine, "[MASK]", top_k=100).slots[0]
-    labels = view.probability_bars(slot).layout.yaxis.ticktext
-    assert any("&lt;" in label for label in labels)
-    assert not any("<" in label for label in labels)
+def test_pieces_that_look_like_markup_are_escaped_in_a_picture(tiny_engine: Engine) -> None:
+    result = fill_mask(tiny_engine, "[MASK]", top_k=100)
+    drawn = view.candidates(result.slots[0], 1.0).wide
+    assert any("<" in each.text for each in elements(drawn, "text"))
+    assert ". <" not in drawn.markup
 
 
-def test_several_masks_are_called_independent(tiny_engine: Engine, result: FillMaskResult) -> None:
-    assert "guessed alone" in view.several(result).markup
-    assert view.several(fill_mask(tiny_engine, "[MASK]")).markup == ""
+def test_a_click_on_a_word_hides_it_and_on_a_filled_gap_opens_its_attention(
+    result: FillMaskResult,
+) -> None:
+    everything = range(len(result.words))
+    drawn = view.sentence(result, everything, attend=True)
+    hides = elements(drawn, "span", "bx-word")
+    plain = [n for n, word in enumerate(result.words) if not word.masked]
+    assert [each.number("data-value") for each in hides] == plain
+    assert {each.attributes["data-pick"] for each in hides} == {"hide"}
+    gaps = elements(drawn, "mark")
+    assert [(each.attributes["data-pick"], each.attributes["data-value"]) for each in gaps] == [
+        ("attend", "0"),
+        ("attend", "1"),
+    ]
+    for still in (view.sentence(result, everything), view.sentence(result, range(0), attend=True)):
+        assert all("data-pick" not in each.attributes for each in elements(still, "mark"))
+
+
+def test_words_gaps_and_rows_light_up_together(result: FillMaskResult) -> None:
+    drawn = view.sentence(result, range(0))
+    links = [each.attributes["data-at"] for each in elements(drawn, "span")]
+    plain = [word for word in result.words if not word.masked]
+    assert links == [linked(word.pieces) for word in plain]
+    gaps = [each.attributes["data-at"] for each in elements(drawn, "mark")]
+    assert gaps == [linked([slot.position]) for slot in result.slots]
+    for slot, gap in zip(result.slots, gaps, strict=True):
+        assert set(view.candidates_table(slot)["at"]) == {gap}
+
+
+def test_calibration_is_one_line_with_a_link_to_the_model_card(result: FillMaskResult) -> None:
+    note = view.calibration_note(result, result.model)
+    (link,) = elements(note, "a")
+    assert link.attributes["href"] == f"model_card?model={quote(result.model, safe='')}"
+    assert not elements(view.calibration_note(result), "a"), "a file has no other pages"
+
+
+@pytest.mark.parametrize(
+    "text", ["the [MASK] sat on {x} 'a' \"b\" [MASK]", "[MASK] " + "cat " * 70 + "[MASK] dog"]
+)
+def test_the_snippet_computes_what_the_page_shows(
+    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    result = replace(fill_mask(tiny_engine, text, top_k=4), model=str(tiny_folder))
+    exec(view.snippet(result), {})  # noqa: S102 - our own code
+    rows = [line.split(" ") for line in capsys.readouterr().out.splitlines()]
+    shown = [c for slot in result.slots for c in slot.candidates]
+    assert [token for token, _ in rows] == [c.token for c in shown]
+    assert [float(share) for _, share in rows] == pytest.approx(
+        [c.probability for c in shown], rel=1e-4
+    )
+
+
+def test_the_kept_page_has_every_gap_and_nothing_to_click(result: FillMaskResult) -> None:
+    kept = "".join(map(str, view.kept(result)))
+    assert kept.count("<figure") == len(result.slots) == 2
+    assert "data-pick" not in kept

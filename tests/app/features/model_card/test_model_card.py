@@ -1,6 +1,5 @@
 """The model card without a page: what is reached, what a curve may be, what bias says."""
 
-import base64
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,12 +9,12 @@ import pytest
 from app.features.model_card import view as model_card
 from app.features.model_card import view_leanings as leanings
 from app.features.model_card.result import Reached, Verified, reached
-from app.features.model_card.view_curves import curve
+from app.features.model_card.view_curves import curve, curves_picture, read_curves
 from app.features.model_card.view_text import sections
 from app.features.model_card.view_verified import number, report
 from app.models.papers import read_papers, split_card
 from app.words.blocks import record_table
-from app.words.charts import csv
+from app.words.pictures import figure
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.bundled.figures import Figure
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
@@ -67,64 +66,107 @@ HOSTILE = Figure("<b>" * 30, "<img src=x>" * 9, 0.5, 0.4, 0.6, 9, "</ul>")
 
 
 def test_names_of_figures_never_become_markup() -> None:
-    fig = model_card.figures_chart([HOSTILE])
-    labels = [note.text for note in fig.layout.annotations]
-    assert "<b>" not in "".join(labels) and "<img" not in "".join(labels)
-    drawn = str(model_card.figures_table([HOSTILE])) + str(model_card.meanings([HOSTILE]))
+    shown = figure(model_card.figures_picture([HOSTILE], "figures"))
+    drawn = f"{shown}{model_card.figures_table([HOSTILE])}{model_card.meanings([HOSTILE])}"
     assert "<b>" not in drawn and "<img" not in drawn and drawn.count("</ul>") == 1
 
 
-def test_a_chart_holds_every_figure_with_its_interval_and_aims() -> None:
-    figures = [
-        Figure("a", "m", 0.8, 0.7, 0.9, 10, "w", 0.5, 0.75),
-        Figure("b", "m", 0.3, 0.2, 0.4, 10, "w", 0.5, None),
-    ]
-    traces = {trace.name: trace for trace in model_card.figures_chart(figures).data}
-    assert set(traces) == {"goal reached", "floor not reached", "floor", "goal"}
-    good = traces["goal reached"]
-    assert list(good.x) == [0.8]
-    assert good.error_x.array[0] == pytest.approx(0.1)
-    assert good.error_x.arrayminus[0] == pytest.approx(0.1)
-    assert list(traces["floor"].x) == [0.5, 0.5] and list(traces["goal"].x) == [0.75]
-    assert len({trace.marker.symbol for trace in traces.values()}) == 4
-    assert csv(model_card.frame(figures)).decode("utf-8-sig").count("\n") == 3
-
-
-def test_a_plain_drawing_is_shown_as_a_picture_with_its_title() -> None:
-    svg = f'{HEAD}<title>Loss over\n 9 steps</title><path d="M0 0L1 1"/></svg>'.encode()
-    drawn = str(curve("curve-1.svg", svg))
-    assert 'alt="Loss over 9 steps"' in drawn
-    assert base64.b64encode(svg).decode() in drawn
-    assert 'alt="Learning curve, curve-2.svg"' in str(
-        curve("curve-2.svg", f"{HEAD}</svg>".encode())
-    )
-
-
-@pytest.mark.parametrize(
-    "inside",
-    [
-        "<script>alert(1)</script>",
-        "<foreignObject/>",
-        '<image href="https://a.example/x.png"/>',
-        '<use href="#a"/>',
-        '<path fill="url(#a)"/>',
-        '<path onload="x"/>',
-        '<path style="fill: red"/>',
-        '<a xmlns:x="http://www.w3.org/1999/xlink" x:href="y"/>',
-        "<style>* { }</style>",
-        "<?xml-stylesheet href='x'?>",
-        "<!-- <b> -->",
-        '<b xmlns="http://www.w3.org/1999/xhtml"/>',
-        "<g>",
-    ],
+FIGURES = [
+    Figure("a", "m", 0.8, 0.75, 0.9, 10, "w", 0.5, None),
+    Figure("b", "m", 0.7, 0.6, 0.72, 10, "w", None, 0.65),
+    Figure("c", "m", 0.3, 0.2, 0.31, 10, "w", 0.4, 0.55),
+]
+BAR = (
+    r'<g><rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="14" class="(.*?)"></rect>'
+    r'<path d="M([\d.]+) [\d.]+v8m0-4H([\d.]+)m0-4v8"[^>]*></path>'
+    r'(?:<line x1="([\d.]+)"[^>]*class="bx-card-floor"[^>]*></line>)?'
+    r'(?:<path d="M([\d.]+) [^"]*" class="bx-card-goal"></path>)?</g>'
 )
-def test_anything_else_than_a_plain_drawing_is_not_shown(inside: str) -> None:
-    drawn = str(curve("curve-1.svg", f"{HEAD}{inside}</svg>".encode()))
-    assert "<img" not in drawn and "curve-1.svg is not shown" in drawn
+
+
+@pytest.mark.parametrize("figures", [FIGURES, [replace(f, task=f.task * 40) for f in FIGURES]])
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_every_figure_has_its_bar_its_interval_and_its_aims(
+    figures: list[Figure], size: str
+) -> None:
+    drawn = getattr(model_card.figures_picture(figures, "figures"), size).markup
+    bars = re.findall(BAR, drawn)
+    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*bx-svg-grid', drawn)]
+    start, room = grid[0], grid[-1] - grid[0]
+    assert "100 %" in drawn and len(bars) == len(figures)
+
+    def share(x: str) -> float | None:
+        return round((float(x) - start) / room, 3) if x else None
+
+    for each, (x, _, width, look, low, high, floor, goal) in zip(figures, bars, strict=True):
+        assert float(x) == start
+        assert float(width) / room == pytest.approx(each.share, abs=1e-3)
+        assert (share(low), share(high)) == (each.low, each.high)
+        assert (share(floor), share(goal)) == (each.floor, each.goal)
+        assert ("bx-card-missed" in look) == (each.task[0] == "c")
+    assert [float(y) for _, y, *_ in bars] == sorted(float(y) for _, y, *_ in bars)
+    signs = re.findall(r'class="bx-card-value">(.*?)</text>', drawn)
+    assert [sign.partition("%")[2].strip() for sign in signs] == ["✓ floor", "✓ goal", "✗"]
+
+
+def test_small_figures_get_a_short_axis_and_the_table_every_number() -> None:
+    errors = [replace(each, share=0.01, low=0.0, high=0.02, floor=0.04, goal=None,
+                      lower_is_better=True) for each in FIGURES]  # fmt: skip
+    shown = model_card.figures_picture(errors, "calibration")
+    assert ">5 %</text>" in shown.wide.markup and ">100 %" not in shown.wide.markup
+    assert list(shown.table["share"]) == [0.01] * 3 and list(shown.table["floor"]) == [0.04] * 3
+
+
+def test_a_task_is_drawn_once_and_errors_and_bias_elsewhere() -> None:
+    names = ["a", "a", "calibration error, b", "bias, c", "d"]
+    figures = [replace(FIGURES[0], task=name, measured_on=str(n)) for n, name in enumerate(names)]
+    assert [(f.task, f.measured_on) for f in model_card.of_tasks(figures)] == [
+        ("a", "0"),
+        ("d", "4"),
+    ]
+    assert [f.task for f in model_card.of_calibration(figures)] == ["b (2)"]
+
+
+CHART = f"""{HEAD}<title>Loss over
+ 9 steps</title>
+<line x1="60" y1="300" x2="700" y2="300" stroke="#ddd"/><text x="5" y="3" text-anchor="end">0</text>
+<line x1="60" y1="100" x2="700" y2="100" stroke="#ddd"/><text x="5" y="3" text-anchor="end">4</text>
+<text x="60" y="9" text-anchor="middle">0</text><text x="660" y="9" text-anchor="middle">300</text>
+<text x="5" y="9" text-anchor="middle">step</text><text x="64" y="16">loss (nats)</text>
+<polyline points="60,100 260,150.0 660,250" fill="none"/><line x1="1" y1="2" x2="3" y2="2"/>
+<text x="1" y="2">masked &lt;b&gt;</text>
+<polyline points="60,250 660,300" fill="none"/><line x1="1" y1="2" x2="3" y2="2"/>
+<text x="1" y="2">pairs</text></svg>"""
+
+
+def test_a_chart_is_read_in_the_units_of_its_axes() -> None:
+    found = read_curves(CHART.encode())
+    assert found is not None
+    assert (found.title, found.x, found.y) == ("Loss over 9 steps", "step", "loss (nats)")
+    assert found.lines["masked <b>"].tolist() == [[0, 4], [100, 3], [300, 1]]
+    assert found.lines["pairs"].tolist() == [[0, 1], [300, 0]]
+
+
+def test_a_chart_is_drawn_again_with_every_point_and_its_numbers() -> None:
+    found = read_curves(CHART.encode())
+    assert found is not None
+    shown = curves_picture("curve-1.svg", found)
+    for drawing in (shown.wide.markup, shown.narrow.markup):
+        points = [[tuple(map(float, each.split(","))) for each in line.split()]
+                  for line in re.findall(r'<polyline points="(.*?)"', drawing)]  # fmt: skip
+        zero, four = points[1][1][1], points[0][0][1]
+        assert [round((zero - y) / (zero - four) * 4, 2) for _, y in points[0]] == [4, 3, 1]
+        assert zero > four, "4 is above 0"
+        (left, _), (middle, _), (right, _) = points[0]
+        assert (middle - left) / (right - left) == pytest.approx(1 / 3, abs=1e-3)
+        assert "masked &lt;b&gt;" in drawing and "<b>" not in drawing
+    assert shown.alt.endswith("Last values, loss (nats): masked <b> 1.00, pairs 0.00.")
+    assert shown.table.iloc[0].tolist() == [0, 4, 1]
+    assert shown.table.iloc[-1].tolist() == [300, 1, 0]
 
 
 @pytest.mark.parametrize(
-    "svg",
+    "file",
     [
         b"\xff\xfe",
         b"",
@@ -132,18 +174,28 @@ def test_anything_else_than_a_plain_drawing_is_not_shown(inside: str) -> None:
         (HEAD + "<g/>" * 20_001 + "</svg>").encode(),
         (HEAD + "</svg>").encode("utf-16"),
         b"<svg/>",
+        f"{HEAD}<script>alert(1)</script></svg>".encode(),
+        CHART.replace("</svg>", "<!-- <b> --></svg>").encode(),
+        CHART.replace("260,150.0", "260,nan").encode(),
+        CHART.replace("260,150.0", "50,150").encode(),
+        CHART.replace("260,150.0", "260").encode(),
+        CHART.replace(">300<", "><").encode(),
+        CHART.replace(' text-anchor="end"', "").encode(),
+        CHART.replace("60,100 260,150.0", "60,100 " * 2_001).encode(),
     ],
 )
-def test_files_that_are_no_drawing_are_not_shown(svg: bytes) -> None:
-    assert "is not shown" in str(curve("curve-1.svg", svg))
+def test_files_that_are_no_chart_are_not_shown(file: bytes) -> None:
+    drawn = str(curve("curve-<1>.svg", file))
+    assert "curve-&lt;1&gt;.svg is not shown" in drawn and "<script" not in drawn
 
 
 @pytest.mark.parametrize("name", bundled_names())
-def test_what_lies_beside_bundled_weights_is_all_shown(name: str) -> None:
+def test_what_is_beside_bundled_weights_is_all_shown(name: str) -> None:
     papers = read_papers(bundled_folder(name))
     assert papers.problems == () and papers.curves
-    for file, svg in papers.curves:
-        assert "<img" in str(curve(file, svg))
+    for file, content in papers.curves:
+        drawn = str(curve(file, content))
+        assert drawn.count("<polyline") == 2 * content.count(b"<polyline") > 0
     titles = [part.title for part in sections(papers.card)]
     assert {"", "Licence", "Data", "Recipe", "Limits", "Hash"} <= set(titles)
 
@@ -163,62 +215,52 @@ def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     assert "2.0 times as likely as the other" in said
     assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (-2.00)." in said
     one_sided = str(leanings.summary(replace(BIAS, leanings=ROWS[1:])))
-    assert "None leans to “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
-    assert "it prefers “she”, 1.2 times" in said
-    names = [trace.name for trace in leanings.chart(BIAS).data]
-    assert names == ["leans to “he”", "leans to “she”", "cannot be told"]
-    assert list(leanings.chart(BIAS).layout.yaxis.ticktext) == ["judge", "&lt;b&gt;", "nurse"]
+    assert "None leans towards “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
+    assert "“she” is 1.2 times as likely" in said
+    assert "● leans to “he”, ◆ to “she”, ○ cannot be told" in str(leanings.legend(BIAS))
+    names = re.findall(r'bx-svg-name bx-svg-small">(.*?)</text>', leanings.chart(BIAS).wide.markup)
+    assert names[:3] == ["judge", "&lt;b&gt;", "nurse"]
     assert "1 lean to “he”, 1 to “she”, for 1 it cannot be told" in leanings.describe(BIAS)
     assert leanings.table(BIAS)["log-odds (nats)"].tolist() == [1.0, 0.1, -2.0]
 
 
-def test_every_occupation_has_its_own_row_and_both_ends_of_its_interval() -> None:
+ROW = (
+    r'<text x="[\d.]+" y="([\d.]+)" class="bx-svg-name bx-svg-small">(\w+)</text>'
+    r'<path d="M([\d.]+) [\d.]+v6m0-3H([\d.]+)m0-3v6"[^>]*></path>'
+    r'<\w+ (?:cx="([\d.]+)"|d="M([\d.]+) )[^>]*class="bx-card-(\w+)"'
+)
+
+
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_every_occupation_has_its_own_row_and_both_ends_of_its_interval(size: str) -> None:
     uneven = (
         lean("nurse", -2.0, -2.5, -1.0),
         lean("cook", -1.0, -1.25, -0.5),
         lean("judge", 1.0, 0.75, 2.0),
         lean("clerk", 0.1, -0.5, 0.25),
     )
-    fig = leanings.chart(replace(BIAS, leanings=uneven))
-    names = list(fig.layout.yaxis.ticktext)
-    assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1], "the first row is on top"
-    drawn = {
-        names[at]: (middle, middle - less, middle + more)
-        for trace in fig.data
-        for at, middle, less, more in zip(
-            trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True
+    drawn = getattr(leanings.chart(replace(BIAS, leanings=uneven)), size).markup
+    ticks = dict(
+        zip(
+            re.findall(r'bx-card-tick">(.*?)</text>', drawn),
+            [float(x) for x in re.findall(r'<line x1="([\d.]+)"', drawn)],
+            strict=True,
         )
-    }
-    assert list(names) == ["judge", "clerk", "cook", "nurse"]
-    for each in uneven:
-        odds = each.log_odds
-        assert drawn[each.occupation] == pytest.approx((odds.value, odds.low, odds.high))
+    )
+    unit = (ticks["+2"] - ticks["−2"]) / 4
 
+    def nats(x: str) -> float:
+        return (float(x) - ticks["0"]) / unit
 
-def test_every_figure_has_its_own_row_its_interval_and_its_aims() -> None:
-    figures = [
-        Figure("a", "m", 0.8, 0.75, 0.9, 10, "w", 0.5, None),
-        Figure("b", "m", 0.7, 0.6, 0.72, 10, "w", None, 0.65),
-        Figure("c", "m", 0.3, 0.2, 0.31, 10, "w", 0.4, 0.55),
-    ]
-    fig = model_card.figures_chart(figures)
-    rows = [note.y for note in fig.layout.annotations]
-    assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1], "the first row is on top"
-
-    def row(y: float) -> int:
-        return sum(top < y for top in rows) - 1
-
-    found: dict[str, dict[int, object]] = {"floor": {}, "goal": {}, "dot": {}}
-    for trace in fig.data:
-        for at, (y, x) in enumerate(zip(trace.y, trace.x, strict=True)):
-            if trace.name in ("floor", "goal"):
-                found[trace.name][row(y)] = x
-            else:
-                low, high = trace.error_x.arrayminus[at], trace.error_x.array[at]
-                found["dot"][row(y)] = pytest.approx((x, x - low, x + high))
-    assert found["floor"] == {0: 0.5, 2: 0.4} and found["goal"] == {1: 0.65, 2: 0.55}
-    for at, each in enumerate(figures):
-        assert found["dot"][at] == (each.share, each.low, each.high)
+    rows = re.findall(ROW, drawn)
+    assert [name for _, name, *_ in rows] == ["judge", "clerk", "cook", "nurse"]
+    assert [float(y) for y, *_ in rows] == sorted(float(y) for y, *_ in rows)
+    assert [side for *_, side in rows] == ["first", "neither", "second", "second"]
+    odds = {each.occupation: each.log_odds for each in uneven}
+    for _, name, low, high, dot, diamond, _ in rows:
+        assert nats(low) == pytest.approx(odds[name].low, abs=0.01)
+        assert nats(high) == pytest.approx(odds[name].high, abs=0.01)
+        assert nats(dot or diamond) == pytest.approx(odds[name].value, abs=0.01)
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -248,16 +290,3 @@ def test_differences_are_printed_also_where_there_is_no_number() -> None:
     assert number(float("inf")) == "no number"
     assert number(0.00012) == "0.00012"
     assert number(12_345.6) == "12,346"
-
-
-def test_words_of_any_length_end_above_their_dot() -> None:
-    names = ["short", "a name of some " * 5, "a much longer name of a figure " * 8]
-    figures = [Figure(name, "m", 0.02, 0.01, 0.1, 10, "w", 0.5, None) for name in names]
-    fig = model_card.figures_chart(figures)
-    (dots,) = [list(trace.y) for trace in fig.data if trace.name == "floor not reached"]
-    tops = [note.y for note in fig.layout.annotations]
-    lines = [note.text.count("<br>") + 1 for note in fig.layout.annotations]
-    assert max(lines) > 3 and dots == sorted(dots)
-    assert fig.layout.height >= fig.layout.yaxis.range[0]  # a unit is a pixel at least
-    for top, count, dot, following in zip(tops, lines, dots, [*tops[1:], 1e9], strict=True):
-        assert top + 18 * count + 8 <= dot <= following - 8

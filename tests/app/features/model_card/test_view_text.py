@@ -8,7 +8,7 @@ from app.features.model_card.view_text import Section, draw_section, sections
 
 MARKUP = re.compile(r"</?(\w+)")
 ALLOWED = {
-    "div", "p", "h3", "hr", "ul", "ol", "li", "code", "em", "strong",
+    "div", "p", "h2", "hr", "ul", "ol", "li", "code", "em", "strong",
     "table", "thead", "tbody", "tr", "th", "td", "span",
 }  # fmt: skip
 

@@ -1,19 +1,25 @@
 """The entity page's drawings and tables: exact text, every sign, and no markup of a visitor."""
 
+import json
 import re
-from dataclasses import replace
-from html.parser import HTMLParser
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from app.features.ner import view as view
 from app.features.ner import view_pieces as pieces_view
+from app.features.ner import view_ways as ways_view
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.models import Engine
-from app.words.html import Html, visible
+from app.settings import BUNDLED_MODEL
+from app.words.html import visible
+from app.words.pictures import figure
 from bert_core.reading.entities import AGGREGATIONS
+from tests.drawings import words
+from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
 
 
@@ -22,84 +28,108 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Engine(str(save_tagger(tmp_path_factory.mktemp("planted"), known=KNOWN)))
 
 
-class Reader(HTMLParser):
-    """Collects the marks of a drawing, and its text with and without what is added to it."""
-
-    def __init__(self, drawn: Html) -> None:
-        super().__init__()
-        self.marks: list[dict[str, str | None]] = []
-        self.typed = self.all = ""
-        self._added = 0
-        self.feed(drawn.markup)
-        self.close()
-
-    def handle_starttag(self, name: str, attrs: list[tuple[str, str | None]]) -> None:
-        if name == "mark":
-            self.marks.append(dict(attrs))
-        self._added += name == "span"
-
-    def handle_endtag(self, name: str) -> None:
-        self._added -= name == "span"
-
-    def handle_data(self, data: str) -> None:
-        self.all += data
-        self.typed += "" if self._added else data
-
-
-def drawn(result: NerResult, **chosen) -> Reader:
-    return Reader(view.marked_text(result, result.select(**chosen)))
-
-
-def words(markup: Html) -> str:
-    return Reader(markup).all
+def drawn(result: NerResult, colours: dict[str, str] | None = None, **chosen) -> Drawing:
+    return Drawing(view.running_text(result, result.select(**chosen), colours or {}).wide)
 
 
 def test_marks_carry_label_line_and_score_and_not_only_a_colour(planted: Engine) -> None:
-    read = drawn(ner(planted, "cat sat on the river bank."))
-    assert len(read.marks) == 2
-    assert read.all.startswith("cat PER ")
-    assert "river bank LOC " in read.all
-    assert re.search(r"PER \d\d %", read.all)
-    lines = [re.search(r"bx-ner-l\d", str(mark["class"])) for mark in read.marks]
-    assert lines[0] and lines[1] and lines[0].group() != lines[1].group()
-    scores = [float(str(mark["style"]).rpartition(":")[2]) for mark in read.marks]
-    expected = [e.score for e in ner(planted, "cat sat on the river bank.").reading.entities]
-    assert scores == pytest.approx(expected, abs=0.0006)
+    result = ner(planted, "cat sat on the river bank.")
+    first, second = drawn(result).marks
+    entities = result.reading.entities
+    for mark, entity in zip((first, second), entities, strict=True):
+        assert mark.label == f"{entity.kind} {view.score(entity.score)}"
+        assert (mark.start, mark.end) == (entity.start, entity.end)
+        assert mark.tint == pytest.approx(0.1 + 0.3 * entity.score, abs=0.0006)
+        assert mark.thickness == pytest.approx(1.5 + 2 * entity.score, abs=0.006)
+        assert f"score {entity.score:.4f}, characters {entity.start} to" in mark.told
+    assert first.path_shape != second.path_shape
+    assert first.colour != second.colour
 
 
-def test_characters_that_two_entities_share_are_drawn_once(planted: Engine) -> None:
-    result = ner(planted, "cat river")
-    first, second = result.reading.entities
-    shared = replace(
-        result.reading, entities=(replace(first, end=6), replace(second, start=4, end=9))
-    )
-    read = drawn(replace(result, readings={**result.readings, result.aggregation: shared}))
-    assert read.typed == "cat river"
-    assert len(read.marks) == 2
+def test_a_rectangle_covers_exactly_the_letters_of_its_entity(planted: Engine) -> None:
+    text = "Cat, (dog) sat. " * 9 + "the river bank; mat"
+    result = ner(planted, text)
+    for picture in (view.running_text(result, result.select()),):
+        for drawing in (Drawing(picture.wide), Drawing(picture.narrow)):
+            marked = [w for mark in drawing.marks for w in drawing.within(mark)]
+            assert "".join(word.text for word in marked) == "".join(
+                text[e.start : e.end].replace(" ", "") for e in result.reading.entities
+            )
+            for mark in drawing.marks:
+                inside = drawing.within(mark)
+                assert inside[0].left == pytest.approx(mark.left, abs=0.02)
+                assert inside[-1].right == pytest.approx(mark.right, abs=0.02)
+
+
+def test_an_entity_over_two_lines_is_marked_on_both_and_labelled_once(planted: Engine) -> None:
+    text = "the sat on " * 7 + "cat " + "dog " * 12
+    result = ner(planted, text)
+    [entity] = result.reading.entities
+    marks = drawn(result).marks
+    assert len(marks) == 2 and len({mark.top for mark in marks}) == 2
+    assert [bool(mark.label) for mark in marks] == [True, False]
+    assert (marks[0].start, marks[-1].end) == (entity.start, entity.end)
 
 
 @pytest.mark.parametrize("how", AGGREGATIONS)
-def test_the_marked_text_is_the_text_as_typed(planted: Engine, how: str, nasty: str) -> None:
+def test_the_drawn_text_is_the_text_as_typed(planted: Engine, how: str, nasty: str) -> None:
     result = ner(planted, f"{nasty} cat <b>dog</b>", aggregation=how)  # type: ignore[arg-type]
     read = drawn(result)
-    assert read.typed == visible(result.text)
-    assert "<b>dog" not in str(view.marked_text(result, result.select()))
-    assert len(read.marks) == len(result.reading.entities)
+    blank = str.maketrans("", "", " \n")
+    assert read.typed.translate(blank) == visible(result.text).translate(blank)
+    assert "<b>dog" not in str(view.running_text(result, result.select()).wide)
+    assert {(e.start, e.end) for e in result.reading.entities} == {
+        (
+            min(m.start for m in read.marks if m.told == t),
+            max(m.end for m in read.marks if m.told == t),
+        )
+        for t in {m.told for m in read.marks}
+    }
+
+
+def test_the_first_and_the_last_character_can_be_marked(planted: Engine) -> None:
+    text = "cat sat on the river"
+    first, last = drawn(ner(planted, text)).marks
+    assert (first.start, first.left) == (0, 0.0)
+    assert last.end == len(text)
+
+
+def test_a_colour_of_the_visitor_is_used_everywhere_and_markup_never(planted: Engine) -> None:
+    result = ner(planted, "cat river")
+    own = {"PER": "#123456", "LOC": "red;background:url(x)"}
+    assert [mark.colour for mark in drawn(result, own).marks] == ["#123456", view.COLOURS[0]]
+    assert "--bx-c:#123456" in str(view.legend(result, result.select(), own))
+    assert "url(" not in str(view.legend(result, result.select(), own))
+
+
+def test_pieces_text_and_table_are_linked_by_the_same_keys(planted: Engine) -> None:
+    result = ner(planted, "the mating cat")
+    table = view.entity_table(result, result.select())
+    spots = drawn(result).spots
+    cards = re.findall(r'<button[^>]*data-at="([^"]*)"', str(pieces_view.strip(result, range(4))))
+    assert cards == [spot.at for spot in spots] == ["0.0", "0.1", "0.2", "0.3"]
+    assert [mark.at for mark in drawn(result).marks] == table["at"].tolist()
+    whole = re.findall(r'bx-ner-whole" data-at="([^"]*)"', str(pieces_view.strip(result, range(4))))
+    assert whole == ["0.1 0.2"]
+    mat, ing = spots[1], spots[2]
+    assert mat.right == pytest.approx(ing.left, abs=0.02)
 
 
 def test_every_kind_of_thirty_has_a_look_of_its_own(tmp_path: Path) -> None:
     names = ["O", *(f"B-K{number:02}" for number in range(30))]
     result = ner(Engine(str(save_tagger(tmp_path, names=names, known={}))), "the cat")
-    looks = {(view.colour_of(result, k), view.line_of(result, k)) for k in result.labels.kinds}
+    looks = {(view.colour_of(result, k), view.stroke_of(result, k)) for k in result.labels.kinds}
     assert len(looks) == 30
 
 
-def test_the_style_sheet_has_every_colour_and_line() -> None:
-    from app.settings import ASSETS
+def test_the_style_sheet_has_the_sizes_and_lines_of_the_drawing() -> None:
+    from app.features.ner.view_text import LABEL, SIZE, STROKES
+    from app.settings import ROOT
 
-    sheet = (ASSETS / "site.css").read_text(encoding="utf-8")
-    assert all(f"--bx-c{number}:" in sheet for number in range(view.COLOURS))
-    assert all(f".bx-ner-l{number}" in sheet for number in range(1, view.LINES))
+    sheet = (ROOT / "app/features/ner/style.css").read_text(encoding="utf-8")
+    assert f".bx-ner-word {{ font-size: {SIZE}px;" in sheet
+    assert f".bx-ner-name {{ font-size: {LABEL}px;" in sheet
+    assert all(f".bx-ner-l{number}" in sheet for number in range(1, STROKES))
 
 
 def test_a_kind_looks_the_same_whatever_the_text_and_the_order_of_labels(tmp_path: Path) -> None:
@@ -108,34 +138,57 @@ def test_a_kind_looks_the_same_whatever_the_text_and_the_order_of_labels(tmp_pat
     other = ner(Engine(str(save_tagger(tmp_path / "b", names=turned, known={}))), "river mat")
     for kind in ("PER", "LOC", "ORG", "MISC"):
         assert view.colour_of(one, kind) == view.colour_of(other, kind)
-        assert view.line_of(one, kind) == view.line_of(other, kind)
+        assert view.stroke_of(one, kind) == view.stroke_of(other, kind)
 
 
 def test_the_legend_counts_what_is_found_and_what_is_shown(planted: Engine) -> None:
     result = ner(planted, "cat, dog, river")
     told = words(view.legend(result, result.select(only=["LOC"])))
-    assert "PER person · 0 of 2 shown" in told
-    assert "LOC place · 1 of 1 shown" in told
+    assert "PER person 0 of 2" in told
+    assert "LOC place 1" in told
     assert "ORG" not in told
+    chips = re.findall(
+        r'aria-pressed="(\w+)"', str(view.legend(result, result.select(only=["LOC"])))
+    )
+    assert chips == ["true", "false"]
     assert view.legend(ner(planted, "the sat"), result.select()).markup == ""
 
 
-def test_the_kept_page_holds_it_all_and_asks_for_nothing(planted: Engine, nasty: str) -> None:
+def test_the_json_holds_the_text_and_every_shown_entity(planted: Engine) -> None:
+    result = ner(planted, "Cat “dog”, river 🙂")
+    told = json.loads(view.entities_json(result, result.select(only=["PER"]), "m"))
+    assert told["text"] == result.text and told["only"] == ["PER"]
+    assert [(e["text"], e["label"]) for e in told["entities"]] == [("Cat", "PER"), ("dog", "PER")]
+    for row in told["entities"]:
+        assert told["text"][row["start"] : row["end"]] == row["text"]
+
+
+def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty: str) -> None:
     result = ner(planted, f"{nasty} Cat")
-    page = view.kept_page(result, result.select(), "<model>").decode()
-    assert page.startswith("<!DOCTYPE html>") and page.count("<script") == page.count("<img") == 0
-    assert not re.search(r"(src|href)=|url\(|@import", page.replace("&lt;img src=x", ""))
-    assert str(view.marked_text(result, result.select())) in page
-    assert page.count("<tr>") == 1 + len(result.reading.entities)
-    assert "&lt;model&gt;" in page
-    assert "<table" not in view.kept_page(result, result.select(least=1), "m").decode()
+    page = "".join(str(block) for block in view.kept(result, result.select(), {}))
+    assert page.count("<script") == page.count("<img") == 0
+    assert not re.search(r"<[^>]* (src|srcset|href)=|url\(|@import", page)
+    assert str(figure(view.running_text(result, result.select()))) in page
+
+
+def test_the_snippet_computes_what_the_page_shows() -> None:
+    result = ner(Engine(BUNDLED_MODEL), 'Anna\'s "friend" met\nKarl in Paris.')
+    scope: dict = {}
+    with redirect_stdout(StringIO()) as printed:
+        exec(view.snippet(result, BUNDLED_MODEL), scope)  # noqa: S102  our own snippet  # noqa: S102 - the snippet is ours
+    shown = result.reading.entities
+    assert [(e.label, e.start, e.end) for e in scope["entities"]] == [
+        (e.label, e.start, e.end) for e in shown
+    ]
+    assert [e.score for e in scope["entities"]] == pytest.approx([e.score for e in shown], abs=1e-4)
+    assert len(printed.getvalue().splitlines()) == len(shown) > 0
 
 
 def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -> None:
     result = ner(planted, "the sat on")
     told = words(view.outcome(result, result.select(least=0.9)))
     assert told.startswith("Nothing found.")
-    assert re.search(r"nearest: [BI]-\w+ with \d+ % at “\w+”", told)
+    assert re.search(r"Closest to a name: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
 
 
 def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
@@ -148,7 +201,7 @@ def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
     other = words(view.outcome(result, result.select(only=["MISC"])))
     assert "Nothing is left" in other and "3 with other labels" in other
     some = words(view.outcome(result, result.select(only=["PER"])))
-    assert some == "2 entities of 3. Hidden: 1 with other labels than those chosen."
+    assert some == "2 entities of 3. Hidden: 1 with other labels."
     one = words(view.outcome(ner(planted, "cat"), ner(planted, "cat").select(least=1)))
     assert "found 1 entity, but your settings hide it." in one
     every = ner(planted, "cat dog", aggregation="none")
@@ -158,10 +211,10 @@ def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
 def test_the_table_and_its_words_hold_the_same_entities(planted: Engine) -> None:
     result = ner(planted, "Cat dog, <b>River</b>")
     table = view.entity_table(result, result.select())
-    assert list(table.columns) == ["text", "label", "start", "end", "score", "pieces"]
-    assert table[["text", "label", "start", "end", "pieces"]].to_numpy().tolist() == [
-        ["Cat dog", "PER", 0, 7, 2],
-        ["River", "LOC", 12, 17, 1],
+    assert list(table.columns) == ["text", "label", "start", "end", "score", "at"]
+    assert table[["text", "label", "start", "end"]].to_numpy().tolist() == [
+        ["Cat dog", "PER", 0, 7],
+        ["River", "LOC", 12, 17],
     ]
     assert table["score"].tolist() == [entity.score for entity in result.reading.entities]
     assert "Cat dog (PER, " in view.describe(result, result.select())
@@ -173,16 +226,18 @@ def test_the_table_and_its_words_hold_the_same_entities(planted: Engine) -> None
 
 @pytest.mark.parametrize("how", AGGREGATIONS)
 def test_every_way_of_reading_says_what_its_score_is(planted: Engine, how: str) -> None:
-    told = words(view.score_note(ner(planted, "cat", aggregation=how)))  # type: ignore[arg-type]
+    result = ner(planted, "cat", aggregation=how)  # type: ignore[arg-type]
+    told = words(view.trust(result))
     assert "probability" in told and "not how often it is right" in told
-    assert view.AGGREGATION_NAMES[how] in words(view.rules())  # type: ignore[index]
+    rules = words(ways_view.said(ways_view.comparison(result)))
+    assert view.AGGREGATION_NAMES[how] in rules  # type: ignore[index]
 
 
-def test_coverage_is_told_with_its_numbers(planted: Engine) -> None:
-    assert "All 3 pieces were read at once." in words(view.coverage(ner(planted, "the cat sat")))
+def test_coverage_of_a_long_text_is_told_with_its_numbers(planted: Engine) -> None:
+    assert view.coverage(ner(planted, "the cat sat")).markup == ""
     result = ner(planted, "the cat sat " * 40)
     told = words(view.coverage(result))
-    assert "120 pieces" in told and "46 that" in told
+    assert "120 pieces" in told and "46 pieces at once" in told
     assert f"{result.pieces.coverage.windows} windows" in told
     assert f"at least {result.pieces.coverage.context} pieces" in told
 
@@ -210,9 +265,9 @@ def test_a_long_text_is_drawn_in_parts_that_cover_it(planted: Engine) -> None:
 def test_labels_out_of_rule_are_explained(planted: Engine) -> None:
     assert pieces_view.fault_note(ner(planted, "cat sat")).markup == ""
     told = words(pieces_view.fault_note(ner(planted, "dog, bank <b>")))
-    assert "2 labels are out of rule" in told
-    assert "“dog” (piece 0): I-PER opens the text." in told
-    assert "“bank” (piece 2): I-LOC stands after O." in told
+    assert "2 labels break the rule" in told
+    assert "“dog” (piece 0): I-PER begins the text." in told
+    assert "“bank” (piece 2): I-LOC follows O." in told
     many = words(pieces_view.fault_note(ner(planted, "dog, " * 9)))
     assert "and 4 more" in many
 
@@ -224,56 +279,80 @@ def test_the_table_of_pieces_adds_up(planted: Engine) -> None:
     assert shares.sum(axis=1).tolist() == pytest.approx([1.0] * len(result.pieces))
     assert table["label"].tolist() == ["O", "B-ORG", "I-MISC", "I-PER", "O", "I-PER"]
     assert table["has a say"].tolist() == ["yes", "yes", "no", "yes", "yes", "yes"]
-    assert table["out of rule"].tolist()[3:] == [
-        "I-PER stands after B-ORG",
+    assert table["breaks the rule"].tolist()[3:] == [
+        "I-PER follows B-ORG",
         "",
-        "I-PER stands after O",
+        "I-PER follows O",
     ]
 
 
 def test_the_bars_of_a_piece_are_its_labels_best_first(planted: Engine) -> None:
     result = ner(planted, "the cat")
-    bars = pieces_view.label_bars(result, 1).data[0]
-    table = pieces_view.label_table(result, 1)
-    assert table["label"].iloc[0] == "B-PER"
-    assert list(bars.x) == table["probability"].tolist() == sorted(bars.x, reverse=True)
-    assert len(table) == 9
-    assert pieces_view.describe_piece(result, 1).startswith("Labels of piece 1, cat: B-PER ")
+    shown = pieces_view.label_bars(result, 1)
+    lengths = [float(w) for w in re.findall(r'<rect[^>]* width="([\d.]+)"', str(shown.wide))]
+    shares = pieces_view.label_table(result, 1)["probability"].tolist()
+    assert shown.table["label"].iloc[0] == "B-PER"
+    assert shares == sorted(result.pieces.probabilities[1].tolist(), reverse=True)
+    assert lengths[0] / lengths[1] == pytest.approx(shares[0] / shares[1], rel=0.01)
+    assert shown.alt.startswith("Labels of piece 1, cat: B-PER ")
 
 
-def test_the_likeliest_label_is_on_top(planted: Engine) -> None:
-    fig = pieces_view.label_bars(ner(planted, "the cat"), 1)
-    assert fig.layout.yaxis.autorange == "reversed"
-    assert list(fig.data[0].y) == list(fig.layout.yaxis.tickvals) == list(range(9))
-    assert next(iter(fig.layout.yaxis.ticktext)) == "B-PER"
+def test_a_click_on_a_card_names_its_piece_and_its_tooltip_all_labels(planted: Engine) -> None:
+    result = ner(planted, "the cat")
+    markup = str(pieces_view.strip(result, range(2), 1))
+    assert re.findall(r'data-pick="piece" data-value="(\d+)"', markup) == ["0", "1"]
+    assert re.findall(r'aria-pressed="(\w+)"', markup) == ["false", "true"]
+    assert markup.count('tabindex="0"') == 1
+    title = re.findall(r'title="piece 1: ([^"]*)"', markup)[0]
+    assert len(title.split(", ")) == len(result.labels.names)
 
 
 def test_bars_left_out_for_their_number_are_counted(tmp_path: Path) -> None:
     names = tuple(f"TAG{number}" for number in range(13))
     result = ner(Engine(str(save_tagger(tmp_path, names=names))), "cat")
-    fig = pieces_view.label_bars(result, 0)
-    assert len(fig.data[0].x) == 12
-    assert fig.layout.xaxis.title.text == "the 12 likeliest of 13 labels"
-    assert len(pieces_view.label_table(result, 0)) == 13
+    shown = pieces_view.label_bars(result, 0)
+    assert str(shown.wide).count("<rect") == 12
+    assert "The 12 likeliest of 13 labels." in words(pieces_view.bars_note(result))
+    assert len(shown.table) == 13
 
 
 def test_the_ways_of_reading_stand_side_by_side(planted: Engine) -> None:
     result = ner(planted, "cat played")
-    table = pieces_view.comparison(result).set_index("text")
+    ways = ways_view.comparison(result)
+    table = ways.set_index("text")
     assert table.loc["cat", "differ"] == ""
-    assert table.loc["played", "differ"] == table.loc["ed", "differ"] == "yes"
+    assert table.loc["played", "differ"] == table.loc["ed", "differ"] == "≠"
     assert table.loc["played", "Join pieces"] == "–"
     assert table.loc["played", "First piece"].startswith("MISC ")
     assert table.loc["played", "Every piece"] == "B-MISC B-LOC"
     assert table.loc["ed", "Join pieces"].startswith("LOC ")
+    assert "cat" not in ways_view.differing(ways)["text"].tolist()
     for text, told in [
         ("cat played", "do not agree: of 4 places"),
         ("cat", "find the same"),
         ("the", "finds anything"),
     ]:
-        ways = pieces_view.comparison(ner(planted, text))
-        assert told in pieces_view.agreement(ways)
-        assert told in words(pieces_view.agreement_note(ways))
+        ways = ways_view.comparison(ner(planted, text))
+        assert told in ways_view.agreement(ways)
+        assert told in words(ways_view.said(ways))
+
+
+def test_ways_that_differ_are_drawn_in_rows_that_do_not_meet(planted: Engine) -> None:
+    result = ner(planted, "cat played")
+    shown = ways_view.overlaps(result, {})
+    assert shown.table["differ"].tolist() == ways_view.comparison(result)["differ"].tolist()
+    for drawing in (Drawing(shown.wide), Drawing(shown.narrow)):
+        marks = drawing.marks
+        assert {(m.start, m.end) for m in marks} == {(0, 3), (4, 10), (4, 8), (8, 10)}
+        assert [m.framed for m in marks if m.start == 0] == [False]
+        assert all(m.framed for m in marks if m.start > 0)
+        whole = [m for m in marks if (m.start, m.end) == (4, 10)]
+        parts = [m for m in marks if m.start >= 4 and m not in whole]
+        assert all(one.under != other.under for one in whole for other in parts)
+        labels = [(m.label_left, m.label_right, m.label_y) for m in marks]
+        for number, (left, right, y) in enumerate(labels):
+            for other in labels[number + 1 :]:
+                assert y != other[2] or right <= other[0] or other[1] <= left
 
 
 def test_labels_are_explained_by_their_scheme(planted: Engine, tmp_path: Path) -> None:
@@ -288,7 +367,8 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
     result = ner(Engine(str(save_tagger(tmp_path, names=names, known=known))), "cat dog")
     chosen = result.select()
     markup = [
-        view.marked_text(result, chosen),
+        view.running_text(result, chosen).wide,
+        figure(ways_view.overlaps(result, {})),
         view.legend(result, chosen),
         view.label_note(result),
         pieces_view.strip(result, range(2)),
@@ -296,22 +376,33 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
     ]
     assert len(result.reading.entities) == 2
     assert not any("<script" in each.markup or "\u202e" in each.markup for each in markup)
-    assert "&lt;script" in str(pieces_view.label_bars(result, 0).layout.yaxis.ticktext)
+    bars = str(figure(pieces_view.label_bars(result, 0)))
+    assert "&lt;script" in bars and "<script" not in bars
 
 
 def test_nothing_found_names_the_ways_of_reading_that_do_find_something(tmp_path: Path) -> None:
     engine = Engine(str(save_tagger(tmp_path / "tagger", known={"##ing": "B-PER"})))
     result = ner(engine, "playing the cat")
     told = words(view.outcome(result, result.select()))
-    assert told.startswith("Nothing found. In this way of reading")
+    assert told.startswith("Nothing found. Read in this way")
     assert "Other ways of reading do find something:" in told
     assert "Join pieces" in told and "First piece" not in told
 
 
 def test_a_long_text_scrolls_in_a_frame_that_keys_reach(planted: Engine) -> None:
     short, long = ner(planted, "the cat"), ner(planted, "the cat sat. " * 400)
-    assert "tabindex" not in str(view.marked_text(short, short.select()))
-    drawn = str(view.marked_text(long, long.select()))
-    assert 'tabindex="0"' in drawn and 'aria-label="The marked text"' in drawn
-    kept = view.kept_page(long, long.select(), "m").decode()
-    assert "main .bx-ner-long { max-height: none" in kept, "a page to keep shows it all"
+
+    def framed(result: NerResult) -> str:
+        return str(view.framed(view.running_text(result, result.select()), result.text))
+
+    assert "tabindex" not in framed(short)
+    assert 'tabindex="0"' in framed(long) and 'aria-label="The marked text"' in framed(long)
+    assert "bx-ner-spot" in framed(short) and "bx-ner-spot" not in framed(long)
+    assert Drawing(view.running_text(long, long.select()).wide).typed.count("cat") == 400
+
+
+def test_a_long_list_of_entities_is_not_cut(planted: Engine) -> None:
+    result = ner(planted, "cat sat " * 300)
+    markup = str(figure(view.running_text(result, result.select())))
+    assert 'data-save="svg"' in markup and 'data-save="csv"' not in markup
+    assert len(json.loads(view.entities_json(result, result.select(), "m"))["entities"]) == 300

@@ -1,5 +1,6 @@
 """Next sentence: the softmax of the model's own logits, the right label, the right cut."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from app.models import Engine
 from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
+from tests.drawings import elements, lengths
 
 
 def test_probabilities_are_the_softmax_of_the_models_logits(tiny_engine: Engine) -> None:
@@ -74,7 +76,7 @@ def test_the_order_of_the_sentences_matters(tiny_engine: Engine) -> None:
 def test_a_sentence_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
 ) -> None:
-    with pytest.raises(InputError, match=f"The {named} sentence holds no piece"):
+    with pytest.raises(InputError, match=f"The {named} sentence has no piece"):
         next_sentence(tiny_engine, first, second)
 
 
@@ -111,77 +113,84 @@ def test_a_short_pair_loses_nothing(tiny_engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("logits", "word", "meaning"),
+    ("logits", "says", "look"),
     [
-        ((3.0, -1.0), "Yes", "follows the first"),
-        ((-1.0, 3.0), "No", "picked at random"),
-        ((0.2, 0.1), "Undecided", "follows the first"),
-        ((0.1, 0.3), "Undecided", "picked at random"),
+        ((3.0, -1.0), "<strong>the second sentence follows the first</strong>", '"bx-answer"'),
+        ((-1.0, 3.0), "<strong>the second sentence was picked", "bx-answer bx-against"),
+        ((0.2, 0.1), "<strong>undecided</strong>", "bx-answer bx-open"),
+        ((0.1, 0.3), "picked at random has only", "bx-answer bx-open"),
     ],
 )
-def test_the_verdict_says_yes_no_or_undecided(
-    tiny_engine: Engine, logits: tuple[float, float], word: str, meaning: str
+def test_the_verdict_says_what_the_model_answers_and_no_more(
+    tiny_engine: Engine, logits: tuple[float, float], says: str, look: str
 ) -> None:
     odds = torch.softmax(torch.tensor(logits, dtype=torch.float64), dim=-1).tolist()
     result = next_sentence(tiny_engine, "the cat", "sat")
     said = str(view.verdict(replace(result, logits=logits, probabilities=(odds[0], odds[1]))))
-    assert f"<strong>{word}: </strong>" in said
-    assert meaning in said
+    assert says in said and look in said and "The model’s answer" in said
     assert view.percent(max(odds)) in said
+    assert "✓" not in said and "✗" not in said
 
 
-@pytest.mark.parametrize(
-    ("logits", "look"),
-    [((3.0, -1.0), "bx-yes"), ((-1.0, 3.0), "bx-no"), ((0.2, 0.1), "bx-unsure")],
-)
-def test_the_verdict_has_the_look_of_what_it_says(
-    tiny_engine: Engine, logits: tuple[float, float], look: str
-) -> None:
-    odds = torch.softmax(torch.tensor(logits, dtype=torch.float64), dim=-1).tolist()
-    result = next_sentence(tiny_engine, "the cat", "sat")
-    said = str(view.verdict(replace(result, logits=logits, probabilities=(odds[0], odds[1]))))
-    assert f'class="bx-nsp-verdict {look}"' in said
-
-
-def test_each_token_has_the_look_of_its_own_segment(tiny_engine: Engine) -> None:
+def test_each_piece_has_the_look_and_the_link_of_its_own_segment(tiny_engine: Engine) -> None:
     drawn = str(view.model_input(next_sentence(tiny_engine, "the cat", "sat.")))
-    looks = re.findall(r'<li class="bx-seg(\d)( bx-special)?"', drawn)
-    assert [int(segment) for segment, _ in looks] == [0, 0, 0, 0, 1, 1, 1]
-    assert [bool(added) for _, added in looks] == [True, False, False, True, False, False, True]
-    assert re.findall(r'bx-nsp-segment">(\d)<', drawn) == [segment for segment, _ in looks]
+    looks = re.findall(r'<li class="bx-seg(\d)( bx-special)?" data-at="0.(\d)"', drawn)
+    assert [int(segment) for segment, _, _ in looks] == [0, 0, 0, 0, 1, 1, 1]
+    assert [bool(added) for _, added, _ in looks] == [True, False, False, True, False, False, True]
+    assert [int(at) for _, _, at in looks] == list(range(7))
 
 
-def test_bars_table_and_sentence_agree(tiny_engine: Engine) -> None:
+def test_table_and_sentence_agree(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
-    bars = str(view.score_bars(result))
     table = view.score_table(result)
     for label in (IS_NEXT, IS_RANDOM):
-        assert view.percent(result.probabilities[label]) in bars
-        assert view.percent(result.probabilities[label]) in view.describe_scores(result)
+        assert view.percent(result.probabilities[label]) in view.describe(result)
         assert table["probability"][label] == result.probabilities[label]
         assert table["logit"][label] == result.logits[label]
         assert table["meaning"][label] == view.MEANINGS[label]
 
 
-def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine) -> None:
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: str) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
-    drawn = str(view.score_bars(replace(result, probabilities=(0.8125, 0.1875))))
-    bars = re.findall(r"label (\d).*?width:([\d.]+)%.*?<strong[^>]*>([\d.]+) %<", drawn)
-    assert bars == [("0", "81.25", "81.2"), ("1", "18.75", "18.8")]
+    drawn = view.scores(replace(result, probabilities=(0.8125, 0.1875)))
+    drawing = getattr(drawn, size)
+    yes, no = lengths(drawing, "bx-svg-bar", "bx-svg-mark")
+    tracks = lengths(drawing, "bx-svg-track")
+    assert [yes / tracks[0], no / tracks[1]] == pytest.approx([0.8125, 0.1875], abs=1e-4)
+    printed = [each.text for each in elements(drawing, "text", "bx-svg-value")]
+    logits = [view.signed(each, 2) for each in result.logits]
+    assert printed == [f"81.2 %, logit {logits[0]}", f"18.8 %, logit {logits[1]}"]
 
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result = next_sentence(tiny_engine, f"x {nasty}", f"y {nasty}")
-    markup = str(view.model_input(result)) + str(cut_note(result.cut))
+    markup = "".join(map(str, view.kept(result)))
     assert "<script" not in markup and "<img" not in markup
     assert "\x00" not in markup and "\u202e" not in markup
     assert len(view.input_table(result)) == len(result.encoding.tokens)
 
 
+def test_what_the_model_cannot_read_is_said_first(tiny_engine: Engine) -> None:
+    result = next_sentence(tiny_engine, "the cat Ωmega", "日本 sat")
+    kept = "".join(map(str, view.kept(result)))
+    assert kept.index("cannot read all of this") < kept.index("The model’s answer")
+    assert "Ωmega" in str(view.before(result))
+    assert str(view.before(next_sentence(tiny_engine, "the cat", "sat"))) == ""
+
+
+def test_the_snippet_computes_the_pages_numbers(
+    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = next_sentence(tiny_engine, 'the "cat" \\ sat', "on the 'mat'\n")
+    exec(view.snippet(result, str(tiny_folder)), {})  # noqa: S102
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == pytest.approx(list(result.probabilities), abs=1e-6)
+
+
 def test_only_a_very_sure_answer_is_warned_about(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
     sure = replace(result, logits=(6.0, -6.0), probabilities=(0.99999, 0.00001))
-    unsure = replace(result, logits=(0.1, 0.0), probabilities=(0.52, 0.48))
-    assert "Very sure is not very right" in str(view.oversure(sure))
+    assert "Being sure is not being right" in str(view.oversure(sure))
     assert "&gt; 99.9 %" in str(view.oversure(sure))
-    assert str(view.oversure(unsure)) == ""
+    assert str(view.oversure(replace(result, probabilities=(0.52, 0.48)))) == ""

@@ -491,3 +491,65 @@ def test_the_rule_helper_is_what_the_tests_take_it_for(tiny_engine: Engine) -> N
         (-9.0, 2.0),
         (-9.0, -9.0),
     ]
+
+
+# -- what the drawings need -----------------------------------------------------------------------
+
+
+def test_words_know_the_positions_of_their_pieces_in_the_input(tiny_engine: Engine) -> None:
+    passage = "The cat, playing."
+    words = qa(tiny_engine, passage, "the dog?").words
+    tokens = tiny_engine.tokenizer.encode("the dog?", passage).tokens
+    spelt = [tokens[first:behind] for first, behind in words.pieces.tolist()]
+    assert spelt == [["the"], ["cat"], [","], ["play", "##ing"], ["."]]
+    assert words.covering(4, 10) == range(1, 4)
+    assert words.covering(8, 9) == range(3, 3), "a space belongs to no word"
+    assert [tokens[at] for at in words.positions(5, 10)] == ["cat", ",", "play", "##ing"]
+    assert list(words.positions(8, 9)) == []
+
+
+def test_every_piece_is_read_by_one_window_that_sees_it(tiny_engine: Engine) -> None:
+    read = qa(tiny_engine, "the cat sat on the mat. " * 30, "who sat").coverage
+    assert len(read.windows) > 3
+    assert [read.reads[0][0], read.reads[-1][1]] == [0, read.pieces]
+    for (first, behind), (begin, end) in zip(read.windows, read.reads, strict=True):
+        assert first <= begin < end <= behind
+    for before, after in itertools.pairwise(range(len(read.windows))):
+        assert read.reads[before][1] == read.reads[after][0]
+        # The middle of what both see, where both are as far from their cuts.
+        middle = (read.windows[after][0] + read.windows[before][1]) / 2
+        assert abs(read.reads[after][0] - middle) <= 1
+
+
+def test_rejected_spans_in_the_passage_have_a_place(tiny_engine: Engine) -> None:
+    rule = by_token({"dog": 8.0, "cat": 3.0}, {"cat": 8.0, "mat": 3.0})
+    result = qa(planted(tiny_engine, rule), PASSAGE, "who")
+    first, last = result.rejected[0].place or (0, 0)
+    assert PASSAGE[first:last] == "cat sat on the mat. The dog"
+    null = by_token({"cat": -3.0}, {"cat": -3.0}, null=9.0)
+    half = qa(planted(tiny_engine, null), PASSAGE, "who").rejected
+    assert {(each.reason, each.place) for each in half} == {("half_null", None)}
+
+
+@pytest.mark.parametrize("max_length", [512, 48])
+def test_the_answer_is_found_again_when_its_part_is_read_alone(
+    tiny_engine: Engine, max_length: int
+) -> None:
+    rule = by_token({"river": 5.0}, {"bank": 5.0})
+    passage = "The cat sat. " * 30 + "The dog is playing on the river bank. " + "A mat. " * 30
+    result = qa(planted(tiny_engine, rule, max_length=max_length), passage, "the dog?")
+    first, behind = result.part_around() or (0, 0)
+    part = passage[first:behind]
+    encoding = tiny_engine.tokenizer.encode("the dog?", part)
+    assert encoding.tokens[result.position_in((first, behind))] == "river"
+    assert part.startswith("The ") and part.count("river bank. ") == 1
+    if max_length == 512:
+        assert part == passage
+    else:
+        assert len(encoding) <= 48 and part.startswith("The cat sat. ") and "A mat. " in part
+
+
+def test_a_sentence_too_long_to_be_read_at_once_has_no_part(tiny_engine: Engine) -> None:
+    result = qa(tiny_engine, "the cat sat on the mat " * 40, "the cat?")
+    assert len(result.coverage.windows) > 1
+    assert result.part_around() is None

@@ -2,8 +2,9 @@
 
 import re
 from html import unescape
+from itertools import pairwise
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 from app.features.qa import view as view
@@ -11,16 +12,31 @@ from app.features.qa import view_charts as charts
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.models import Engine
+from app.words.html import Html
+from app.words.pictures import NARROW, WIDE, Picture
 from bert_core.reading.passage import Rules
+from tests.drawings import elements
 from tests.readers import by_token, planted
 
+STYLE = Path(charts.__file__).with_name("style.css")
 PASSAGE = "The dog saw a dog. The  CAT sat by the river bank."
+LONG = "dog " * 20 + "cat " + "sat " * 25 + "bank " + "dog " * 20
+BADGES = re.compile(
+    r'<span class="bx-qa-badge">.*?</span>|<details class="bx-qa-why">.*?</details>'
+)
 
 
 @pytest.fixture
 def result(tiny_engine: Engine) -> QaResult:
     rule = by_token({"dog": 5.0, "cat": 4.5}, {"dog": 5.0, "bank": 4.0, "cat": 3.0}, null=1.0)
     return qa(planted(tiny_engine, rule), PASSAGE, "who <b>?")
+
+
+@pytest.fixture
+def spread(tiny_engine: Engine) -> QaResult:
+    """An answer of 27 words, more than the map has rows."""
+    rule = by_token({"cat": 5.0}, {"bank": 5.0})
+    return qa(planted(tiny_engine, rule, max_length=512), LONG, "who")
 
 
 def shown(markup: object) -> str:
@@ -30,19 +46,38 @@ def shown(markup: object) -> str:
 
 def marks(markup: object) -> list[tuple[str, str]]:
     """Text and label of every mark."""
-    found = re.findall(r"<mark[^>]*>(.*?)<span[^>]*>(.*?)</span></mark>", str(markup), re.DOTALL)
-    return [(unescape(text), unescape(label)) for text, label in found]
+    found = re.findall(
+        r'<mark[^>]*>(.*?)<span class="bx-qa-badge">(.*?)</span></mark>', str(markup)
+    )
+    return [(shown(text), unescape(label)) for text, label in found]
+
+
+def drawn(markup: Html, kind: str, *names: str) -> list[tuple[float, ...]]:
+    """The numbers of every drawn element of a class, by their attributes."""
+    found = []
+    for element in re.findall(rf'<\w+ [^>]*class="{kind}"[^>]*>', str(markup)):
+        values = [re.search(rf'(?<![\w-]){name}="([^"]*)"', element) for name in names]
+        found.append(tuple(float(value[1]) for value in values if value))
+    return found
+
+
+def points(markup: Html, kind: str) -> list[tuple[float, float]]:
+    """The corners of a line."""
+    (line,) = re.findall(rf'<polyline points="([^"]*)" class="bx-qa-{kind}"', str(markup))
+    return [tuple(map(float, point.split(","))) for point in line.split()]
+
+
+# -- the main picture -----------------------------------------------------------------------------
 
 
 def test_the_passage_keeps_every_character_and_marks_the_right_places(result: QaResult) -> None:
-    drawn = view.passage(result, 0.0)
-    answer, same, other = marks(drawn)
-    assert answer == ("dog", f"answer · {view.percent(result.probability)}")
+    passage = view.passage(result, 0.0)
+    answer, same, other = marks(passage)
+    assert answer == ("dog", "answer")
     assert same == ("dog", "same words")
     assert result.answers[int(other[1]) - 1].text == other[0]
-    without_labels = re.sub(r'<span class="bx-qa-badge">.*?</span>', "", str(drawn))
-    assert shown(without_labels) == PASSAGE
-    assert 'title="answer 1' in str(drawn)
+    assert shown(BADGES.sub("", str(passage))) == PASSAGE
+    assert str(passage).count("data-here") == 1
 
 
 def test_marks_do_not_overlap(result: QaResult) -> None:
@@ -54,238 +89,252 @@ def test_marks_do_not_overlap(result: QaResult) -> None:
     assert "Same words" in shown(view.marks_key(result))
 
 
-def test_the_verdict_turns_with_the_threshold_and_always_shows_its_figures(
-    result: QaResult,
-) -> None:
+def test_every_word_of_the_passage_carries_the_keys_of_its_pieces(tiny_engine: Engine) -> None:
+    rule = by_token({"cat": 5.0}, {"##ing": 5.0})
+    result = qa(planted(tiny_engine, rule), "The cat, playing.", "dog sat")
+    passage = view.passage(result, 0.0)
+    words = re.findall(r'<span data-at="([^"]*)" tabindex="(-?\d)">(.*?)</span>', str(passage))
+    # [CLS] dog sat [SEP] the cat , play ##ing .
+    keys = ["0.4", "0.5", "0.6", "0.7 0.8", "0.9"]
+    assert [(at, word) for at, _, word in words] == list(
+        zip(keys, ["The", "cat", ",", "playing", "."], strict=True)
+    )
+    assert [stop for _, stop, _ in words] == ["0", "-1", "-1", "-1", "-1"], "one tab stop"
+    tokens = tiny_engine.tokenizer.encode("dog sat", "The cat, playing.").tokens
+    assert tokens[7:9] == ["play", "##ing"]
+    assert view.at(result, (result.best.start, result.best.end)) == "0.5 0.6 0.7 0.8"
+
+
+def test_the_verdict_is_the_models_answer_and_turns_with_the_threshold(result: QaResult) -> None:
     assert result.no_answer_score == -8.0
-    yes, no = shown(view.verdict(result, -8.0)), shown(view.verdict(result, -8.5))
-    assert "does not seem" not in yes
-    assert "not above the threshold −8.0" in yes
-    assert "The passage does not seem to answer this." in no
-    assert "above the threshold −8.5" in no
-    assert "not above" not in no
-    for said in (yes, no):
-        assert "no-answer score −8.00 (“no answer” +2.00, minus best span +10.00)" in said
-        assert "dog" in said
-    assert marks(view.passage(result, -8.5))[0][1].startswith("not accepted")
-
-
-def test_the_list_has_every_answer_and_no_answer(result: QaResult) -> None:
-    listed = shown(view.answers_list(result))
-    table = view.answers_table(result)
-    for answer in result.answers:
-        assert answer.text in listed
-        assert view.percent(answer.probability) in listed
-    assert re.search(r", [\d.]+ % alone; with \d+ other spans? that says? the same", listed)
-    assert "no answer" in listed
-    assert len(table) == sum(len(answer.places) for answer in result.answers) + 1
-    cut = [PASSAGE[a:b] for a, b in zip(table["start"], table["end"], strict=True)][:-1]
-    assert cut == table["text"].tolist()[:-1]
-    assert "no answer" in view.describe_answers(result)
-
-
-def test_each_answer_has_a_bar_as_long_as_its_probability(result: QaResult) -> None:
-    rows = re.findall(
-        r'bx-qa-number">(.*?)<.*?width:([\d.]+)%.*?bx-nsp-share">(.*?)<',
-        str(view.answers_list(result)),
-    )
-    shares = [answer.probability for answer in result.answers] + [result.null_probability]
-    assert [number for number, _, _ in rows] == [*map(str, range(1, len(shares))), "–"]
-    assert [float(width) for _, width, _ in rows] == pytest.approx(
-        [100 * share for share in shares], abs=0.00501
-    )
-    assert [unescape(said) for _, _, said in rows] == [view.percent(share) for share in shares]
+    yes, no = view.verdict(result, -8.0), view.verdict(result, -8.5)
+    assert shown(yes).startswith("The model’s answer: dog")
+    assert f"It has {view.percent(result.probability)} of all probability" in shown(yes)
+    assert shown(no).startswith("The model’s answer: none in this passage. The best guess would be")
+    assert f"“No answer” has {view.percent(result.null_probability)} of all" in shown(no)
+    assert 'class="bx-qa-verdict bx-qa-none"' in str(no) and "✓" not in shown(yes)
+    assert marks(view.passage(result, -8.5))[0][1] == "not accepted"
+    for threshold, compared in ((-8.0, "not above"), (-8.5, ", above")):
+        said = shown(view.figures(result, threshold))
+        assert "No-answer score −8.00 (“no answer” +2.00, minus best span +10.00)" in said
+        assert f"{compared} the threshold −{abs(threshold)}" in said
 
 
 def test_an_answer_that_is_not_accepted_does_not_look_like_one_that_is(result: QaResult) -> None:
     def looks(threshold: float) -> list[str]:
-        drawn = str(view.passage(result, threshold))
-        return re.findall(r'<mark class="bx-qa-mark (.*?)"', drawn)
+        passage = str(view.passage(result, threshold))
+        return re.findall(r'<mark class="bx-qa-mark (.*?)"', passage)
 
     assert looks(0.0)[0] == "bx-qa-best"
     assert looks(-8.5)[0] == "bx-qa-guess"
     assert looks(0.0)[1:] == looks(-8.5)[1:] and "bx-qa-again" in looks(0.0)
 
 
-def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
-    said = shown(view.meaning(result))
-    assert f"how likely the passage answers: {view.percent(1 - result.null_probability)}" in said
-    assert f"the best answer has {view.percent(result.given_answer)} of it" in said
-    product = result.given_answer * (1 - result.null_probability)
-    assert product == pytest.approx(result.probability)
-    assert f"{result.candidates:,} spans of at most 30 pieces" in said
-    assert view.percent(result.touching) in said
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [({"dog": 5.0}, ""), ({"bank": 5.0, "river": 5.0, "the": 4.8}, "The place is clearer")],
+)
+def test_the_verdict_says_when_the_ends_are_open(
+    tiny_engine: Engine, ends: dict, told: str
+) -> None:
+    starts = {"dog": 5.0} if "dog" in ends else {"cat": 5.0, "sat": 4.9, "river": 4.8}
+    passage = "The cat sat by the river bank. A dog."
+    result = qa(planted(tiny_engine, by_token(starts, ends)), passage, "who")
+    said = shown(view.verdict(result, 0.0))
+    assert told in said
+    assert ("overlapping" in said) == bool(told)
+
+
+def test_an_answer_that_stands_out_nowhere_is_called_a_weak_guess(tiny_engine: Engine) -> None:
+    words = ["cat", "dog", "mat", "river", "bank"]
+    even = {word: 5.0 + (word == "dog") / 10 for word in words}
+    passage = "Cat. " + ". ".join(word.title() for word in words)
+    result = qa(planted(tiny_engine, by_token(even, even)), passage, "who")
+    assert result.touching < 0.5
+    verdict = view.verdict(result, 0.0)
+    assert f"it has only {view.percent(result.touching)}" in shown(verdict)
+    assert "bx-qa-unsure" in str(verdict)
+    assert "weak guess" not in shown(view.verdict(result, -15.0)), "no answer is its own doubt"
+
+
+def test_a_long_passage_scrolls_in_a_box_that_starts_at_the_answer(tiny_engine: Engine) -> None:
+    rule = by_token({"river": 5.0}, {"bank": 5.0})
+    passage = "the cat sat. " * 90 + "River Bank " + "the dog. " * 90
+    result = qa(planted(tiny_engine, rule), passage, "who")
+    box = str(view.passage(result, 0.0))
+    assert "bx-scroll" in box
+    assert "bx-scroll" not in str(view.passage(result, 0.0, whole=True)), "a file has no window"
+    assert shown(re.search(r"<mark[^>]*data-here[^>]*>(.*?)</mark>", box)[1]) == "River Bankanswer"
+    assert shown(BADGES.sub("", box)) == passage
+    assert 200 < box.count("data-at") <= 301, "only words near the answer are linked"
+
+
+def test_a_word_that_occurs_everywhere_is_marked_at_its_best_places(tiny_engine: Engine) -> None:
+    rule = by_token({"cat": 5.0}, {"cat": 5.0})
+    result = qa(planted(tiny_engine, rule, max_length=512), "cat " * 150, "who", longest=1)
+    assert result.answers[0].count == 150
+    assert len(marks(view.passage(result, 0.0))) == 100
+    assert "Of the answer’s 150 places, the best 100 are marked" in shown(view.marks_key(result))
+    assert len(charts.answers_table(result)) == 101
+    assert "best 100 places of each" in shown(view.answers_note(result))
+
+
+# -- rejected spans -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("starts", "ends", "longest", "told"),
+    ("starts", "ends", "longest", "told", "span"),
     [
-        ({"dog": 9.0}, {"the": 9.0}, 1, "it would end before it starts"),
-        ({"the": 9.0}, {"bank": 9.0}, 2, "pieces; at most 2 are allowed"),
+        ({"dog": 9.0}, {"the": 9.0}, 1, "it would end before it starts", "The dog saw a dog"),
+        ({"river": 9.0}, {".": 9.0}, 1, "it has 2 pieces; at most 1 are allowed", "river."),
     ],
 )
-def test_what_was_rejected_is_told_with_the_rule(
-    tiny_engine: Engine, starts: dict, ends: dict, longest: int, told: str
+def test_a_rejected_span_says_why_in_its_place(
+    tiny_engine: Engine, starts: dict, ends: dict, longest: int, told: str, span: str
 ) -> None:
-    result = qa(planted(tiny_engine, by_token(starts, ends)), PASSAGE, "who", longest=longest)
+    passage = "The dog saw a dog. It ran by a river."
+    result = qa(planted(tiny_engine, by_token(starts, ends)), passage, "who", longest=longest)
     assert told in shown(view.rejected(result))
-    assert "score 18.00" in shown(view.rejected(result))
+    assert "(18.00)" in shown(view.rejected(result))
+    places = {passage[slice(*each.place)] for each in result.rejected if each.place}
+    assert span in places
+    box = str(view.passage(result, 0.0))
+    assert shown(BADGES.sub("", box)) == passage
+    keys = view.at(result, span_of(passage, span))
+    assert keys.split() == [f"0.{at}" for at in result.words.positions(*span_of(passage, span))]
+    before, _, why = box.partition(f'<summary aria-label="Why was this rejected?" data-at="{keys}"')
+    assert shown(BADGES.sub("", before)).endswith(span), "the sign is where the span ends"
+    assert told in why[: why.index("</details>")]
+    assert told in str(charts.answers(result).wide), "and among the bars"
+
+
+def span_of(passage: str, part: str) -> tuple[int, int]:
+    return passage.index(part), passage.index(part) + len(part)
 
 
 def test_nothing_is_said_about_rejections_where_there_are_none(result: QaResult) -> None:
     assert result.rejected == ()
     assert str(view.rejected(result)) == ""
+    assert "bx-qa-why" not in str(view.passage(result, 0.0))
 
 
-def test_a_short_passage_is_read_at_once_and_a_long_one_says_how(
-    tiny_engine: Engine, result: QaResult
-) -> None:
-    assert "Everything was read at once" in shown(view.coverage(result))
-    rule = by_token({"river": 5.0}, {"bank": 5.0})
-    passage = "the cat sat. " * 60 + "River Bank " + "the dog. " * 60
-    long = qa(planted(tiny_engine, rule), passage, "who")
-    said = shown(view.coverage(long))
-    assert f"{long.coverage.pieces:,} pieces were read in {len(long.coverage.windows)}" in said
-    first, last = long.coverage.windows[long.coverage.answer_window]
-    assert f"pieces {first:,} to {last:,}" in said
-    assert first <= long.coverage.answer[0] <= long.coverage.answer[1] < last
-    assert str(view.coverage(long)).count("bx-qa-window") == len(long.coverage.windows)
+# -- answers as bars ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "pieces"), [("river", "river", 1), ("river", "bank", 2), ("the", "bank", 3)]
-)
-def test_the_strip_is_as_wide_as_the_answer_and_the_windows(
-    tiny_engine: Engine, start: str, end: str, pieces: int
-) -> None:
-    rule = by_token({"river": 5.0, start: 6.0}, {end: 6.0})
-    passage = "a cat sat. " * 60 + "the river bank " + "a dog. " * 60
-    result = qa(planted(tiny_engine, rule), passage, "who")
-    read = result.coverage
-    first, last = read.answer
-    assert last - first + 1 == pieces
-    drawn = str(view.coverage(result))
-    placed = re.findall(r"bx-qa-(window|here).*?left:([\d.]+)%;width:([\d.]+)%", drawn)
-    widths = {(kind, float(left)): float(width) for kind, left, width in placed}
-    share = 100 / read.pieces
-    assert widths["here", round(first * share, 3)] == pytest.approx(pieces * share, abs=0.001)
-    for begin, after in read.windows:
-        width = widths["window", round(begin * share, 3)]
-        assert width == pytest.approx((after - begin) * share, abs=0.001)
+@pytest.mark.parametrize("width", ["wide", "narrow"])
+def test_each_answer_has_a_bar_as_long_as_its_probability(result: QaResult, width: str) -> None:
+    picture = getattr(charts.answers(result), width)
+    shares = [answer.probability for answer in result.answers]
+    best, *others = (
+        each
+        for kind in ("bx-svg-mark", "bx-svg-bar", "bx-qa-null")
+        for each in drawn(picture, kind, "x", "width")
+    )
+    lengths = [best, *others]
+    assert len({x for x, _ in lengths}) == 1, "all begin at one line"
+    wanted = [*shares, result.null_probability]
+    scale = best[1] / shares[0]
+    for (_, length), share in zip(lengths, wanted, strict=True):
+        assert length == pytest.approx(max(1.5, share * scale), abs=0.02)
+    for share in wanted:
+        assert f">{view.percent(share)}<".replace("< 0", "&lt; 0") in str(picture)
+    assert best[0] + best[1] < (WIDE if width == "wide" else NARROW) - 80, "room for the number"
 
 
-def test_a_long_passage_is_shown_around_its_answer_and_whole_on_demand(
-    tiny_engine: Engine,
-) -> None:
-    rule = by_token({"river": 5.0}, {"bank": 5.0})
-    passage = "the cat sat. " * 90 + "River Bank " + "the dog. " * 90
-    drawn = str(view.passage(qa(planted(tiny_engine, rule), passage, "who"), 0.0))
-    part, whole = drawn.split("<details>")
-    assert [text for text, _ in marks(part)] == [text for text, _ in marks(whole)] == ["River Bank"]
-    assert len(shown(part)) < 1_100
-    assert "of 1,991, around the best answer" in shown(part)
-    assert passage in shown(re.sub(r'<span class="bx-qa-badge">.*?</span>', "", whole))
+def test_the_table_has_every_place_and_no_answer(result: QaResult) -> None:
+    table = charts.answers_table(result)
+    assert len(table) == sum(len(answer.places) for answer in result.answers) + 1
+    cut = [PASSAGE[a:b] for a, b in zip(table["start"], table["end"], strict=True)][:-1]
+    assert cut == table["text"].tolist()[:-1]
+    assert table["probability"].iloc[-1] == result.null_probability
+    first = result.best
+    assert table["at"].iloc[0] == view.at(result, (first.start, first.end))
+    assert "no answer" in charts.describe_answers(result)
 
 
-def test_a_word_that_stands_everywhere_is_marked_at_its_best_places(tiny_engine: Engine) -> None:
-    rule = by_token({"cat": 5.0}, {"cat": 5.0})
-    result = qa(planted(tiny_engine, rule, max_length=512), "cat " * 150, "who", longest=1)
-    assert result.answers[0].count == 150
-    assert len(marks(view.passage(result, 0.0))) == 100
-    assert "Of its 150 places the best 100 are marked" in shown(view.marks_key(result))
-    assert len(view.answers_table(result)) == 101
-    assert "best 100 places of each" in shown(view.answers_note(result))
+# -- the two ends ---------------------------------------------------------------------------------
 
 
-def test_curves_hold_the_tasks_numbers_under_the_words_as_typed(result: QaResult) -> None:
-    fig = charts.draw(result, "curves")
-    start, end = fig.data
+def test_curves_are_as_high_as_the_tasks_numbers(result: QaResult) -> None:
+    picture = charts.curves(result, "curves").wide
     words = result.words
-    assert start.y == pytest.approx(words.start_probability.tolist())
-    assert end.y == pytest.approx(words.end_probability.tolist())
-    assert [label.strip("\u2060") for label in start.x][:4] == ["The", "dog", "saw", "a"]
-    assert len(set(start.x)) == len(words)
-    assert (start.line.dash, end.line.dash) == ("solid", "dash")  # not by colour alone
-    assert start.marker.symbol != end.marker.symbol
-    logits = charts.draw(result, "logits")
-    assert logits.data[0].y == pytest.approx(words.start_logit.tolist())
-    table = charts.table(result, "curves")
-    assert table["starts here"].tolist() == list(start.y)
-    assert table["word"].tolist()[-2:] == ["bank", "."]
-    assert "start highest at “dog”" in charts.describe(result, "curves")
+    grid = [y for (y,) in drawn(picture, "bx-svg-grid", "y1")]
+    base, top = max(grid), min(grid)
+    highest = max(words.start_probability.max(), words.end_probability.max())
+    limit = next(step for step in (0.05, 0.1, 0.2, 0.5, 1.0) if highest <= step)
+    for name, values in (("start", words.start_probability), ("end", words.end_probability)):
+        line = points(picture, name)
+        assert len(line) == len(words)
+        assert [y for _, y in line] == pytest.approx(
+            [base - (base - top) * share / limit for share in values], abs=0.06
+        )
+        assert [x for x, _ in line] == sorted(x for x, _ in line)
+    labels = re.findall(r"rotate\(-55[^>]*>(.*?)</text>", str(picture))
+    assert labels == ["The", "dog", "saw", "a", "dog", ".", "The", "CAT", "sat", "by", "the",
+                      "river", "bank", "."]  # fmt: skip
+    look = STYLE.read_text().split("\n.bx-qa-end {")[1].split("}")[0]
+    assert "stroke-dasharray" in look, "the end is not told from the start by colour alone"
+    table = charts.words_table(result)
+    assert table["starts here"].tolist() == words.start_probability.tolist()
+    assert table["start logit"].tolist() == words.start_logit.tolist()
+    assert "start highest at “dog”" in charts.describe_curves(result, "curves")
 
 
-def test_long_passages_are_charted_around_the_answer_and_tabled_whole(tiny_engine: Engine) -> None:
+def test_logits_are_drawn_between_whole_numbers(result: QaResult) -> None:
+    picture = charts.curves(result, "logits").wide
+    grid = sorted(y for (y,) in drawn(picture, "bx-svg-grid", "y1"))
+    low, high = -9.0, 5.0
+    line = [y for _, y in points(picture, "start")]
+    assert line == pytest.approx(
+        [grid[-1] - (grid[-1] - grid[0]) * (v - low) / (high - low)
+         for v in result.words.start_logit], abs=0.06
+    )  # fmt: skip
+    assert ">+5.0<" in str(picture) and ">−9.0<" in str(picture)
+
+
+def test_long_passages_are_drawn_around_the_answer_or_another_word(tiny_engine: Engine) -> None:
     rule = by_token({"river": 5.0}, {"bank": 5.0})
     long = qa(planted(tiny_engine, rule), "the cat sat. " * 60 + "river bank", "who")
-    fig = charts.draw(long, "curves")
-    assert len(fig.data[0].x) == 40
-    assert "bank" in fig.data[0].x
-    assert len(charts.table(long, "curves")) == 242
-    assert "Shown are words 203 to 242 of 242" in shown(charts.note(long, "curves"))
+    picture = charts.curves(long, "curves")
+    assert len(points(picture.wide, "start")) == 44 and len(points(picture.narrow, "start")) == 16
+    assert "bank" in str(picture.wide) and drawn(picture.wide, "bx-qa-band", "x")[1:]
+    elsewhere = charts.curves(long, "curves", 30)
+    assert "bank" not in str(elsewhere.wide)
+    assert len(drawn(elsewhere.wide, "bx-qa-band", "x")) == 1, "only in the legend"
+    assert "Words 198 to 241 of 242" in shown(charts.curves_note(long, "curves"))
+    assert "Words 8 to 51 of 242" in shown(charts.curves_note(long, "curves", 30))
+    assert len(charts.words_table(long)) == 242
+    assert len(elsewhere.table) == 44
 
 
-def test_the_map_marks_the_best_span_and_leaves_the_impossible_empty(result: QaResult) -> None:
-    fig = charts.draw(result, "pairs")
-    grid = result.grid
-    for row, values in enumerate(fig.data[0].z):
-        for column, value in enumerate(values):
-            assert (value is not None) == bool(grid.allowed[row, column])
-            assert value is None or value == pytest.approx(grid.probability[row, column])
-    frame = fig.layout.shapes[0]
-    row, column = int(frame.y0 + 0.5), int(frame.x0 + 0.5)
-    assert (row + grid.rows.start, column + grid.columns.start) == result.words.answer
-    table = charts.table(result, "pairs")
-    assert table["probability"].is_monotonic_decreasing
-    assert table.iloc[0]["start word"] == table.iloc[0]["end word"] == "dog"
-
-
-def test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end(
-    tiny_engine: Engine,
-) -> None:
-    rule = by_token({"cat": 5.0}, {"bank": 5.0})
-    fig = charts.draw(qa(planted(tiny_engine, rule), PASSAGE, "who"), "pairs")
-    (heat,), (frame,) = fig.data, fig.layout.shapes
-    row, column = heat.y.index("CAT"), heat.x.index("bank")
-    assert row != column
-    assert (frame.y0, frame.y1) == (row - 0.5, row + 0.5)
-    assert (frame.x0, frame.x1) == (column - 0.5, column + 0.5)
-    every = [value for values in heat.z for value in values if value is not None]
-    assert heat.z[row][column] == max(every)
-    assert fig.layout.yaxis.autorange == "reversed", "the first word is on top"
-    assert fig.layout.xaxis.autorange is None, "and at the left"
-
-
-def test_rows_are_start_words_and_columns_end_words(tiny_engine: Engine) -> None:
-    rule = by_token({"cat": 5.0}, {"bank": 5.0})
-    passage = "dog " * 20 + "cat " + "sat " * 25 + "bank " + "dog " * 20
-    result = qa(planted(tiny_engine, rule, max_length=512), passage, "who")
-    (heat,) = charts.draw(result, "pairs").data
-    words = passage.split()
-    assert result.grid.rows != result.grid.columns
-    for labels, shown in ((heat.y, result.grid.rows), (heat.x, result.grid.columns)):
-        assert [label.strip("\u2060") for label in labels] == [words[n] for n in shown]
-    assert np.array(heat.z).shape == (len(result.grid.rows), len(result.grid.columns))
-
-
-def test_likelier_pairs_are_darker_up_to_the_likeliest(result: QaResult) -> None:
-    (heat,) = charts.draw(result, "pairs").data
-    (least, pale), (most, strong) = heat.colorscale
-    opacity = [float(re.findall(r"[\d.]+", colour)[3]) for colour in (pale, strong)]
-    assert (least, most) == (0, 1) and opacity[0] < 0.1 < 0.8 < opacity[1]
-    shown = [value for row in heat.z for value in row if value is not None]
-    assert heat.zmin == 0 and heat.zmax == pytest.approx(max(shown))
+def test_the_overview_has_all_words_and_marks_those_that_are_drawn(tiny_engine: Engine) -> None:
+    rule = by_token({"river": 5.0}, {"bank": 5.0})
+    long = qa(planted(tiny_engine, rule), "the cat sat. " * 60 + "river bank", "who")
+    bins = re.findall(
+        r'data-value="(\d+)"[^>]*aria-label="Words (\d+) to (\d+): at most (.*?)"(.*?)>'
+        r'<span style="height:([\d.]+)%"', str(charts.overview(long, 30))
+    )  # fmt: skip
+    ranges = [(int(a), int(b)) for _, a, b, *_ in bins]
+    assert ranges[0][0] == 0 and ranges[-1][1] == 241
+    assert all(after == last + 1 for (_, last), (after, _) in pairwise(ranges))
+    for value, first, last, *_ in bins:
+        assert int(first) <= int(value) <= int(last) + 1
+    current = [(int(a), int(b)) for _, a, b, _, state, _ in bins if "aria-current" in state]
+    assert current[0][0] <= 8 <= current[0][1] and current[-1][0] <= 51 <= current[-1][1]
+    heights = [float(height) for *_, height in bins]
+    assert max(heights) == heights[-1] == 100.0
 
 
 def test_the_band_covers_every_word_of_the_best_span(tiny_engine: Engine) -> None:
     rule = by_token({"cat": 5.0}, {"bank": 5.0})
-    for picture in ("curves", "logits"):
+    for kind in charts.KINDS:
         result = qa(planted(tiny_engine, rule), PASSAGE, "who")
-        fig = charts.draw(result, picture)
-        (band,) = fig.layout.shapes
-        labels = [label.strip("\u2060") for label in fig.data[0].x]
-        inside = [n for n in range(len(labels)) if band.x0 < n < band.x1]
-        assert [labels[n] for n in inside] == ["CAT", "sat", "by", "the", "river", "bank"]
+        picture = charts.curves(result, kind).wide
+        left, width = drawn(picture, "bx-qa-band", "x", "width")[0]
+        line = points(picture, "start")
+        inside = [n for n, (x, _) in enumerate(line) if left < x < left + width]
+        words = charts.words_table(result)["word"]
+        assert [words[n] for n in inside] == ["CAT", "sat", "by", "the", "river", "bank"]
 
 
 @pytest.mark.parametrize("high", [0.5, 1.0, 2.0, 4.0, 9.0])
@@ -293,38 +342,141 @@ def test_the_axis_of_the_curves_has_room_for_their_highest_point(
     tiny_engine: Engine, high: float
 ) -> None:
     rule = by_token({"cat": high}, {"bank": high}, other=0.0)
-    fig = charts.draw(qa(planted(tiny_engine, rule), PASSAGE, "who"), "curves")
-    highest = max(max(line.y) for line in fig.data)
-    low, top = fig.layout.yaxis.range
-    assert low < 0 < highest < top <= 3 * highest + 0.1
+    picture = charts.curves(qa(planted(tiny_engine, rule), PASSAGE, "who"), "curves").wide
+    grid = [y for (y,) in drawn(picture, "bx-svg-grid", "y1")]
+    highest = min(y for name in ("start", "end") for _, y in points(picture, name))
+    assert min(grid) <= highest < max(grid)
+    assert (max(grid) - highest) >= 0.3 * (max(grid) - min(grid)), "and not much more"
 
 
-def test_an_answer_longer_than_the_map_still_has_its_frame_in_it(tiny_engine: Engine) -> None:
+# -- both ends together ---------------------------------------------------------------------------
+
+
+def cells(picture: Html) -> dict[tuple[float, float], float]:
+    """Left and top of every cell of the map -> its shade; without those of the legend."""
+    found = re.findall(r'<g data-at="[^"]*">(<rect [^>]*>)', str(picture))
+    rects = [rect for each in found for rect in elements(each, "rect", "bx-svg-cell")]
+    return {(rect.number("x"), rect.number("y")): rect.number("fill-opacity") for rect in rects}
+
+
+def test_likelier_pairs_are_darker_up_to_the_likeliest(result: QaResult) -> None:
+    picture = charts.pairs(result).wide
+    grid = result.grid
+    drawn_cells = cells(picture)
+    assert len(drawn_cells) == grid.allowed.sum(), "what cannot be an answer is not drawn"
+    shares = grid.probability[grid.allowed]
+    assert sorted(drawn_cells.values()) == pytest.approx(sorted(shares / shares.max()), abs=0.0006)
+    assert f"0 to {view.percent(float(shares.max()))} of all probability" in shown(picture)
+    common = cells(charts.pairs(result, "common").wide)
+    assert sorted(common.values()) == pytest.approx(sorted(shares), abs=0.0006)
+    assert "0 to 100.0 % of all probability" in shown(charts.pairs(result, "common").wide)
+
+
+def test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end(
+    tiny_engine: Engine,
+) -> None:
     rule = by_token({"cat": 5.0}, {"bank": 5.0})
-    passage = "dog " * 20 + "cat " + "sat " * 25 + "bank " + "dog " * 20
-    result = qa(planted(tiny_engine, rule, max_length=512), passage, "who")
-    first, last = result.words.answer
-    assert last - first == 26
-    assert first in result.grid.rows
-    assert last in result.grid.columns
-    assert "around the start and around the end" in shown(charts.note(result, "pairs"))
+    result = qa(planted(tiny_engine, rule), PASSAGE, "who")
+    for picture in (charts.pairs(result).wide, charts.pairs(result).narrow):
+        ((x, y, width, height),) = drawn(picture, "bx-qa-frame", "x", "y", "width", "height")
+        shades = cells(picture)
+        assert shades[x, y] == max(shades.values()) == 1.0
+        rows = elements(picture, "text", "bx-svg-name")
+        assert [row.text for row in rows if y < row.number("y") < y + height] == ["CAT"]
+        columns = re.findall(r'<text x="([\d.]+)"[^>]*rotate\(-45[^>]*>(.*?)<', str(picture))
+        (column,) = [word for at, word in columns if x < float(at) < x + width]
+        assert column == "bank"
 
 
-def test_several_questions_stand_in_one_table(tiny_engine: Engine, result: QaResult) -> None:
+def test_rows_are_start_words_and_columns_end_words(spread: QaResult) -> None:
+    picture = charts.pairs(spread).wide
+    words = LONG.split()
+    assert spread.grid.rows != spread.grid.columns
+    rows = [each.text for each in elements(picture, "text", "bx-svg-name")]
+    columns = re.findall(r"rotate\(-45[^>]*>(.*?)<", str(picture))
+    assert rows == [words[n] for n in spread.grid.rows]
+    assert columns == [words[n] for n in spread.grid.columns]
+    assert "around the start and the end" in shown(charts.pairs_note(spread))
+
+
+def test_the_pairs_table_begins_with_the_likeliest(result: QaResult) -> None:
+    table = charts.pairs_table(result)
+    assert table["probability"].is_monotonic_decreasing
+    assert table.iloc[0]["start word"] == table.iloc[0]["end word"] == "dog"
+    assert table["probability"].iloc[0] == result.grid.probability.max()
+
+
+# -- windows --------------------------------------------------------------------------------------
+
+
+def test_a_short_passage_is_read_at_once_and_a_long_one_says_how(
+    tiny_engine: Engine, result: QaResult
+) -> None:
+    assert "The passage was read at once" in shown(view.coverage_note(result))
+    assert str(view.windows(result)) == ""
+    rule = by_token({"river": 5.0}, {"bank": 5.0})
+    passage = "the cat sat. " * 60 + "River Bank " + "the dog. " * 60
+    long = qa(planted(tiny_engine, rule), passage, "who")
+    said = shown(view.windows(long))
+    assert f"{long.coverage.pieces:,} pieces were read in {len(long.coverage.windows)}" in said
+    first, behind = long.coverage.windows[long.coverage.answer_window]
+    assert f"pieces {first:,} to {behind - 1:,}" in said, "from 0, the last one included"
+    assert first <= long.coverage.answer[0] <= long.coverage.answer[1] < behind
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "pieces"), [("river", "river", 1), ("river", "bank", 2), ("the", "bank", 3)]
+)
+@pytest.mark.parametrize("copies", [6, 60])
+def test_the_windows_are_drawn_to_scale_with_what_each_reads(
+    tiny_engine: Engine, start: str, end: str, pieces: int, copies: int
+) -> None:
+    rule = by_token({"river": 5.0, start: 6.0}, {end: 6.0})
+    passage = "a cat sat. " * copies + "the river bank " + "a dog. " * copies
+    read = (result := qa(planted(tiny_engine, rule), passage, "who")).coverage
+    picture = charts.coverage(result).wide
+    sees, reads = (drawn(picture, kind, "x", "width") for kind in ("bx-qa-sees", "bx-qa-reads"))
+    unit = (WIDE - 44 - 8) / read.pieces
+    for bars, bounds in ((sees, read.windows), (reads, read.reads)):
+        assert bars == [
+            pytest.approx((44 + first * unit, (behind - first) * unit), abs=0.06)
+            for first, behind in bounds
+        ]
+    ((x, width),) = drawn(picture, "bx-qa-here", "x", "width")
+    assert x == pytest.approx(44 + read.answer[0] * unit, abs=0.06)
+    assert width == pytest.approx(max(3.0, pieces * unit), abs=0.06)
+    heights = {y for (y,) in drawn(picture, "bx-qa-sees", "y")}
+    assert len(heights) == (len(read.windows) if len(read.windows) <= 12 else 3)
+    table = charts.windows_table(result)
+    assert table["reads from"].iloc[0] == 0 and table["reads to"].iloc[-1] == read.pieces - 1
+    assert (table["reads from"].iloc[1:].values == table["reads to"].iloc[:-1].values + 1).all()
+
+
+# -- other parts ----------------------------------------------------------------------------------
+
+
+def test_several_questions_are_listed_with_their_answers(
+    tiny_engine: Engine, result: QaResult
+) -> None:
     none = qa(planted(tiny_engine, by_token({}, {}, null=3.0)), PASSAGE, "where")
     table = view.overview([result, none], 0.0)
     assert table["answer"].tolist() == ["dog", "(no answer)"]
     assert table["question"].tolist() == ["who <b>?", "where"]
-    assert view.describe_overview([result, none], 0.0).startswith("1 of 2")
-    assert len(set(view.question_names(["same", "same"]).values())) == 2
+    listed = str(view.answered_list([result, none], 0.0, 1))
+    rows = re.findall(r'data-value="(\d)" tabindex="(-?\d)"(.*?)>(.*?)</button>', listed)
+    assert [(n, shown(text)) for n, _, _, text in rows] == [
+        ("0", "1. who <b>?dog"), ("1", "2. wherenone in this passage")]  # fmt: skip
+    assert [(stop, "aria-current" in more) for _, stop, more, _ in rows] == [
+        ("-1", False), ("0", True)]  # fmt: skip
 
 
 def test_a_missing_sentence_is_compared(tiny_engine: Engine, result: QaResult) -> None:
     rule = by_token({"cat": 4.5}, {"cat": 3.0}, null=1.0)
     changed = qa(planted(tiny_engine, rule), result.without(0), result.question)
-    said = shown(view.comparison(result, changed, 0.0))
-    assert "is another one" in said
-    assert "from −8.00 to −5.50" in said
+    said = view.comparison(result, changed, 0.0)
+    assert "changes" in shown(said)
+    assert "from −8.00 to −5.50" in shown(said)
+    assert 'role="status"' not in str(said), "one live region a page"
     names = view.sentence_names(result)
     assert list(names.values()) == [0, 1]
     (own,) = [number for name, number in names.items() if "the answer starts here" in name]
@@ -332,66 +484,16 @@ def test_a_missing_sentence_is_compared(tiny_engine: Engine, result: QaResult) -
     assert start <= result.best.start < end
 
 
-def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
-    passage = f"{nasty} cat {nasty}"
-    result = qa(tiny_engine, passage, "cat", answers=20)
-    pages = [
-        view.verdict(result, 0.0),
-        view.verdict(result, -15.0),
-        view.passage(result, 0.0),
-        view.answers_list(result),
-        view.rejected(result),
-        view.comparison(result, result, 0.0),
-    ]
-    for markup in map(str, pages):
-        assert "<script" not in markup
-        assert "<img" not in markup
-        assert "\x00" not in markup
-        assert "\u202e" not in markup
-    for picture in charts.PICTURES:
-        drawn = charts.draw(result, picture).to_json()
-        assert "<script" not in drawn.replace("\\u003c", "<")
-        assert "<img" not in drawn.replace("\\u003c", "<")
-        assert charts.describe(result, picture)
-        assert len(charts.table(result, picture)) >= 0
-    for name in view.sentence_names(result):
-        assert not re.search(r"(?<!\\)[<\[]", name)
-
-
-@pytest.mark.parametrize(
-    ("ends", "sign", "told"),
-    [
-        ({"dog": 5.0}, "✓", ""),
-        ({"bank": 5.0, "river": 5.0, "the": 4.8}, "✓", "surer of the place"),
-    ],
-)
-def test_the_verdict_says_when_the_ends_are_open(
-    tiny_engine: Engine, ends: dict, sign: str, told: str
-) -> None:
-    starts = {"dog": 5.0} if "dog" in ends else {"cat": 5.0, "sat": 4.9, "river": 4.8}
-    passage = "The cat sat by the river bank. A dog."
-    said = shown(
-        view.verdict(qa(planted(tiny_engine, by_token(starts, ends)), passage, "who"), 0.0)
-    )
-    assert said.startswith(sign)
-    assert told in said
-    assert ("overlap" in said) == bool(told)
-
-
-def test_an_answer_that_stands_out_nowhere_is_called_a_weak_guess(tiny_engine: Engine) -> None:
-    words = ["cat", "dog", "mat", "river", "bank"]
-    even = {word: 5.0 + (word == "dog") / 10 for word in words}
-    result = qa(
-        planted(tiny_engine, by_token(even, even)),
-        "Cat. " + ". ".join(w.title() for w in words),
-        "who",
-    )
-    assert result.touching < 0.5
-    verdict = view.verdict(result, 0.0)
-    assert shown(verdict).startswith("?dog") or shown(verdict).startswith("?Dog")
-    assert f"holds only {view.percent(result.touching)}" in shown(verdict)
-    assert "bx-qa-unsure" in str(verdict)
-    assert "weak guess" not in shown(view.verdict(result, -15.0)), "no answer is its own doubt"
+def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
+    said = shown(view.meaning(result))
+    assert f"that the passage has an answer: {view.percent(1 - result.null_probability)}" in said
+    assert f"the best answer has {view.percent(result.given_answer)} of it" in said
+    product = result.given_answer * (1 - result.null_probability)
+    assert product == pytest.approx(result.probability)
+    assert f"{result.candidates:,} spans of at most 30 pieces" in said
+    assert view.percent(result.touching) in shown(view.answers_note(result))
+    assert "model_card?model=" in str(view.trust(result, result.model))
+    assert "href" not in str(view.trust(result)), "a file has no other pages"
 
 
 def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
@@ -399,14 +501,53 @@ def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
     for rules, told in (
         (Rules(), "(of whole words, within one sentence)"),
         (Rules(whole_words=False), "(within one sentence)"),
-        (Rules(whole_words=False, one_sentence=False), "holds; spans that"),
+        (Rules(whole_words=False, one_sentence=False), "in the passage; spans that"),
     ):
         assert told in shown(view.meaning(qa(engine, PASSAGE, "who", rules=rules)))
 
 
-def test_the_map_says_nothing_over_cells_that_cannot_be_answers(result: QaResult) -> None:
-    heat = charts.draw(result, "pairs").data[0]
-    assert heat.hoverongaps is False
-    assert heat.name == "", "a box beside the pointer would name the trace"
-    assert any(value is None for row in heat.z for value in row)
-    assert "break a rule" in shown(charts.note(result, "pairs"))
+def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
+    passage = f"{nasty} cat {nasty}"
+    result = qa(tiny_engine, passage, "cat", answers=20)
+    pages = [
+        view.outcome(result, 0.0),
+        view.verdict(result, -15.0),
+        view.rejected(result),
+        view.comparison(result, result, 0.0),
+        view.answered_list([result, result], 0.0, 0),
+        view.suggestions([nasty]),
+        charts.overview(result),
+        *charts.kept(result, 0.0),
+    ]
+    for markup in map(str, pages):
+        assert "<script" not in markup
+        assert "<img" not in markup
+        assert "\x00" not in markup
+        assert "\u202e" not in markup
+    for name in view.sentence_names(result):
+        assert not re.search(r"(?<!\\)[<\[]", name)
+
+
+def test_pictures_fit_their_width(result: QaResult, spread: QaResult) -> None:
+    for each in (result, spread):
+        pictures: list[Picture] = [charts.answers(each), charts.coverage(each), charts.pairs(each)]
+        pictures += [charts.curves(each, kind) for kind in charts.KINDS]
+        for picture in pictures:
+            for markup, width in ((picture.wide, WIDE), (picture.narrow, NARROW)):
+                spans = re.findall(r'<rect x="([-\d.]+)"[^>]*?width="([\d.]+)"', str(markup))
+                assert spans and all(
+                    float(x) >= 0 and float(x) + float(size) <= width + 0.2 for x, size in spans
+                )
+            assert picture.alt and len(picture.table) > 0
+
+
+def test_the_snippet_prints_the_answers_of_the_page(
+    tiny_engine: Engine, tiny_model, capsys: pytest.CaptureFixture
+) -> None:
+    passage = 'the cat "sat" on\nthe mat. \\n the dog\'s bank'
+    result = qa(tiny_engine, passage, "who sat?", answers=3, longest=4, rules=Rules(False, True))
+    code = view.snippet(result).replace(repr(result.model), repr(str(tiny_model)))
+    exec(compile(code, "snippet", "exec"), {})  # noqa: S102
+    wanted = [f"{each.probability:.1%}  {each.text}" for each in result.answers]
+    printed = capsys.readouterr().out
+    assert printed == "\n".join([*wanted, f"{result.null_probability:.1%}  (no answer)"]) + "\n"

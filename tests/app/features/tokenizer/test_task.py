@@ -1,28 +1,24 @@
 """The tokenizer inspector: its task and its drawings."""
 
+import dataclasses
 import itertools
 import re
 from html import unescape
-from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from app.features.tokenizer import view as view
+from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
 from app.features.tokenizer.result import TokenizerResult
-from app.features.tokenizer.task import replay, tokenizer
+from app.features.tokenizer.task import receive, replay, tokenizer
+from app.features.tokenizer.task_vocabulary import compare, look_up, stretch_ends
 from app.models import Engine
-from app.words.html import Html, visible
+from app.words.html import visible
+from app.words.pictures import figure
+from bert_core import BertModel
 from bert_core.errors import InputError
-
-
-def words_of(markup: Html) -> str:
-    """The text of some markup, as a browser shows it."""
-    parts: list[str] = []
-    parser = HTMLParser()
-    parser.handle_data = parts.append  # type: ignore[method-assign]
-    parser.feed(markup.markup)
-    parser.close()
-    return "".join(parts)
+from tests.drawings import words
 
 
 def test_every_piece_knows_its_characters(tiny_engine: Engine, nasty: str) -> None:
@@ -35,19 +31,18 @@ def test_every_piece_knows_its_characters(tiny_engine: Engine, nasty: str) -> No
 
 
 def test_the_coloured_text_is_the_text_as_typed(tiny_engine: Engine, nasty: str) -> None:
-    assert words_of(view.coloured(tokenizer(tiny_engine, nasty), limit=10_000)) == visible(nasty)
+    assert words(view.coloured(tokenizer(tiny_engine, nasty), limit=10_000)) == visible(nasty)
 
 
 def test_no_drawing_lets_markup_through(tiny_engine: Engine, nasty: str) -> None:
     result = tokenizer(tiny_engine, nasty, nasty)
     replays = [replay(tiny_engine, text) for text in result.texts]
-    stories = [view.story(word) for word in view.word_choices(replays).values()]
+    stories = [view_steps.story(word) for word in view_steps.word_choices(replays).values()]
     drawings = [
-        view.coloured(result, limit=50),
-        view.as_read(result, limit=50),
-        view.decoded(result),
-        view.stages(replays),
-        view.unknown_words(replays),
+        *view.kept(result, receive(tiny_engine, result), replays, limit=50),
+        view_steps.stages(result, replays),
+        view_compare.side_by_side(compare(tiny_engine, result), limit=50),
+        view_vocabulary.entry(look_up(tiny_engine, nasty[:20])),
         *stories,
     ]
     for drawing in drawings:
@@ -86,24 +81,23 @@ def test_what_a_cut_would_lose_is_marked_and_told(tiny_engine: Engine) -> None:
     lost = [piece for piece in result.pieces() if piece.cut]
     assert len(lost) == 62 - 48
     assert lost[0].start == (48 - 2) * 4
-    told = words_of(view.length_meter(result))
-    assert "62 of 48 tokens" in told
-    assert "14 tokens" in told
+    told = words(view_input.too_long(result))
+    assert "Too long by 14 tokens" in told
     assert f"character {lost[0].start} on" in told
-    assert 'aria-valuenow="48"' in view.length_meter(result).markup
+    assert 'aria-valuenow="48"' in view_input.length_meter(result).markup
 
 
 def test_a_text_that_fits_loses_nothing(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "the cat")
     assert not any(piece.cut for piece in result.pieces())
-    assert "lose" not in words_of(view.length_meter(result))
+    assert view_input.too_long(result).markup == ""
 
 
 def test_the_other_casing_is_used_and_warned_of(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "Cat cat", lower_case=False)
     assert [piece.token for piece in result.pieces()] == ["[CLS]", "[UNK]", "cat", "[SEP]"]
     assert result.unknown == 1
-    assert "Not this model's casing" in words_of(view.casing(result))
+    assert "Not this model's casing" in words(view.casing(result))
     assert view.casing(tokenizer(tiny_engine, "Cat cat")).markup == ""
 
 
@@ -122,41 +116,41 @@ def test_what_the_ids_lose_is_named(tiny_engine: Engine) -> None:
 
 def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) -> None:
     replays = [replay(tiny_engine, "Ω cat Ω " + "b" * 101)]
-    told = words_of(view.unknown_words(replays))
+    told = words(view_steps.unknown_words(replays))
     assert told.count("Ω") >= 1
     assert told.count("[UNK]") == 2
     assert "101 characters" in told
-    assert view.unknown_words([replay(tiny_engine, "the cat")]).markup == ""
+    assert view_steps.unknown_words([replay(tiny_engine, "the cat")]).markup == ""
 
 
 def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "played")
-    told = words_of(view.story(steps.trace.words[0]))
+    told = words(view_steps.story(steps.trace.words[0]))
     for tried in ("played ✗", "playe ✗", "play ✓", "##ed ✓"):
         assert tried in told
 
 
 def test_neighbours_differ_in_colour_and_texts_in_look(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "the cat sat on the mat", "a dog played")
-    drawn = view.as_read(result, limit=99).markup
-    looks = [each.split() for each in re.findall(r'<li class="(.*?)"', drawn)]
-    added = ["bx-added" in look for look in looks]
-    assert added == [piece.added for piece in result.pieces()]
+    drawn = view.coloured(result, limit=99).markup
+    looks = [each.split() for each in re.findall(r'<span class="(bx-piece.*?)"', drawn)]
+    pieces = [piece for piece in result.pieces() if not piece.added]
     colours = [next((n for n in look if re.fullmatch(r"bx-c\d", n)), "") for look in looks]
+    assert len(looks) == len(pieces)
     assert all(one != other for one, other in itertools.pairwise(colours))
-    assert ["bx-second" in look for look in looks] == [p.segment == 1 for p in result.pieces()]
+    assert ["bx-second" in look for look in looks] == [p.segment == 1 for p in pieces]
     assert ["bx-continues" in look for look in looks].count(True) == 1
 
 
-@pytest.mark.parametrize(("words", "full"), [(10, 25.0), (22, 50.0), (46, 100.0), (90, 100.0)])
-def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, words: int, full: float) -> None:
-    drawn = view.length_meter(tokenizer(tiny_engine, "cat " * words)).markup
+@pytest.mark.parametrize(("cats", "full"), [(10, 25.0), (22, 50.0), (46, 100.0), (90, 100.0)])
+def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, cats: int, full: float) -> None:
+    drawn = view_input.length_meter(tokenizer(tiny_engine, "cat " * cats)).markup
     assert re.findall(r"width:([\d.]+)%", drawn) == [f"{full}"]
-    assert ("bx-meter-over" in drawn) == (words > 46)
+    assert ("bx-meter-over" in drawn) == (cats > 46)
 
 
 def test_a_hit_and_a_miss_look_as_they_are_called(tiny_engine: Engine) -> None:
-    drawn = view.story(replay(tiny_engine, "played").trace.words[0]).markup
+    drawn = view_steps.story(replay(tiny_engine, "played").trace.words[0]).markup
     looks = re.findall(r'bx-try bx-(hit|miss)"><bdi>(.*?)</bdi> ([✓✗])', drawn)
     assert {(look, sign) for look, _, sign in looks} == {("hit", "✓"), ("miss", "✗")}
     assert [piece for look, piece, _ in looks if look == "hit"] == ["play", "##ed"]
@@ -167,19 +161,21 @@ def test_a_long_text_is_replayed_from_its_beginning_and_that_is_said(tiny_engine
     assert not steps.whole
     assert len(steps.trace.text) <= 1_000
     assert not steps.trace.text.endswith(" ca")
-    assert "first 99" in words_of(view.stages([steps]))
+    assert "first 99" in words(
+        view_steps.stages(tokenizer(tiny_engine, "the cat sat " * 200), [steps])
+    )
 
 
 def test_the_same_word_twice_has_two_names(tiny_engine: Engine) -> None:
     replays = [replay(tiny_engine, "cat cat"), replay(tiny_engine, "cat")]
-    assert list(view.word_choices(replays)) == ["A 0: cat", "A 1: cat", "B 0: cat"]
+    assert list(view_steps.word_choices(replays)) == ["A 0: cat", "A 1: cat", "B 0: cat"]
 
 
 def test_the_word_with_most_to_tell_is_shown_first(tiny_engine: Engine) -> None:
-    choices = view.word_choices([replay(tiny_engine, "the cat played")])
-    assert view.most_telling(choices) == 2
-    choices = view.word_choices([replay(tiny_engine, "the Ω played")])
-    assert view.most_telling(choices) == 1
+    choices = view_steps.word_choices([replay(tiny_engine, "the cat played")])
+    assert view_steps.most_telling(choices) == 2
+    choices = view_steps.word_choices([replay(tiny_engine, "the Ω played")])
+    assert view_steps.most_telling(choices) == 1
 
 
 def test_the_table_lists_every_token(tiny_engine: Engine) -> None:
@@ -192,22 +188,215 @@ def test_the_table_lists_every_token(tiny_engine: Engine) -> None:
 
 def test_a_long_text_is_drawn_in_part_and_the_rest_is_counted(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "cat " * 40)
-    assert "and 30 more pieces" in words_of(view.coloured(result, limit=10))
-    assert "and 32 more tokens" in words_of(view.as_read(result, limit=10))
+    assert "and 30 more pieces" in words(view.coloured(result, limit=10))
 
 
 def test_the_beginning_of_a_long_text_is_decoded_and_that_is_said(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "Cat " * 1_500)
     assert result.decoded == ("cat " * 999 + "cat",)
-    assert "beginning" in words_of(view.decoded(result))
-    assert "beginning" not in words_of(view.decoded(tokenizer(tiny_engine, "Cat")))
+    assert "beginning" in words(view_steps.decoded(result))
+    assert "beginning" not in words(view_steps.decoded(tokenizer(tiny_engine, "Cat")))
 
 
 def test_numbers_of_one_are_singular(tiny_engine: Engine) -> None:
-    told = words_of(view.summary(tokenizer(tiny_engine, "a")))
-    assert told.startswith("1 piece from 1 word and 1 character ·")
+    told = words(view.summary(tokenizer(tiny_engine, "a")))
+    assert "1 piece, 1 character, 1.00 pieces per word" in told
 
 
 def test_pieces_that_share_characters_are_drawn_once(tiny_engine: Engine) -> None:
     result: TokenizerResult = tokenizer(tiny_engine, "½ ﬁ cat")
-    assert unescape(words_of(view.coloured(result, limit=99))) == "½ ﬁ cat"
+    assert unescape(words(view.coloured(result, limit=99))) == "½ ﬁ cat"
+
+
+def links(markup: str) -> list[str]:
+    return re.findall(r'data-at="(.*?)"', markup)
+
+
+def test_text_words_characters_and_rows_share_the_keys_of_their_pieces(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "½ played", "a cat")
+    own = [f"0.{piece.position}" for piece in result.pieces() if not piece.added]
+    text = links(view.coloured(result, limit=99).markup)
+    assert sorted(key for keys in text for key in keys.split()) == sorted(own)
+    replays = [replay(tiny_engine, each) for each in result.texts]
+    steps = view_steps.stages(result, replays).markup
+    chips = [links(chip)[0] for chip in re.findall(r"<span [^>]*bx-tok-word[^>]*>", steps)]
+    assert [key for keys in chips for key in keys.split()] == own
+    assert sorted(len(keys.split()) for keys in chips)[-1] == 2  # play ##ed
+    given = receive(tiny_engine, result)
+    table = view_input.input_table(result, given)
+    assert list(table["at"]) == [f"0.{n}" for n in range(len(result.columns))]
+    assert set(links(figure(view_input.received(result, given)).markup)) == set(table["at"])
+
+
+def test_a_character_is_linked_to_every_piece_made_from_it(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "the played")
+    steps = view_steps.stages(result, [replay(tiny_engine, "the played")]).markup
+    typed = steps.partition("<code")[2].partition("</code>")[0]
+    found = re.findall(r'<span(?: data-at="(.*?)")?>(.)</span>', typed)
+    assert "".join(character for _, character in found) == "the played"
+    assert [keys for keys, _ in found] == ["0.1"] * 3 + [""] + ["0.2"] * 4 + ["0.3"] * 2
+
+
+def test_the_input_is_padded_to_the_chosen_length_and_the_mask_says_so(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "the cat", "a dog")
+    given = receive(tiny_engine, result, length=10)
+    assert given.tokens[-3:] == ("[PAD]",) * 3
+    assert given.mask == (1,) * 7 + (0,) * 3
+    assert given.segments == (0,) * 4 + (1,) * 3 + (0,) * 3
+    assert given.places == (*range(7), None, None, None)
+    assert receive(tiny_engine, result, length=3).mask == (1,) * 7
+    assert len(receive(tiny_engine, result, length=999).ids) == tiny_engine.max_length
+
+
+def test_a_long_pair_is_cut_as_the_model_gets_it(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "cat " * 60, "dog mat")
+    given = receive(tiny_engine, result)
+    whole = tiny_engine.tokenizer.encode("cat " * 60, "dog mat", max_length=48)
+    assert list(given.ids) == whole.input_ids
+    assert [result.piece(place or 0).token for place in given.places] == whole.tokens
+    assert given.places[-4:] == (61, 62, 63, 64)
+
+
+RECT = r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)" height="22" class="bx-tok-cell (.*?)"'
+
+
+def test_the_rows_of_the_input_are_drawn_at_their_pieces(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "the cat", "a dog")
+    shown = view_input.received(result, receive(tiny_engine, result, length=10))
+    cells = [(float(x), int(y), float(w), look) for x, y, w, look in
+             re.findall(RECT, shown.wide.markup)]  # fmt: skip
+    pieces = [cell for cell in cells if cell[1] == 0]
+    assert len(pieces) == 10
+    assert all(one[0] + one[2] <= other[0] for one, other in itertools.pairwise(pieces))
+    segments = {look: (x, x + w) for x, y, w, look in cells if look.startswith("bx-tok-seg1")}
+    start, end = segments["bx-tok-seg1"]
+    assert start == pytest.approx(pieces[4][0])
+    assert end == pytest.approx(pieces[6][0] + pieces[6][2])
+    masks = [(x, w) for x, y, w, look in cells if look == "bx-tok-mask0"]
+    assert masks[0][0] == pytest.approx(pieces[7][0])
+    assert all(x + w <= 760 for x, _, w, _ in cells)
+    narrow = re.findall(RECT, shown.narrow.markup)
+    assert all(float(x) + float(w) <= 380 for x, _, w, _ in narrow)
+    assert len({y for _, y, _, _ in narrow}) > len({y for _, y, _, _ in cells})
+
+
+def test_a_mark_stays_on_the_line_of_its_word(tiny_engine: Engine) -> None:
+    for text in ("cat " * 5 + "played, " * 12, "dog played! " * 15):
+        result = tokenizer(tiny_engine, text)
+        shown = view_input.received(result, receive(tiny_engine, result))
+        for drawing in (shown.wide.markup, shown.narrow.markup):
+            groups = re.findall(r'<g data-at="0\.(\d+)"><rect x="[\d.]+" y="(\d+)"', drawing)
+            line = {int(place): int(y) for place, y in groups}
+            for piece in result.pieces():
+                if piece.position in line and (piece.continues or piece.token in ",!"):
+                    assert line[piece.position] == line[piece.position - 1]
+
+
+def test_the_same_tokenizer_differs_nowhere(
+    tiny_engine: Engine, tiny_model: Path, nasty: str
+) -> None:
+    result = tokenizer(tiny_engine, nasty)
+    name = tiny_model.name
+    found = compare(tiny_engine, result, name)
+    assert found.different == 0
+    assert [part.id for part in found.ours.parts[0]] == [part.id for part in found.theirs.parts[0]]
+    assert "into the same pieces" in words(view_compare.side_by_side(found, limit=9))
+
+
+def test_differences_between_casings_are_marked_on_both_sides(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "The cat Played")
+    found = compare(tiny_engine, result)
+    assert [(p.token, p.differs) for p in found.ours.parts[0]] == [
+        ("the", True), ("cat", False), ("play", True), ("##ed", True),
+    ]  # fmt: skip
+    assert [(p.token, p.differs) for p in found.theirs.parts[0]] == [
+        ("[UNK]", True), ("cat", False), ("[UNK]", True),
+    ]  # fmt: skip
+    drawn = view_compare.side_by_side(found, limit=9).markup
+    assert drawn.count("<sup>≠</sup>") == 4
+    assert drawn.count("bx-tok-same") == 2
+    table = view_compare.differences(found)
+    assert list(table["text"]) == ["The", "Played"]
+    assert table.iloc[1, 1].startswith("play (") and "##ed (" in table.iloc[1, 1]
+    assert f"{found.different} of 3 stretches" in words(view_compare.verdict(found))
+
+
+def test_overlapping_spans_are_one_stretch() -> None:
+    assert stretch_ends([(0, 4), (4, 8), (2, 5)]) == [8]
+    assert stretch_ends([]) == []
+
+
+def test_neighbours_by_spelling_are_entries_one_letter_away_or_longer(tiny_engine: Engine) -> None:
+    found = look_up(tiny_engine, "cat")
+    assert found.found is not None and found.found.piece == "cat"
+    assert {each.piece for each in found.one_letter} == {"mat", "sat"}
+    assert found.containing == ()
+    at = look_up(tiny_engine, "a")
+    assert {"cat", "mat", "sat", "bank", "play"} <= {each.piece for each in at.containing}
+    assert at.containing_all == len([p for p in tiny_engine.tokenizer.vocab if "a" in p]) - 1
+
+
+def test_neighbours_by_embedding_have_the_largest_cosines(tiny_engine: Engine) -> None:
+    found = look_up(tiny_engine, "Cat")
+    assert found.found is not None
+    table = tiny_engine.model(BertModel).embeddings.word_embeddings.weight.detach().double()
+    table = table / table.norm(dim=1, keepdim=True)
+    cosines = (table @ table[found.found.id])[: len(tiny_engine.tokenizer)]
+    cosines[found.found.id] = -2
+    values, ids = cosines.topk(len(found.near))
+    assert [each.id for each in found.near] == ids.tolist()
+    assert [each.cosine for each in found.near] == pytest.approx(values.tolist(), abs=1e-5)
+    shown = view_vocabulary.by_embedding(found)
+    widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', shown.wide.markup)]
+    assert widths == sorted(widths, reverse=True) and len(widths) == len(found.near)
+
+
+def test_a_word_that_is_no_entry_is_cut_and_its_pieces_can_be_looked_up(
+    tiny_engine: Engine,
+) -> None:
+    found = look_up(tiny_engine, "played")
+    assert found.found is None and found.near == ()
+    assert [each.piece for each in found.pieces] == ["play", "##ed"]
+    drawn = view_vocabulary.entry(found).markup
+    assert re.findall(r'data-value="(\d+)"', drawn) == [str(each.id) for each in found.pieces]
+    assert look_up(tiny_engine, "##ed").found is not None
+    with pytest.raises(InputError, match="expected 1 to 100"):
+        look_up(tiny_engine, "  ")
+
+
+def test_the_snippet_prints_the_tokens_of_the_page(
+    tiny_engine: Engine, capsys: pytest.CaptureFixture[str], tiny_folder: Path
+) -> None:
+    result = tokenizer(tiny_engine, 'The "cat"', "a dog\n", lower_case=False)
+    code = view.snippet(result).replace(repr(result.model), repr(str(tiny_folder)))
+    exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own code
+    printed = [row.split()[:2] for row in capsys.readouterr().out.splitlines()]
+    assert printed == [[piece.token, str(piece.id)] for piece in result.pieces()]
+
+
+def test_a_longer_input_than_is_drawn_is_counted(tiny_engine: Engine) -> None:
+    drawn = view_input.DRAWN
+    result = tokenizer(tiny_engine, "cat dog")
+    given = receive(tiny_engine, result)
+    more = dataclasses.replace(
+        given, tokens=given.tokens * 40, ids=given.ids * 40, segments=given.segments * 40,
+        mask=given.mask * 40, places=given.places * 40,
+    )  # fmt: skip
+    assert f"The first {drawn} are drawn" in words(view_input.explained(more))
+    shown = view_input.received(result, more)
+    assert len(re.findall("<g ", shown.wide.markup)) == drawn
+    assert len(shown.table) == drawn
+
+
+def test_pieces_of_the_same_characters_light_up_together(tiny_engine: Engine) -> None:
+    result = tokenizer(tiny_engine, "played")
+    spans = [(0, 0), (0, 6), (0, 6), (0, 0)]
+    shared = dataclasses.replace(result, columns=dataclasses.replace(result.columns, spans=spans))
+    assert links(view.coloured(shared, limit=9).markup) == ["0.1 0.2"]
+    assert links(view.coloured(result, limit=9).markup) == ["0.1", "0.2"]
+
+
+def test_a_long_text_scrolls_so_that_what_follows_stays_in_sight(tiny_engine: Engine) -> None:
+    for cats, long in ((40, False), (400, True)):
+        drawn = view.coloured(tokenizer(tiny_engine, "cat " * cats), limit=600).markup
+        assert ("bx-tok-long" in drawn) == long

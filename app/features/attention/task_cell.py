@@ -1,0 +1,58 @@
+"""The arithmetic behind one cell of an attention matrix, with the model's own query and key."""
+
+import math
+
+from app.compute.recent import RECENT
+from app.features.attention.result import AttentionResult, CellArithmetic, Floats, Place
+from app.models import Engine
+from bert_core.errors import InputError
+
+
+def cell_arithmetic(
+    engine: Engine, result: AttentionResult, place: Place, row: int, column: int
+) -> CellArithmetic:
+    """Compute one cell step by step: query, key, their product, softmax over all pieces.
+
+    Args:
+        engine: the model.
+        result: the attention, by pieces.
+        place: layer and head.
+        row: position of the piece that looks.
+        column: position of the piece that is looked at.
+
+    Raises:
+        InputError: there is no such head or cell.
+    """
+    (layer, head), length = place, len(result.tokens)
+    if not (0 <= layer < result.layers and 0 <= head < result.heads):
+        raise InputError(f"There is no head {head} in layer {layer}.")
+    if not (0 <= row < length and 0 <= column < length):
+        raise InputError(f"There is no cell {row}, {column}; positions are 0 to {length - 1}.")
+    queries, keys = _projections(engine, result, layer)  # (H, T, K) each
+    query = queries[head, row]
+    return CellArithmetic(
+        place=place,
+        row=row,
+        column=column,
+        tokens=result.tokens,
+        query=query,
+        key=keys[head, column],
+        scores=keys[head] @ query / math.sqrt(query.size),
+        value=float(result.attentions[layer][head, row, column]),
+    )
+
+
+def _projections(engine: Engine, result: AttentionResult, layer: int) -> tuple[Floats, Floats]:
+    """Return the queries and keys of a layer, (H, T, K) each, computed once for each text."""
+
+    def make() -> tuple[Floats, Floats]:
+        encoding = engine.tokenizer.encode(result.text, result.pair, max_length=engine.max_length)
+        queries, keys = engine.queries_and_keys(encoding, layer)
+        return queries.numpy(), keys.numpy()
+
+    model = (engine.provenance.name, engine.provenance.fingerprint)
+    return RECENT.get(
+        ("queries and keys", *model, result.text, result.pair, layer),
+        make=make,
+        size=lambda made: sum(each.nbytes for each in made),
+    )

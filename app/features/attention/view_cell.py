@@ -1,0 +1,127 @@
+"""The arithmetic of one cell: query, key, product, softmax, with the model's own numbers."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from app.features.attention.result import AttentionResult, CellArithmetic
+from app.features.attention.view import labels
+from app.words.blocks import hint, line
+from app.words.format import signed
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import Picture, linked, numbers, picture, svg
+
+NO_CELL = "Click a cell to see how its number is computed."
+ONE_HEAD = "Several heads are combined now; show a single head to see its arithmetic."
+
+_ROWS = 200  # of the table of the softmax
+_TALL = 54  # height of a row of bars
+
+
+def steps(cell: CellArithmetic) -> Html:
+    """Draw the four steps from the query and the key to the number in the cell."""
+    size = cell.query.size
+    product = float(cell.products.sum(dtype=np.float64))
+    score, each = float(cell.scores[cell.column]), cell.exponentials
+    top = float(cell.scores.max())
+    source = _piece(cell, cell.row)
+    goal = _piece(cell, cell.column)
+    layer, head = cell.place
+    return join(
+        tag(
+            "ol",
+            tag("li", f"Layer {layer}, head {head} turns ", source, f" into a query of {size} "
+                "numbers and ", goal, f" into a key of {size}."),
+            tag("li", "Multiplied in pairs and added up: ", tag("b", signed(product, 4)), "."),
+            tag("li", f"Divided by √{size} = {math.sqrt(size):.4f}: ",
+                tag("b", signed(score, 4)), "."),
+            tag("li", f"Softmax over the {len(cell.scores):,} scores of the row (largest ",
+                signed(top, 4), "): ", f"{each[cell.column]:.4g} / {each.sum():.4g} = ",
+                tag("b", f"{cell.computed:.6f}"), "."),
+            class_="bx-att-steps",
+        ),
+        tag(
+            "div",
+            hint(
+                "Softmax: e to the power of each score minus the largest one, divided by the sum "
+                "of these. Computed in double precision from the model's own query and key; the "
+                "model's number can differ in the seventh digit."
+            ),
+            f"The cell: {cell.value:.6f}.",
+            class_="bx-line",
+        ),
+    )  # fmt: skip
+
+
+def _piece(cell: CellArithmetic, at: int) -> Html:
+    return tag("bdi", visible(cell.tokens[at]), class_="bx-att-token", data_at=linked([at]))
+
+
+def products(cell: CellArithmetic) -> Picture:
+    """Draw query, key and their products as three rows of signed bars."""
+    rows = (("q", cell.query), ("k", cell.key), ("q·k", cell.products))
+
+    def draw(width: int) -> Html:
+        step = (width - 52) / cell.query.size
+        parts = []
+        for number, (name, values) in enumerate(rows):
+            middle = _TALL * (number + 0.5)
+            top = float(np.abs(values).max()) or 1.0
+            parts += [
+                tag("text", name, x=40, y=f"{middle:g}", class_="bx-svg-name"),
+                tag("line", x1=48, x2=width, y1=f"{middle:g}", y2=f"{middle:g}",
+                    class_="bx-svg-base"),
+            ]  # fmt: skip
+            for i, value in enumerate(values):
+                high = abs(float(value)) / top * (_TALL / 2 - 3)
+                parts.append(
+                    tag("rect", x=f"{50 + i * step:.2f}", width=f"{0.8 * step:.2f}",
+                        y=f"{middle - (high if value > 0 else 0):.2f}", height=f"{high:.2f}",
+                        class_="bx-svg-bar" if value > 0 else "bx-att-minus",
+                        data_value=f"{value:.8g}")
+                )  # fmt: skip
+        return svg(width, _TALL * len(rows), *parts)
+
+    table = pd.DataFrame(
+        {
+            "dimension": range(cell.query.size),
+            "query": cell.query.astype(np.float64),
+            "key": cell.key.astype(np.float64),
+            "product": cell.products.astype(np.float64),
+        }
+    )
+    most = int(np.abs(cell.products).argmax())
+    return picture(
+        "attention-cell",
+        draw,
+        alt=f"Query, key and their products in {cell.query.size} dimensions, each row on its own "
+        f"scale. The largest product is {signed(float(cell.products[most]), 4)}, in dimension "
+        f"{most}; together they make {signed(float(cell.products.sum()), 4)}.",
+        table=table,
+    )
+
+
+def softmax_table(cell: CellArithmetic) -> Html:
+    """Draw the softmax of the row in a fold: the largest 200 numbers if there are more."""
+    each = cell.exponentials
+    best = np.argsort(-each, kind="stable")[:_ROWS]
+    table = pd.DataFrame(
+        {
+            "looked at": labels([cell.tokens[at] for at in best], best.tolist()),
+            "score": cell.scores[best].astype(np.float64),
+            "e^(score - largest)": each[best],
+            "attention": each[best] / each.sum(),
+            "at": [linked([int(at)]) for at in best],
+        }
+    )
+    many = len(each) > _ROWS
+    title = f"The {_ROWS} largest of {len(each)} in this row" if many else "The softmax of this row"
+    return numbers(table, "attention-row", title=title)
+
+
+def cell_name(result: AttentionResult, cell: tuple[int, int]) -> Html:
+    """Say which pieces are meant where rows and columns are whole words."""
+    if not result.by_word:
+        return join()
+    return line("Computed for the first pieces of these words, because heads work with pieces.")

@@ -1,0 +1,51 @@
+"""The result of the classification page."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.results import Calibration, Cut, Unread
+from bert_core import Encoding
+
+Kind = Literal["single", "multi", "regression"]
+"""What the outputs are: probabilities of labels of which one is true, probabilities of labels of
+which any number is true, or measured numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationResult:
+    """What the classification head answers for a text or a pair of texts, C outputs.
+
+    Attributes:
+        kind: what the outputs are, according to the configuration.
+        labels: the names of the outputs.
+        logits: C raw scores.
+        scores: "single": their softmax at the temperature; "multi": the sigmoid of each;
+            "regression": the logits themselves.
+        encoding: the input.
+        cut: what was truncated from the input.
+        unread: what the vocabulary cannot read of it.
+        calibration: how logits became probabilities.
+    """
+
+    kind: Kind
+    labels: tuple[str, ...]
+    logits: tuple[float, ...]
+    scores: tuple[float, ...]
+    encoding: Encoding
+    cut: Cut
+    unread: Unread
+    calibration: Calibration
+
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """The numbers of the outputs, the highest score first; of equals the first one."""
+        return tuple(sorted(range(len(self.scores)), key=lambda label: -self.scores[label]))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The labels the model says are true: the best, or in "multi" those from 1/2 on."""
+        if self.kind == "single":
+            return (self.labels[self.ranking[0]],)
+        if self.kind == "multi":
+            return tuple(self.labels[n] for n in self.ranking if self.scores[n] >= 0.5)
+        return ()

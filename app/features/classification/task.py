@@ -1,0 +1,134 @@
+"""Ask the classification head for the labels of texts."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from app.compute.recent import RECENT
+from app.features.classification.result import ClassificationResult, Kind
+from app.models import Engine
+from app.results import Cut
+from bert_core import BertConfig, BertForSequenceClassification, Encoding
+from bert_core.errors import InputError
+from bert_core.reading.running import Progress
+from bert_core.reading.unread import unread
+
+MOST = 500
+"""Texts at once."""
+
+
+def classification(engine: Engine, text: str, text_pair: str = "") -> ClassificationResult:
+    """Score every label for a text, or for a pair of texts.
+
+    Args:
+        engine: the model.
+        text: any text that holds at least one piece.
+        text_pair: the second text; "" for none.
+
+    Raises:
+        InputError: a text has no piece, or the model reads no pairs.
+    """
+    return _classify(engine, [(text, text_pair)])[0]
+
+
+def classify_lines(
+    engine: Engine, lines: str, progress: Progress | None = None
+) -> tuple[ClassificationResult, ...]:
+    """Score every label for many texts.
+
+    Args:
+        engine: the model.
+        lines: one text per line; a tab separates it from a second text.
+        progress: called after each group of texts with the number done and the total.
+
+    Raises:
+        InputError: there are no lines or too many, or one has no piece.
+    """
+    pairs = tuple(
+        (first, second)
+        for first, _, second in (line.partition("\t") for line in lines.split("\n"))
+        if first.strip() or second.strip()
+    )
+    if not 1 <= len(pairs) <= MOST:
+        raise InputError(f"Found {len(pairs):,} texts; expected 1 to {MOST}, one per line.")
+    model = engine.model(BertForSequenceClassification)
+    return RECENT.get(
+        ("labels", engine.provenance.fingerprint, id(model), pairs),
+        make=lambda: _classify(engine, pairs, progress),
+        size=lambda rows: 20 * len(lines) + 64 * sum(len(row.scores) for row in rows),
+    )
+
+
+def kind_of(config: BertConfig) -> Kind:
+    """Return what the outputs are: as `problem_type` says, else by their number.
+
+    >>> kind_of(BertConfig(9, num_labels=1)), kind_of(BertConfig(9, num_labels=3))
+    ('regression', 'single')
+    """
+    problem = config.extra.get("problem_type")
+    if problem == "multi_label_classification":
+        return "multi"
+    return "regression" if problem == "regression" or config.num_labels == 1 else "single"
+
+
+def _classify(
+    engine: Engine, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+) -> tuple[ClassificationResult, ...]:
+    """Read all texts."""
+    wholes = [_encoded(engine, first, second) for first, second in pairs]
+    limit = engine.max_length
+    read = [
+        engine.tokenizer.encode(whole.text, whole.text_pair, max_length=limit)
+        if len(whole) > limit
+        else whole
+        for whole in wholes
+    ]
+    logits = engine.logits(BertForSequenceClassification, read, progress).double()  # (N, C)
+    config = engine.model(BertForSequenceClassification).config
+    scale = engine.calibration(BertForSequenceClassification)
+    kind = kind_of(config)
+    scores = _scores(logits, kind, scale.temperature)
+    labels = tuple(config.label_name(number) for number in range(logits.shape[1]))
+    return tuple(
+        ClassificationResult(
+            kind=kind,
+            labels=labels,
+            logits=tuple(row),
+            scores=tuple(shares),
+            encoding=encoding,
+            cut=Cut.of(whole, encoding, limit=limit),
+            unread=unread(engine.tokenizer, [encoding]),
+            calibration=scale,
+        )
+        for whole, encoding, row, shares in zip(
+            wholes, read, logits.tolist(), scores.tolist(), strict=True
+        )
+    )
+
+
+def _encoded(engine: Engine, first: str, second: str) -> Encoding:
+    """Encode a text or a pair."""
+    whole = engine.tokenizer.encode(first, second if second.strip() else None)
+    sides = ((0, "first"), (1, "second")) if second.strip() else ((0, "first"),)
+    for side, name in sides:
+        if side not in whole.sequence_ids:
+            raise InputError(
+                f"The {name} text has no piece that the model reads. Write a word or pick an "
+                "example."
+            )
+    if len(sides) > 1 and engine.facts.segments < 2:
+        raise InputError(
+            "This model has one token type only: it cannot tell two texts apart. Leave the second "
+            "box empty."
+        )
+    return whole
+
+
+def _scores(logits: Tensor, kind: Kind, temperature: float) -> Tensor:
+    """Turn logits (N, C) into what is shown."""
+    if kind == "regression":
+        return logits
+    if kind == "multi":
+        return torch.sigmoid(logits / temperature)
+    return torch.softmax(logits / temperature, dim=-1)

@@ -1,0 +1,170 @@
+"""The classification page: the model's label, the scores of all labels, many texts."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.classification.result import ClassificationResult
+from app.words.blocks import answer, line
+from app.words.format import count, percent, signed
+from app.words.html import Html, join, tag, visible
+from app.words.notes import calibration_line, cut_note, unread_note
+from app.words.pictures import ROWS, Picture, captioned_bars, figure, numbers, picture
+
+HINTS = ("I could not put it down.", "")
+"""What the empty boxes suggest."""
+
+LINES = "I could not put it down.\nThe battery died after a week.\nIt arrived on Tuesday."
+"""The texts at first in the tab for many."""
+
+SHOWN = 8
+"""Bars at first, if there are so many labels."""
+
+_CLOSE = 0.1  # a lead below this is called small
+
+_KINDS = {
+    "single": "The model chooses one label: the probabilities of all labels add up to 100 %. ",
+    "multi": "The model may choose any number of labels: each has its own probability, and they do "
+    "not add up to 100 %. ",
+}
+
+
+def before(result: ClassificationResult) -> Html:
+    """Say what the model did not or could not read; this comes before the answer."""
+    return join(unread_note(result.unread), cut_note(result.cut))
+
+
+def verdict(result: ClassificationResult) -> Html:
+    """Draw the model's answer in words."""
+    if result.kind == "regression":
+        says = ", ".join(f"{visible(name)} {signed(value, 3)}" for name, value in _rows(result)[:8])
+        return answer(says, "This model gives a number, not a label: a regression.")
+    if result.kind == "multi":
+        labels = ", ".join(visible(label) for label in result.chosen)
+        more = (
+            f"Of {count(len(result.labels), 'label')}: those with a probability of at least 50 %."
+        )
+        return answer(labels or "none of its labels", more, kind="" if labels else "bx-open")
+    (best, share), *others = _rows(result)
+    more = f"{percent(share)} of the probability of its {count(len(result.labels), 'label')}."
+    close = bool(others) and share - others[0][1] < _CLOSE
+    if close:
+        more += f" A small lead: {visible(others[0][0])} has {percent(others[0][1])}."
+    return answer(visible(best), more, kind="bx-open" if close else "")
+
+
+def scores(result: ClassificationResult, shown: int) -> Picture:
+    """Draw the best labels as bars, best on top.
+
+    Args:
+        result: of kind "single" or "multi".
+        shown: the most bars.
+    """
+    rows = _rows(result)[:shown]
+    return picture(
+        "classification",
+        lambda width: captioned_bars(
+            [visible(name) for name, _ in rows],
+            [value for _, value in rows],
+            [percent(value) for _, value in rows],
+            width=width,
+        ),
+        alt=describe(result),
+        table=score_table(result) if len(result.labels) <= ROWS else score_table(result)[:shown],
+    )
+
+
+def score_table(result: ClassificationResult) -> pd.DataFrame:
+    """Return all labels with their scores, best first."""
+    order = list(result.ranking)
+    kind = "value" if result.kind == "regression" else "probability"
+    return pd.DataFrame(
+        {
+            "label": [visible(result.labels[number]) for number in order],
+            kind: [result.scores[number] for number in order],
+            "logit": [result.logits[number] for number in order],
+        }
+    )
+
+
+def describe(result: ClassificationResult) -> str:
+    """Describe the bars in one sentence."""
+    best = ", ".join(f"{name} {percent(value)}" for name, value in _rows(result)[:5])
+    return f"Bar chart of the probabilities of labels, best first: {best}."
+
+
+def trust(result: ClassificationResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    if result.kind == "regression":
+        return line("The number is the model’s own output, on the scale of its training data.")
+    return calibration_line(result.calibration, "texts", _KINDS[result.kind], model=model)
+
+
+def left_out(result: ClassificationResult, shown: int) -> Html:
+    """Say how many labels are not drawn."""
+    rest = len(result.labels) - shown
+    return line(f"{rest:,} further labels are in the table.") if rest > 0 else join()
+
+
+def pieces(result: ClassificationResult) -> Html:
+    """Draw the input as one line of pieces."""
+    return tag("p", tag("bdi", visible(" ".join(result.encoding.tokens))), class_="bx-text")
+
+
+def lines_table(rows: Sequence[ClassificationResult]) -> pd.DataFrame:
+    """Return many texts, each with the model's answer and the scores of its labels."""
+    first = rows[0]
+    table: dict[str, list[object]] = {
+        "text": [visible(row.encoding.text) for row in rows],
+        "second text": [visible(row.encoding.text_pair or "") for row in rows],
+        "answer": [", ".join(map(visible, row.chosen)) for row in rows],
+        **{visible(name): [row.scores[n] for row in rows] for n, name in enumerate(first.labels)},
+        "pieces cut": [row.encoding.truncated for row in rows],
+        "partly unread": [row.unread.anything for row in rows],
+    }
+    unused = ["second text"] if not any(table["second text"]) else []
+    unused += ["answer"] if first.kind == "regression" else []
+    return pd.DataFrame(table).drop(columns=unused)
+
+
+def kept(result: ClassificationResult) -> list[Html]:
+    """Draw the result for a file."""
+    table = score_table(result)[:ROWS]
+    drawn = (
+        numbers(table, "classification")
+        if result.kind == "regression"
+        else figure(scores(result, SHOWN))
+    )
+    return [before(result), pieces(result), verdict(result), drawn, trust(result)]
+
+
+def snippet(result: ClassificationResult, model: str) -> str:
+    """Write the same computation in Python."""
+    read = result.encoding
+    second = f"\n    [{read.text_pair!r}]," if read.text_pair is not None else ""
+    temperature = 'model.config.temperature("BertForSequenceClassification")'
+    shown = {
+        "single": f"torch.softmax(logits / {temperature}, dim=-1)",
+        "multi": f"torch.sigmoid(logits / {temperature})",
+        "regression": "logits",
+    }[result.kind]
+    return f"""import torch
+from bert_core import BertForSequenceClassification, BertTokenizer
+
+name = {model!r}
+tokenizer = BertTokenizer.from_pretrained(name)
+model = BertForSequenceClassification.from_pretrained(name)
+inputs = tokenizer(
+    [{read.text!r}],{second}
+    truncation=True, max_length={result.cut.limit}, return_tensors="pt",
+)
+with torch.inference_mode():
+    logits = model(**inputs)
+scores = {shown}
+print({{model.config.label_name(n): score for n, score in enumerate(scores[0].tolist())}})
+"""
+
+
+def _rows(result: ClassificationResult) -> list[tuple[str, float]]:
+    """Return labels and scores, best first."""
+    return [(result.labels[number], result.scores[number]) for number in result.ranking]

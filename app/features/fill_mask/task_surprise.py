@@ -1,0 +1,51 @@
+"""Hide every piece of a text in turn: how much does the model expect it, and which word is odd?"""
+
+import math
+
+from app.features.fill_mask.result import Expected, FillMaskResult, SurpriseResult
+from app.models import Engine
+from bert_core.errors import InputError
+from bert_core.reading.gaps import PieceScore, odd_word, score_pieces
+
+
+def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:
+    """Score every piece of a text; masks in it stay hidden and get no score.
+
+    With a piece the later pieces of its word are hidden, too. The word that is named odd contains
+    a letter or digit, if any word does.
+
+    Raises:
+        InputError: the text is longer than the model reads, or has nothing but masks.
+    """
+    whole = engine.tokenizer.encode(found.text)
+    engine.check_length(whole)
+    mask = engine.tokenizer.mask_token_id
+    places = [n for n, id_ in enumerate(whole.input_ids) if id_ != mask][1:-1]
+    if not places:
+        raise InputError("The text has nothing but masks. Write some words around them.")
+    scores = score_pieces(
+        engine.score_rows,
+        engine.tokenizer,
+        whole.input_ids,
+        places,
+        words=whole.word_ids,
+        temperature=found.calibration.temperature,
+    )
+    named = [score for score in scores if whole.tokens[score.position].lstrip("#")[:1].isalnum()]
+    return SurpriseResult(
+        pieces=tuple(_expected(engine, each) for each in scores),
+        odd=tuple(_expected(engine, each) for each in odd_word(named or scores, whole.word_ids)),
+        log_likelihood=math.fsum(each.log_probability for each in scores),
+    )
+
+
+def _expected(engine: Engine, score: PieceScore) -> Expected:
+    names = engine.tokenizer.ids_to_tokens
+    return Expected(
+        position=score.position,
+        token=names[score.id],
+        probability=math.exp(score.log_probability),
+        rank=score.rank,
+        best=names[score.best],
+        best_probability=math.exp(score.best_log_probability),
+    )

@@ -1,0 +1,80 @@
+"""Solve all masks of a text together, each gap with a word of one or more pieces."""
+
+import math
+
+from app.features.fill_mask.result import FillMaskResult, Joint, TogetherResult
+from app.features.fill_mask.task import around, masks_of
+from app.models import Engine
+from bert_core.errors import InputError
+from bert_core.reading.gaps import GapFilling, Order, fill_gaps
+
+MOST_PIECES = 4
+WIDTH = 10
+_SEARCHES = 16
+
+
+def fill_together(
+    engine: Engine, found: FillMaskResult, *, most: int = 1, order: Order = "left"
+) -> TogetherResult:
+    """Search for the most probable joint fillings of all masks.
+
+    Args:
+        engine: the model.
+        found: the answer to each mask alone; at least one mask.
+        most: the most pieces in one gap, 1 to `MOST_PIECES`.
+        order: which mask is filled first.
+
+    Raises:
+        InputError: the masks are too far apart, or there are too many for so many pieces.
+    """
+    whole = engine.tokenizer.encode(found.text)
+    gaps = masks_of(engine, whole)
+    if not 1 <= most <= MOST_PIECES or most ** len(gaps) > _SEARCHES:
+        raise InputError(
+            f"{len(gaps)} masks of up to {most} pieces need {most ** len(gaps):,} searches; this "
+            f"page makes at most {_SEARCHES}. Choose fewer pieces or hide fewer words."
+        )
+    ids, places = around(engine, whole, gaps, spare=(most - 1) * len(gaps))
+    fillings = fill_gaps(
+        engine.score_rows,
+        engine.tokenizer,
+        ids,
+        places,
+        most=most,
+        width=WIDTH,
+        order=order,
+        temperature=found.calibration.temperature,
+    )
+    return TogetherResult(
+        fillings=tuple(_joint(engine, each) for each in fillings),
+        alone=tuple(slot.candidates[0].token for slot in found.slots),
+        positions=tuple(gaps),
+        most=most,
+        width=WIDTH,
+        read=len(ids),
+    )
+
+
+def cost(found: FillMaskResult, most: int) -> int:
+    """Return about how many tokens the search reads."""
+    gaps = len(found.slots)
+    steps: int = gaps * most ** (gaps - 1) * most * (most + 1) // 2
+    return WIDTH * found.read * steps
+
+
+def _joint(engine: Engine, found: GapFilling) -> Joint:
+    """Turn ids into words."""
+    pieces = tuple(
+        tuple(engine.tokenizer.ids_to_tokens[id_] for id_ in word) for word in found.words
+    )
+    return Joint(
+        words=tuple(_spell(word) for word in pieces),
+        pieces=pieces,
+        probability=math.exp(found.filling.log_probability),
+        per_piece=math.exp(found.filling.per_piece),
+    )
+
+
+def _spell(pieces: tuple[str, ...]) -> str:
+    """Join the pieces of a word; a single continuing piece keeps its sign."""
+    return pieces[0] + "".join(piece.removeprefix("##") for piece in pieces[1:])

@@ -1,0 +1,115 @@
+"""Inside the input: word, position and segment vectors of every piece, their sum, LayerNorm.
+
+`input` is the task; `neighbours` and `positions` answer what the page asks next.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from app.compute.processor import PROCESSOR
+from app.features.input.result import InputResult, Neighbour, Neighbours
+from app.models import Engine
+from bert_core import BertModel
+from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
+from bert_core.analysis.similarity import cosines, nearest
+from bert_core.errors import InputError
+
+PAD = "[PAD]"
+NEAR = 8
+"""Number of nearest pieces."""
+
+
+def input(engine: Engine, text: str, text_pair: str = "", *, length: int = 0) -> InputResult:  # noqa: A001
+    """Take the input of the first layer apart.
+
+    Args:
+        engine: the model.
+        text: any text.
+        text_pair: a second text, or "".
+        length: pad to this many pieces; an input that is longer stays as it is.
+
+    Raises:
+        InputError: both texts are empty, the input or `length` is longer than the model reads, or
+            the vocabulary has no [PAD].
+    """
+    if not (text + text_pair).strip():
+        raise InputError("The text is empty. Type a few words.")
+    if not 0 <= length <= engine.max_length:
+        raise InputError(f"Found a length of {length}; expected 0 to {engine.max_length}.")
+    encoding = engine.tokenizer.encode(text, text_pair or None)
+    engine.check_length(encoding)
+    padding = max(0, length - len(encoding))
+    ids = encoding.input_ids + [_pad_id(engine)] * padding
+    types = encoding.token_type_ids + [0] * padding
+    found = PROCESSOR.run(lambda: _parts(engine, ids, types), tokens=len(ids))
+    config = engine.model(BertModel).config
+    return InputResult(
+        text=text,
+        text_pair=text_pair,
+        tokens=(*encoding.tokens, *[PAD] * padding),
+        input_ids=tuple(ids),
+        token_type_ids=tuple(types),
+        attention_mask=(*encoding.attention_mask, *[0] * padding),
+        word=_numbers(found.word),
+        position=_numbers(found.position),
+        segment=_numbers(found.segment),
+        sum=_numbers(found.sum),
+        normalised=_numbers(found.normalised),
+        mean=_numbers(found.mean),
+        variance=_numbers(found.variance),
+        scale=_numbers(found.scale),
+        shift=_numbers(found.shift),
+        epsilon=found.epsilon,
+        rows=(config.vocab_size, config.max_position_embeddings, config.type_vocab_size),
+    )
+
+
+def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
+    """Find the entries of the vocabulary that are nearest to one piece.
+
+    Args:
+        engine: the model of the result.
+        result: the input.
+        at: position of the piece.
+    """
+    model, own = engine.model(BertModel), result.input_ids[at]
+    words = model.embeddings.word_embeddings.weight
+    left_out = sorted({own, *engine.never_used(len(words))})
+
+    def find(vector: Tensor, table: Tensor) -> tuple[Neighbour, ...]:
+        ids, values = nearest(vector, table, NEAR, without=left_out)
+        names = engine.tokenizer.ids_to_tokens
+        return tuple(Neighbour(names[id_], id_, c) for id_, c in zip(ids, values, strict=True))
+
+    def both() -> Neighbours:
+        placed = inputs_at(model, at, result.token_type_ids[at])
+        return Neighbours(find(words[own], words), find(placed[own], placed))
+
+    return PROCESSOR.run(both, tokens=len(words))
+
+
+def positions(engine: Engine, at: int) -> NDArray[np.float32]:
+    """Return the cosine of one position vector with every other: (P,)."""
+    table = engine.model(BertModel).embeddings.position_embeddings.weight
+    return PROCESSOR.run(lambda: _numbers(cosines(table[at], table)), tokens=1)
+
+
+def _parts(engine: Engine, ids: list[int], types: list[int]) -> InputParts:
+    model = engine.model(BertModel)
+    place = model.device
+    return input_parts(model, torch.tensor(ids, device=place), torch.tensor(types, device=place))
+
+
+def _pad_id(engine: Engine) -> int:
+    found = engine.tokenizer.vocab.get(PAD)
+    if found is None:
+        raise InputError(
+            f"The vocabulary of {engine.provenance.name} has no {PAD}: set “Pad to” to 0."
+        )
+    return found
+
+
+def _numbers(values: Tensor) -> NDArray[np.float32]:
+    return values.detach().float().cpu().numpy().copy()

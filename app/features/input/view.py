@@ -1,0 +1,438 @@
+"""Pictures, arithmetic and tables of "Inside the input"."""
+
+import math
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from app.features.input.result import InputResult, Neighbour, Neighbours, Vectors
+from app.words.blocks import hint, line
+from app.words.curves import Curve, curves
+from app.words.format import count, shortened
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import NARROW, Picture, bars, data_table, figure, linked, picture, svg
+from app.words.pixels import STEPS, pixels
+
+SHOWN = 12
+"""Most pieces in the picture; with more, their vectors could not be told apart."""
+
+FIRST = 8
+"""Numbers of each vector in the table."""
+
+_PATCH = 32  # height of one vector in the picture
+_PARTS = ("word", "position", "segment", "sum", "LayerNorm")
+_LABELS = ("word", "+ position", "+ segment", "= sum", "LayerNorm")
+_MOST = 0.99  # share of the numbers that are within the scale: a few are ten times larger
+
+
+def pieces(result: InputResult, at: int) -> Html:
+    """Draw all pieces as buttons; a click chooses one."""
+    buttons = (
+        tag("span", visible(token), role="button", tabindex=0 if number == at else -1,
+            aria_pressed=str(number == at).lower(), data_pick="piece", data_value=number,
+            data_at=linked([number]),
+            class_="bx-in-piece" + ("" if result.attention_mask[number] else " bx-in-pad"))
+        for number, token in enumerate(result.tokens)
+    )  # fmt: skip
+    row = tag("div", *buttons, class_="bx-in-pieces", data_rove="pieces", role="group",
+              aria_label="Choose a piece")  # fmt: skip
+    return tag("div", _explained(result), row, class_="bx-in-top")
+
+
+def _explained(result: InputResult) -> Html:
+    words, positions, segments = result.rows
+    return hint(
+        f"Each patch is one vector: {result.width} numbers, one square each. The number below it "
+        f"is its row in a table: {words:,} word vectors, {positions:,} positions, {segments:,} "
+        "segments, all learned in training. Each number is added to those at the same place in "
+        "the other patches. One number in a hundred is beyond the full colour. The mask is 0 for "
+        "padding: no layer looks at such a position, though it has a vector like any other."
+    )
+
+
+def shown(result: InputResult, at: int) -> range:
+    """Return the pieces in the picture: at most `SHOWN`, with the chosen one among them."""
+    first = max(0, min(at - SHOWN // 2, len(result) - SHOWN))
+    return range(first, min(len(result), first + SHOWN))
+
+
+def scales(result: InputResult, *, common: bool = False) -> tuple[float, float]:
+    """Return the numbers of the full colour: of the four rows above LayerNorm, and of LayerNorm.
+
+    Args:
+        result: the input.
+        common: whether all rows have the larger of the two.
+    """
+    parts = [result.word, result.position, result.segment, result.sum]
+    before = float(np.quantile(np.abs(parts), _MOST)) or 1.0
+    after = float(np.quantile(np.abs(result.normalised), _MOST)) or 1.0
+    return (max(before, after),) * 2 if common else (before, after)
+
+
+def sums(result: InputResult, at: int, *, common: bool = False) -> Picture:
+    """Draw the vectors of the pieces: word + position + segment = sum, then LayerNorm.
+
+    Args:
+        result: the input.
+        at: the chosen piece, which is framed.
+        common: one colour scale for all rows.
+    """
+    here = shown(result, at)
+    full = scales(result, common=common)
+    return picture(
+        "input",
+        lambda width: _sums(result, here, at, width, full),
+        alt=describe(result, at),
+        table=lengths_table(result, here),
+    )
+
+
+def _sums(result: InputResult, here: range, at: int, width: int, full: tuple[float, float]) -> Html:
+    """Draw the pieces in one band, or in several where the drawing is narrow."""
+    each = 5 if width == NARROW else SHOWN
+    left = 100
+    column = min(96.0, (width - left) / min(each, len(here)))
+    bands = [here[first : first + each] for first in range(0, len(here), each)]
+    high = 24 + 5 * (_PATCH + 6) + 3 * 18 + 24
+    drawn: list[Html] = []
+    for number, band in enumerate(bands):
+        columns = [
+            _column(result, piece, left + place * column, column, full, chosen=piece == at)
+            for place, piece in enumerate(band)
+        ]
+        labels = (
+            tag("text", label, x=left - 8, y=_row(row) + _PATCH / 2, class_="bx-svg-name")
+            for row, label in enumerate(_LABELS)
+        )
+        mask = tag("text", "mask", x=left - 8, y=high - 14, class_="bx-svg-name")
+        moved = f"translate(0 {number * (high + 14)})"
+        drawn.append(tag("g", *labels, mask, *columns, transform=moved))
+    bottom = len(bands) * (high + 14)
+    return svg(width, bottom + 24, *drawn, _legend(bottom, full, narrow=width == NARROW))
+
+
+def _row(row: int) -> float:
+    """Return the upper edge of a row of the picture; the first three have a line below them."""
+    return 24 + row * (_PATCH + 6) + min(row, 3) * 18
+
+
+def _column(
+    result: InputResult, piece: int, x: float, width: float, full: tuple[float, float],
+    *, chosen: bool,
+) -> Html:  # fmt: skip
+    """Draw the five vectors of one piece, with the rows of the tables that they come from."""
+    room = width - 6
+    middle = f"{x + room / 2:.1f}"
+    vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
+    drawn: list[Html] = [
+        tag("text", visible(shortened(result.tokens[piece], max(3, int(room / 8.5)))),
+            x=middle, y=11, text_anchor="middle", class_="bx-in-name")
+    ]  # fmt: skip
+    for row, vector in enumerate(vectors):
+        grid = patch(vector[piece]) / full[row == len(vectors) - 1]
+        y = _row(row)
+        drawn += [
+            tag(
+                "rect", x=f"{x:.1f}", y=y, width=f"{room:.1f}", height=_PATCH, class_="bx-svg-frame"
+            ),
+            pixels(grid, x=round(x, 1), y=y, width=room, height=_PATCH),
+        ]
+    numbers = (result.input_ids[piece], piece, result.token_type_ids[piece])
+    drawn += [
+        tag("text", str(number), x=middle, y=_row(row) + _PATCH + 10, text_anchor="middle",
+            class_="bx-in-small")
+        for row, number in enumerate(numbers)
+    ]  # fmt: skip
+    bottom = _row(4) + _PATCH + 17
+    drawn.append(
+        tag("text", str(result.attention_mask[piece]), x=middle, y=bottom, text_anchor="middle",
+            class_="bx-in-name")
+    )  # fmt: skip
+    if chosen:
+        drawn.append(
+            tag("rect", x=f"{x - 2:.1f}", y=0, width=f"{room + 4:.1f}", height=bottom + 12,
+                class_="bx-in-chosen")
+        )  # fmt: skip
+    kind = "bx-in-column" + ("" if result.attention_mask[piece] else " bx-in-pad")
+    return tag("g", *drawn, class_=kind, data_pick="piece", data_value=piece,
+               data_at=linked([piece]))  # fmt: skip
+
+
+def patch(vector: Vectors) -> NDArray[np.float32]:
+    """Arrange a vector (D,) as a grid, row by row; what remains of the last row is 0.
+
+    >>> patch(np.arange(6, dtype=np.float32)).tolist()
+    [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    """
+    size = len(vector)
+    least = math.isqrt(size - 1) + 1
+    exact = (columns for columns in range(least, 2 * least) if size % columns == 0)
+    columns = next(exact, least)
+    rows = -(-size // columns)
+    grid = np.zeros(rows * columns, np.float32)
+    grid[:size] = vector
+    return grid.reshape(rows, columns)
+
+
+def _legend(y: float, full: tuple[float, float], *, narrow: bool) -> Html:
+    """Draw the colours from the most negative to the most positive number."""
+    ramp = np.linspace(-1, 1, 2 * STEPS + 1, dtype=np.float32)[None]
+    before, after = full
+    limits = f"±{before:.2g}" + ("" if before == after else f", LayerNorm ±{after:.2g}")
+    return tag(
+        "g",
+        tag("text", "−", x=4, y=y + 11, class_="bx-in-small"),
+        pixels(ramp, x=16, y=y + 3, width=70 if narrow else 120, height=16),
+        tag("text", f"+   full colour: {limits}", x=92 if narrow else 142, y=y + 11,
+            class_="bx-in-small"),
+    )  # fmt: skip
+
+
+def describe(result: InputResult, at: int) -> str:
+    """Describe the picture in one sentence."""
+    here = shown(result, at)
+    listed = ", ".join(result.tokens[piece] for piece in here)
+    return (
+        f"For {count(len(here), 'piece')} ({listed}), {result.width} numbers each: word vector, "
+        "position vector, segment vector, their sum, and the sum after LayerNorm. Chosen: "
+        f"{result.tokens[at]} at position {at}."
+    )
+
+
+def part_shown(result: InputResult, at: int) -> Html:
+    """Say which pieces are in the picture; empty if all are."""
+    here = shown(result, at)
+    if len(here) == len(result):
+        return join()
+    return line(f"Pieces {here[0]} to {here[-1]}; the text has 0 to {len(result) - 1:,}.")
+
+
+def arithmetic(result: InputResult, at: int, value: int) -> Html:
+    """Write out one number of the chosen piece: the sum, then LayerNorm.
+
+    Args:
+        result: the input.
+        at: the piece.
+        value: which of the D numbers.
+    """
+    mean, variance = float(result.mean[at]), float(result.variance[at])
+    total, after = float(result.sum[at, value]), float(result.normalised[at, value])
+    added = _equation(
+        [(result.word, "word"), (result.position, "position"), (result.segment, "segment")],
+        result, at, value,
+    )  # fmt: skip
+    normed: list[Html | str] = [
+        "(", _term(total, "sum"), "−", _term(mean, "mean"), ") ÷ √(",
+        _term(variance, "variance"), f"+ {result.epsilon:.0e}) ×",
+        _term(float(result.scale[value]), "gamma"), "+", _term(float(result.shift[value]), "beta"),
+        "=", _term(after, "LayerNorm"),
+    ]  # fmt: skip
+    return tag(
+        "div",
+        tag("h2", tag("bdi", visible(result.tokens[at])), f", number {value} of its vectors"),
+        tag("p", *added, class_="bx-in-sum"),
+        tag("p", *normed, class_="bx-in-sum"),
+        class_="bx-in-arithmetic",
+    )
+
+
+def _equation(
+    parts: list[tuple[Vectors, str]], result: InputResult, at: int, value: int
+) -> list[Html | str]:
+    terms: list[Html | str] = []
+    for place, (vectors, name) in enumerate(parts):
+        terms += ["+"] * (place > 0) + [_term(float(vectors[at, value]), name)]
+    return [*terms, "=", _term(float(result.sum[at, value]), "sum")]
+
+
+def _term(value: float, name: str) -> Html:
+    """Draw a number with its name below it; one below 0 is in brackets."""
+    shown = number(value) if value >= 0 else f"({number(value)})"
+    return tag("span", tag("b", shown), tag("small", name), class_="bx-in-term")
+
+
+def number(value: float) -> str:
+    """Print a number with four digits after the point.
+
+    >>> number(-0.25)
+    '−0.2500'
+    """
+    return f"{value:.4f}".replace("-", "−")
+
+
+def first_values(result: InputResult, at: int) -> pd.DataFrame:
+    """List the first numbers of the piece's vectors, with each step of LayerNorm."""
+    some = slice(0, FIRST)
+    centred = result.sum[at] - result.mean[at]
+    standard = centred / np.sqrt(result.variance[at] + result.epsilon)
+    return pd.DataFrame(
+        {
+            "number": range(min(FIRST, result.width)),
+            "word": result.word[at][some].astype(float),
+            "+ position": result.position[at][some].astype(float),
+            "+ segment": result.segment[at][some].astype(float),
+            "= sum": result.sum[at][some].astype(float),
+            "− mean": centred[some].astype(float),
+            "÷ deviation": standard[some].astype(float),
+            "× gamma": result.scale[some].astype(float),
+            "+ beta": result.shift[some].astype(float),
+            "= LayerNorm": result.normalised[at][some].astype(float),
+        }
+    )
+
+
+def values_table(result: InputResult, at: int) -> Html:
+    """Draw the first numbers of the piece's vectors."""
+    table = tag("div", data_table(first_values(result, at), "input-values"), class_="bx-in-scroll")
+    return join(table, line(f"The first {FIRST} of {result.width} numbers, from left to right."))
+
+
+def all_values(result: InputResult) -> pd.DataFrame:
+    """List every number of every vector, one row per vector."""
+    vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
+    rows = [
+        (piece, token, part, *map(float, vector[piece]))
+        for piece, token in enumerate(result.tokens)
+        for part, vector in zip(_PARTS, vectors, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["position", "piece", "part", *map(str, range(result.width))])
+
+
+def near_word(result: InputResult, at: int, found: Neighbours) -> Picture:
+    """Draw the entries with the most similar word vectors."""
+    return _near("input-near-word", result, at, found.word, "by word vector")
+
+
+def near_normalised(result: InputResult, at: int, found: Neighbours) -> Picture:
+    """Draw the entries that would become the most similar vectors in the same place."""
+    return _near("input-near-layernorm", result, at, found.normalised, "after LayerNorm")
+
+
+def _near(
+    name: str, result: InputResult, at: int, found: tuple[Neighbour, ...], how: str
+) -> Picture:
+    names = [each.token for each in found]
+    values = [each.cosine for each in found]
+    best = ", ".join(f"{each.token} {each.cosine:.2f}" for each in found)
+    table = pd.DataFrame(
+        [(each.token, each.id, each.cosine) for each in found], columns=["piece", "id", "cosine"]
+    )
+    draw = bars(names, values, [f"{value:.2f}" for value in values], width=NARROW, top=1)
+    alt = f"Nearest pieces to {result.tokens[at]} {how}, by cosine: {best}."
+    return Picture(name, draw, draw, alt, table)
+
+
+def near_note(result: InputResult) -> Html:
+    """Say what is compared."""
+    return tag(
+        "div",
+        hint(
+            "Left: the word vector against all word vectors. Right: each entry is put in this "
+            "position and segment and compared after LayerNorm. Position and segment are then the "
+            "same for all entries, so all are more alike."
+        ),
+        tag("span", f"Cosine with {result.rows[0]:,} entries: word vectors left, after LayerNorm "
+            "right."),
+        class_="bx-line",
+    )  # fmt: skip
+
+
+def position_curve(at: int, found: NDArray[np.float32]) -> Picture:
+    """Draw the cosine of one position vector with those of all positions."""
+    values = [float(value) for value in found]
+    low = min(0.0, np.floor(10 * min(values)) / 10)
+    table = pd.DataFrame({"position": range(len(values)), "cosine": values})
+    beside = ", ".join(
+        f"{place}: {values[place]:.2f}" for place in (at - 1, at + 1) if 0 <= place < len(values)
+    )
+    return picture(
+        "input-positions",
+        lambda width: curves(
+            [Curve("", values)], width=width, height=230, ends=(low, 1.0), axis="position",
+            marked=at,
+        ),
+        alt=f"Cosine of the vector of position {at} with that of every position. Beside it: "
+        f"{beside}.",
+        table=table,
+    )  # fmt: skip
+
+
+def position_note(at: int) -> Html:
+    """Say what the curve shows."""
+    return line(
+        f"How alike is position {at} to the others? A peak at the line means that positions "
+        "near each other have similar vectors."
+    )
+
+
+def lengths(result: InputResult, at: int) -> Picture:
+    """Draw the lengths of the five vectors of the chosen piece."""
+    table = lengths_table(result, shown(result, at))
+    row = lengths_table(result, range(at, at + 1)).iloc[0]
+    values = [float(row[part]) for part in _PARTS]
+    return picture(
+        "input-lengths",
+        lambda width: bars(
+            list(_PARTS), values, [f"{value:.2f}" for value in values], width=width,
+            top=max(values),
+        ),
+        alt=f"Lengths of the vectors of {result.tokens[at]}: "
+        + ", ".join(f"{p} {v:.2f}" for p, v in zip(_PARTS, values, strict=True)) + ".",
+        table=table,
+    )  # fmt: skip
+
+
+def lengths_note() -> Html:
+    """Say what a length is."""
+    said = (
+        "The length of a vector is the root of the sum of its squares. The longer a vector, the "
+        "more it decides the sum. Lengths do not add up, because the vectors point in different "
+        "directions."
+    )
+    return tag("div", hint(said), tag("span", "Lengths of the vectors"), class_="bx-line")
+
+
+def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
+    """List pieces with their rows in the tables, mask, and the lengths of their vectors."""
+    vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
+    norms = [np.linalg.norm(vector, axis=1) for vector in vectors]
+    rows = [
+        (result.tokens[p], result.input_ids[p], p, result.token_type_ids[p],
+         result.attention_mask[p], *(float(norm[p]) for norm in norms), linked([p]))
+        for p in here
+    ]  # fmt: skip
+    columns = ["piece", "id", "at position", "segment id", "mask", *_PARTS, "at"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def kept(result: InputResult, at: int, value: int) -> list[Html]:
+    """Draw the result for a file."""
+    return [
+        figure(sums(result, at)),
+        part_shown(result, at),
+        arithmetic(result, at, value),
+        values_table(result, at),
+        figure(lengths(result, at)),
+    ]
+
+
+def snippet(result: InputResult, model: str, at: int) -> str:
+    """Write the same computation in Python."""
+    second = f", {result.text_pair!r}" if result.text_pair else ""
+    return f"""import torch
+from bert_core import BertModel, BertTokenizer
+from bert_core.analysis.input_parts import input_parts
+
+tokenizer = BertTokenizer.from_pretrained({model!r})
+model = BertModel.from_pretrained({model!r})
+encoding = tokenizer.encode({result.text!r}{second})
+with torch.inference_mode():
+    parts = input_parts(
+        model, torch.tensor(encoding.input_ids), torch.tensor(encoding.token_type_ids)
+    )
+at = {min(at, result.real - 1)}
+print(encoding.tokens[at])
+for name in ("word", "position", "segment", "sum", "normalised"):
+    print(name, getattr(parts, name)[at, :4])  # each (T, D)
+"""

@@ -1,0 +1,67 @@
+"""Ask the multiple-choice head which of several texts goes with a context."""
+
+from collections.abc import Sequence
+
+import torch
+
+from app.features.multiple_choice.result import Choice, MultipleChoiceResult
+from app.models import Engine
+from app.results import Cut
+from bert_core import BertForMultipleChoice
+from bert_core.errors import InputError
+from bert_core.reading.unread import unread
+
+LEAST, MOST = 2, 8
+"""Choices."""
+
+
+def multiple_choice(engine: Engine, context: str, choices: Sequence[str]) -> MultipleChoiceResult:
+    """Score every choice as the second text of a pair, the context being the first.
+
+    Each choice is read alone, so the order of the choices does not matter (Devlin et al. 2019,
+    section 4.4).
+
+    Args:
+        engine: the model.
+        context: a question or the beginning of a story; it must hold at least one piece.
+        choices: 2 to 8 answers or endings, each with at least one piece.
+
+    Raises:
+        InputError: the number of choices is wrong, or a text has no piece.
+    """
+    if not LEAST <= len(choices) <= MOST:
+        raise InputError(f"Found {len(choices)} choices; expected {LEAST} to {MOST}, one per line.")
+    wholes = [engine.tokenizer.encode(context, choice) for choice in choices]
+    if 0 not in wholes[0].sequence_ids:
+        raise InputError("The context has no piece that the model reads. Write a word.")
+    for number, whole in enumerate(wholes, start=1):
+        if 1 not in whole.sequence_ids:
+            raise InputError(f"Choice {number} has no piece that the model reads. Write a word.")
+    limit = engine.max_length
+    read = [
+        engine.tokenizer.encode(context, choice, max_length=limit) if len(whole) > limit else whole
+        for whole, choice in zip(wholes, choices, strict=True)
+    ]
+    logits = engine.logits(BertForMultipleChoice, read)[:, 0].double()  # (N,)
+    scale = engine.calibration(BertForMultipleChoice)
+    shares = torch.softmax(logits / scale.temperature, dim=0).tolist()
+    return MultipleChoiceResult(
+        context=context,
+        choices=tuple(
+            Choice(text, logit, share, encoding, Cut.of(whole, encoding, limit=limit))
+            for text, logit, share, encoding, whole in zip(
+                choices, logits.tolist(), shares, read, wholes, strict=True
+            )
+        ),
+        unread=unread(engine.tokenizer, read),
+        calibration=scale,
+    )
+
+
+def split_choices(lines: str) -> tuple[str, ...]:
+    """Return the filled lines of a text.
+
+    >>> split_choices("tea\\n\\n coffee ")
+    ('tea', 'coffee')
+    """
+    return tuple(line.strip() for line in lines.split("\n") if line.strip())

@@ -1,0 +1,120 @@
+"""One word in many sentences: its vectors at every layer, compared."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One line of the text.
+
+    Attributes:
+        number: counted from 1.
+        text: as typed, without spaces at its ends.
+        group: counted from 0; a blank line begins a new one.
+    """
+
+    number: int
+    text: str
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """The word at one place.
+
+    Attributes:
+        label: the sentence's number, with a letter if the word is in it more than once.
+        sentence: number of the sentence.
+        group: of the sentence.
+        start: its first character in the sentence.
+        end: the character after its last one.
+        pieces: its positions among the tokens of the sentence.
+    """
+
+    label: str
+    sentence: int
+    group: int
+    start: int
+    end: int
+    pieces: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWord:
+    """Another word of the sentences.
+
+    Attributes:
+        text: as typed.
+        sentence: number of its sentence.
+        cosine: with the occurrence it is a neighbour of.
+    """
+
+    text: str
+    sentence: int
+    cosine: float
+
+
+@dataclass(frozen=True)
+class SensesResult:
+    """What a model makes of one word in many sentences: N occurrences, L layers.
+
+    Attributes:
+        word: the word that was looked for.
+        sentences: every line of the text.
+        occurrences: N places of the word, in order.
+        layer: the layer shown; 0 is the input of the first layer.
+        similarity: (L + 1, N, N), cosines between the occurrences at every layer.
+        space: (N, 3), the occurrences on their three principal axes.
+        shares: of the variance, along each of the three axes.
+        others: for each occurrence, the nearest other words at this layer, nearest first.
+    """
+
+    word: str
+    sentences: tuple[Sentence, ...]
+    occurrences: tuple[Occurrence, ...]
+    layer: int
+    similarity: Floats
+    space: Floats
+    shares: tuple[float, ...]
+    others: tuple[tuple[OtherWord, ...], ...]
+
+    @property
+    def coordinates(self) -> Floats:
+        """(N, 2), the occurrences in the plane of their two principal axes."""
+        return self.space[:, :2]
+
+    @cached_property
+    def groups(self) -> tuple[int, ...]:
+        """The groups in which the word occurs, in order."""
+        return tuple(sorted({each.group for each in self.occurrences}))
+
+    @cached_property
+    def nearest(self) -> tuple[int, ...]:
+        """For each occurrence, the index of the most similar other one at this layer."""
+        found = self.similarity[self.layer].copy()
+        np.fill_diagonal(found, -np.inf)
+        return tuple(int(index) for index in found.argmax(axis=1))
+
+    @cached_property
+    def at_home(self) -> int:
+        """The number of occurrences whose nearest neighbour is in their own group."""
+        return sum(
+            each.group == self.occurrences[near].group
+            for each, near in zip(self.occurrences, self.nearest, strict=True)
+        )
+
+    def means(self, *, within: bool) -> tuple[float, ...]:
+        """Return the mean cosine of pairs at every layer; () if there are no such pairs.
+
+        Args:
+            within: pairs in the same group if true, else pairs in two groups.
+        """
+        group = np.array([each.group for each in self.occurrences])
+        pairs = np.triu((group[:, None] == group) == within, k=1)
+        return tuple(float(layer[pairs].mean()) for layer in self.similarity) if pairs.any() else ()

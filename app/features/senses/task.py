@@ -1,0 +1,207 @@
+"""Senses: the vectors of one word in many sentences, at every layer."""
+
+from collections import Counter, defaultdict
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from app.compute.processor import PROCESSOR
+from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
+from app.models import Engine
+from bert_core import BertModel, Encoding
+from bert_core.analysis.similarity import Projection, cosines, principal_axes
+from bert_core.errors import InputError
+from bert_core.reading.occurrences import occurrences
+from bert_core.reading.running import by_length
+
+MOST_SENTENCES = 60
+MOST_PLACES = 80
+NEAR = 3
+"""Other words that are named for each occurrence."""
+
+Places = list[tuple[int, range]]
+"""Index of a sentence, and positions in it."""
+
+
+def senses(engine: Engine, text: str, word: str, *, layer: int | None = None) -> SensesResult:
+    """Compare a word's vectors in many sentences; pieces of one word are averaged.
+
+    Args:
+        engine: the model.
+        text: one sentence per line; a blank line begins a new group.
+        word: the word to look for, or several words in a row.
+        layer: the layer to show, 0 to L; None for the last one.
+
+    Raises:
+        InputError: there is no word, it is in fewer than two places, or something is too long.
+    """
+    layer = engine.provenance.layers if layer is None else layer
+    if not 0 <= layer <= engine.provenance.layers:
+        raise InputError(f"Found layer {layer}; expected 0 to {engine.provenance.layers}.")
+    sentences = split(text)
+    encodings = [_encoded(engine, sentence) for sentence in sentences]
+    places = _places(encodings, _ids(engine, word), word)
+    others = _other_words(encodings, places)
+    own, beside = _vectors(engine, encodings, places, others, layer)
+
+    def compare() -> tuple[Tensor, Projection, Tensor]:
+        near = cosines(own[layer], beside) if others else torch.zeros(len(places), 0)
+        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer], 3), near
+
+    similarity, space, near = PROCESSOR.run(compare, tokens=1)
+    named = [(encodings[index], index, place) for index, place in others]
+    return SensesResult(
+        word=word.strip(),
+        sentences=sentences,
+        occurrences=_occurrences(sentences, encodings, places),
+        layer=layer,
+        similarity=similarity.double().numpy(),
+        space=space.coordinates.numpy(),
+        shares=tuple(space.shares.tolist()),
+        others=tuple(_nearest(row, named) for row in near),
+    )
+
+
+def split(text: str) -> tuple[Sentence, ...]:
+    """Split a text into sentences, one per line, and groups, separated by blank lines.
+
+    >>> [(each.number, each.group) for each in split("a\\n\\n\\nb\\nc")]
+    [(1, 0), (2, 1), (3, 1)]
+    """
+    found: list[Sentence] = []
+    group, blank = -1, True
+    for line in text.splitlines():
+        if not line.strip():
+            blank = True
+            continue
+        group += blank
+        blank = False
+        found.append(Sentence(len(found) + 1, line.strip(), group))
+    if len(found) < 2:
+        raise InputError(
+            f"The text has {len(found)} line{'' if len(found) == 1 else 's'}; at least two are "
+            "compared. Write one sentence per line."
+        )
+    if len(found) > MOST_SENTENCES:
+        raise InputError(
+            f"The text has {len(found)} sentences; this page compares at most {MOST_SENTENCES}. "
+            "Remove some lines."
+        )
+    return tuple(found)
+
+
+def _encoded(engine: Engine, sentence: Sentence) -> Encoding:
+    encoding = engine.tokenizer.encode(sentence.text)
+    if len(encoding) > engine.max_length:
+        raise InputError(
+            f"Sentence {sentence.number} has {len(encoding):,} tokens; {engine.provenance.name} "
+            f"reads at most {engine.max_length:,}. Shorten it, or put each sentence on its own "
+            "line."
+        )
+    return encoding
+
+
+def _ids(engine: Engine, word: str) -> list[int]:
+    encoding = engine.tokenizer.encode(word)
+    pieces = encoding.tokens[1:-1]
+    if not pieces:
+        raise InputError(
+            "There is no word to look for. Type one that is in at least two sentences."
+        )
+    if engine.tokenizer.unk_token in pieces:
+        raise InputError(
+            f"“{word.strip()[:60]}” contains something that this vocabulary cannot spell. Try "
+            "another word."
+        )
+    return encoding.input_ids[1:-1]
+
+
+def _places(encodings: list[Encoding], ids: list[int], word: str) -> Places:
+    found = [
+        (index, place)
+        for index, encoding in enumerate(encodings)
+        for place in occurrences(encoding, ids)
+    ]
+    if not 2 <= len(found) <= MOST_PLACES:
+        much = "fewer than two places" if len(found) < 2 else f"more than {MOST_PLACES} places"
+        raise InputError(
+            f"“{word.strip()[:60]}” is in {much} of these {len(encodings)} sentences "
+            f"({len(found)}). Other forms of a word count as different words. Change the word or "
+            "the sentences."
+        )
+    return found
+
+
+def _other_words(encodings: list[Encoding], places: Places) -> Places:
+    """Return all words of the sentences that have a letter, but not the word itself."""
+    taken = {(index, position) for index, place in places for position in place}
+    found: Places = []
+    for index, encoding in enumerate(encodings):
+        for number, group in groupby(range(len(encoding)), key=encoding.word_ids.__getitem__):
+            positions = list(group)
+            start, end = encoding.offsets[positions[0]][0], encoding.offsets[positions[-1]][1]
+            letters = any(map(str.isalpha, encoding.text[start:end]))
+            if number is not None and letters and (index, positions[0]) not in taken:
+                found.append((index, range(positions[0], positions[-1] + 1)))
+    return found
+
+
+def _vectors(
+    engine: Engine, encodings: list[Encoding], places: Places, others: Places, layer: int
+) -> tuple[list[Tensor], Tensor]:
+    """Return the word's vectors, L + 1 times (N, D), and those of other words, (M, D)."""
+    device = engine.model(BertModel).device
+    own: dict[int, Tensor] = {}
+    beside: dict[int, Tensor] = {}
+    for batch in by_length(list(map(len, encodings)), device):
+        outputs = engine.run(BertModel, [encodings[index] for index in batch], hidden_states=True)
+        assert outputs.hidden_states is not None
+        states = torch.stack(outputs.hidden_states)  # (L + 1, B, T, D)
+        for row, index in enumerate(batch):
+            for number, (sentence, place) in enumerate(places):
+                if sentence == index:
+                    own[number] = states[:, row, place.start : place.stop].mean(dim=1)
+            for number, (sentence, place) in enumerate(others):
+                if sentence == index:
+                    beside[number] = states[layer, row, place.start : place.stop].mean(dim=0)
+    mine = torch.stack([own[number] for number in range(len(own))], dim=1)  # (L + 1, N, D)
+    width = mine.shape[-1]
+    rows = [beside[number] for number in range(len(beside))]
+    return list(mine), torch.stack(rows) if rows else torch.zeros(0, width)
+
+
+def _occurrences(
+    sentences: tuple[Sentence, ...], encodings: list[Encoding], places: Places
+) -> tuple[Occurrence, ...]:
+    times = Counter(index for index, _ in places)
+    seen: defaultdict[int, int] = defaultdict(int)
+    found = []
+    for index, place in places:
+        letter = chr(ord("a") + seen[index] % 26) if times[index] > 1 else ""
+        seen[index] += 1
+        offsets = encodings[index].offsets
+        found.append(
+            Occurrence(
+                label=f"{sentences[index].number}{letter}",
+                sentence=sentences[index].number,
+                group=sentences[index].group,
+                start=offsets[place.start][0],
+                end=offsets[place.stop - 1][1],
+                pieces=tuple(place),
+            )
+        )
+    return tuple(found)
+
+
+def _nearest(row: Tensor, named: list[tuple[Encoding, int, range]]) -> tuple[OtherWord, ...]:
+    """Name the nearest other words of one occurrence, each spelling once."""
+    found: dict[str, OtherWord] = {}
+    for number in row.argsort(descending=True).tolist():
+        encoding, index, place = named[number]
+        start, end = encoding.offsets[place.start][0], encoding.offsets[place.stop - 1][1]
+        text = encoding.text[start:end]
+        found.setdefault(text.lower(), OtherWord(text, index + 1, float(row[number])))
+        if len(found) == NEAR:
+            break
+    return tuple(found.values())

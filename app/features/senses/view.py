@@ -1,0 +1,390 @@
+"""Pictures, sentences and tables of one word in many sentences."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
+from app.words.blocks import hint, line
+from app.words.curves import Curve, curves
+from app.words.format import count, percent, shortened
+from app.words.html import Html, join, tag, visible
+from app.words.matrix import Matrix
+from app.words.pictures import NARROW, Picture, data_table, figure, linked, picture, svg
+from app.words.pixels import STEPS, pixels
+
+_WIDE, _HIGH = 440, 330
+_R = 12  # half the size of a mark in the plane
+_ROUNDS = 40  # of moving marks apart
+_KINDS = 4
+_SYMBOLS = ("circle", "square", "diamond", "cross")
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe and Ito, as in the style sheet
+"""Groups that differ in shape and colour; a fifth looks like the first again."""
+
+
+def headline(result: SensesResult) -> Html:
+    """State how well the model keeps the groups apart at this layer."""
+    total = len(result.occurrences)
+    within, between = result.means(within=True), result.means(within=False)
+    explained = hint(
+        "Each mark is one sentence's vector of the word. The plane shows the two directions in "
+        "which these vectors differ most. Cosine compares all their numbers: 1 is the same "
+        "direction. The model knows nothing of the groups; they are yours, separated by blank "
+        "lines."
+    )
+    if len(result.groups) < 2:
+        mean = f"mean cosine {within[result.layer]:.2f}" if within else ""
+        said = join(f"{count(total, 'place')}, one group: {mean}. A blank line begins a new one.")
+    else:
+        inside = f"{within[result.layer]:.2f}" if within else "–"
+        said = join(
+            tag("strong", f"{result.at_home} of {total}"),
+            " nearest to their own group; mean cosine ",
+            tag("strong", inside), " within, ",
+            tag("strong", f"{between[result.layer]:.2f}"), " between groups.",
+        )  # fmt: skip
+    return tag("div", explained, tag("p", said), class_="bx-se-headline")
+
+
+def plane(result: SensesResult) -> Picture:
+    """Draw the occurrences in the plane of their two principal axes."""
+    return Picture(
+        name="senses",
+        wide=_plane(result, _WIDE, _HIGH),
+        narrow=_plane(result, NARROW, 300),
+        alt=describe(result),
+        table=plane_table(result),
+    )
+
+
+def _plane(result: SensesResult, width: int, height: int) -> Html:
+    """Draw both axes on one scale, so that distances can be compared."""
+    left, bottom, edge = 34, height - 30, _R + 4
+    x, y = result.coordinates.T
+    spans = [max(1e-9, float(np.ptp(each))) for each in (x, y)]
+    rooms = (width - left - 2 * edge, bottom - 2 * edge)
+    scale = min(room / span for room, span in zip(rooms, spans, strict=True))
+    middle = (left + edge + rooms[0] / 2, edge + rooms[1] / 2)
+    centre = [(float(each.max()) + float(each.min())) / 2 for each in (x, y)]
+    first, second = (percent(share, 0, counted=True) for share in result.shares[:2])
+    places = np.stack(
+        [middle[0] + scale * (x - centre[0]), middle[1] - scale * (y - centre[1])], axis=1
+    )
+    marks = (
+        mark(each, at, place)
+        for each, at, place in zip(
+            result.occurrences, apart(places, width=(left, width), height=bottom), places,
+            strict=True,
+        )
+    )  # fmt: skip
+    return svg(
+        width, height,
+        tag("rect", x=left, y=1, width=width - left - 1, height=bottom - 1, class_="bx-svg-frame"),
+        tag("text", f"axis 1: {first} of variance", x=(width + left) / 2, y=height - 12,
+            text_anchor="middle", class_="bx-svg-small"),
+        tag("text", f"axis 2: {second} of variance", text_anchor="middle",
+            class_="bx-svg-small", transform=f"translate(14 {bottom / 2:g}) rotate(-90)"),
+        *marks,
+    )  # fmt: skip
+
+
+def apart(places: Floats, *, width: tuple[float, float], height: float) -> Floats:
+    """Move marks that would cover each other, as little as needed, inside the frame.
+
+    Args:
+        places: (N, 2), where the marks belong.
+        width: left and right edge of the frame.
+        height: its lower edge; the upper one is 0.
+    """
+    moved = places.copy()
+    least = 2 * _R + 3
+    for _ in range(_ROUNDS):
+        between = moved[:, None] - moved[None]  # (N, N, 2)
+        distance = np.linalg.norm(between, axis=2)
+        for one, other in np.argwhere(np.triu(distance < least, k=1)):
+            way = moved[one] - moved[other]
+            far = min(float(np.linalg.norm(way)), least)
+            push = (way / far if far else np.array([0.0, 1.0])) * (least - far) / 2
+            moved[one] += push
+            moved[other] -= push
+        edge = _R + 3
+        moved = moved.clip([width[0] + edge, edge], [width[1] - edge, height - edge])
+    return moved
+
+
+def mark(occurrence: Occurrence, at: Floats, place: Floats) -> Html:
+    """Draw one occurrence; groups differ in shape and in colour.
+
+    Args:
+        occurrence: what is drawn.
+        at: (2,), the middle of the mark.
+        place: (2,), where it belongs; if that is elsewhere, a line leads there.
+    """
+    kind = occurrence.group % _KINDS
+    r = _R
+    shape = [
+        tag("circle", r=r),
+        tag("rect", x=-r + 1, y=-r + 1, width=2 * r - 2, height=2 * r - 2),
+        tag("path", d=f"M0 {-r - 3}L{r + 3} 0L0 {r + 3}L{-r - 3} 0Z"),
+        tag("path", d=f"M{-r} {r - 2}L0 {-r - 4}L{r} {r - 2}Z"),
+    ][kind]
+    x, y = place - at
+    leads = (
+        [tag("line", x1=0, y1=0, x2=f"{x:.1f}", y2=f"{y:.1f}"),
+         tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3)]
+        if math.hypot(x, y) > 2 else []
+    )  # fmt: skip
+    return tag(
+        "g", tag("g", *leads, class_="bx-se-lead"), shape,
+        tag("text", occurrence.label, text_anchor="middle", class_="bx-se-label"),
+        transform=f"translate({at[0]:.1f} {at[1]:.1f})", class_=f"bx-se-mark bx-se-{kind}",
+        data_at=_key(occurrence),
+    )  # fmt: skip
+
+
+def _key(occurrence: Occurrence) -> str:
+    return linked(occurrence.pieces, text=occurrence.sentence)
+
+
+def describe(result: SensesResult) -> str:
+    """Describe the plane in one sentence."""
+    places = ", ".join(
+        f"{each.label} ({x:.1f}, {y:.1f})"
+        for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
+    )
+    share = percent(sum(result.shares[:2]), 0, counted=True)
+    return (
+        f"“{result.word}” in {count(len(result.sentences), 'sentence')} at layer {result.layer}, "
+        f"in a plane that shows {share} of the variance; by sentence number: {places}."
+    )
+
+
+def plane_table(result: SensesResult) -> pd.DataFrame:
+    """List the occurrences with their coordinates."""
+    texts = {sentence.number: sentence.text for sentence in result.sentences}
+    rows = [
+        (each.label, each.group + 1, float(x), float(y), texts[each.sentence], _key(each))
+        for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
+    ]
+    return pd.DataFrame(
+        rows, columns=["number", "group", "axis 1", "axis 2", "sentence", "at"]
+    )  # fmt: skip
+
+
+def space(result: SensesResult) -> go.Figure:
+    """Draw the occurrences on three axes, to be turned with the pointer; equal scales."""
+    fig = go.Figure()
+    for group in result.groups:
+        own = [n for n, each in enumerate(result.occurrences) if each.group == group]
+        x, y, z = result.space[own].T
+        fig.add_scatter3d(
+            x=x, y=y, z=z, mode="markers+text", name=f"group {group + 1}",
+            text=[result.occurrences[n].label for n in own], textposition="top center",
+            hoverinfo="text",
+            marker={"symbol": _SYMBOLS[group % _KINDS], "color": _COLOURS[group % _KINDS],
+                    "size": 7},
+        )  # fmt: skip
+    shares = (percent(share, 0, counted=True) for share in result.shares)
+    axes = {
+        f"{axis}axis": {"title": {"text": f"axis {n}: {share}"}, "showticklabels": False}
+        for n, (axis, share) in enumerate(zip("xyz", shares, strict=True), 1)
+    }
+    fig.update_layout(
+        scene={"aspectmode": "data", **axes}, height=460, margin={"l": 0, "r": 0, "t": 0, "b": 0}
+    )
+    return fig
+
+
+def space_table(result: SensesResult) -> pd.DataFrame:
+    """List the occurrences with their coordinates on all three axes."""
+    table = plane_table(result).drop(columns="at")
+    table.insert(4, "axis 3", result.space[:, 2])
+    return table
+
+
+def describe_space(result: SensesResult) -> str:
+    """Describe the three axes in one sentence."""
+    share = percent(sum(result.shares), 0, counted=True)
+    return (
+        f"The {len(result.occurrences)} places on three axes, which show {share} of the variance."
+    )
+
+
+def sentences(result: SensesResult) -> Html:
+    """Draw the numbered sentences with the word marked; each is linked to its marks."""
+    groups = sorted({sentence.group for sentence in result.sentences})
+    lists = (
+        tag(
+            "ul",
+            *(_sentence(result, each) for each in result.sentences if each.group == group),
+            class_=f"bx-se-{group % _KINDS}",
+            aria_label=f"Group {group + 1}",
+        )
+        for group in groups
+    )
+    return tag("div", *lists, class_="bx-se-list", tabindex=0, role="group",
+               aria_label="Sentences")  # fmt: skip
+
+
+def _sentence(result: SensesResult, sentence: Sentence) -> Html:
+    places = [each for each in result.occurrences if each.sentence == sentence.number]
+    parts: list[Html | str] = []
+    done = 0
+    for each in places:
+        own = sentence.text[each.start : each.end]
+        parts += [visible(sentence.text[done : each.start]), tag("b", visible(own))]
+        done = each.end
+    parts.append(visible(sentence.text[done:]))
+    badge = tag("span", str(sentence.number), class_="bx-se-badge")
+    absent = None if places else "bx-se-absent"
+    told = [] if places else [tag("small", " (not here)")]
+    at = " ".join(map(_key, places)) or None
+    return tag("li", badge, tag("span", *parts, *told, dir="auto"), class_=absent, data_at=at)
+
+
+def over_layers(result: SensesResult) -> Picture:
+    """Draw the mean cosine of pairs over the layers, within and between groups."""
+    found = {"within": result.means(within=True), "between": result.means(within=False)}
+    lines = {name: values for name, values in found.items() if values}
+    low = min(min(values) for values in lines.values())
+    ends = (min(0.0, low) if low < 0 else math.floor(low * 10) / 10, 1.0)
+    first = ", ".join(f"{name} {values[result.layer]:.2f}" for name, values in lines.items())
+    return picture(
+        "senses-layers",
+        lambda width: curves(
+            [Curve(name, values) for name, values in lines.items()],
+            width=width, height=230, ends=ends, axis="layer (0: input)",
+            marked=result.layer, dots=True,
+        ),
+        alt=f"Mean cosine of pairs of occurrences over the layers; at layer {result.layer}: "
+        f"{first}.",
+        table=pd.DataFrame({"layer": range(len(result.similarity)), **lines}),
+    )  # fmt: skip
+
+
+def neighbours(result: SensesResult) -> Html:
+    """Draw a table: for each occurrence the nearest other one, and the nearest other words."""
+    table = tag(
+        "div", data_table(neighbours_table(result), "senses-neighbours"), class_="bx-se-scroll"
+    )
+    return join(
+        table,
+        line(
+            "Cosines at this layer. Other words come from all sentences; in brackets, the sentence."
+        ),
+    )
+
+
+def neighbours_table(result: SensesResult) -> pd.DataFrame:
+    """List for each occurrence its nearest occurrence and the nearest other words."""
+    rows = []
+    for number, each in enumerate(result.occurrences):
+        near = result.nearest[number]
+        other = result.occurrences[near]
+        same = "yes" if other.group == each.group else "no"
+        words = ", ".join(
+            f"{shortened(word.text, 20)} ({word.sentence}) {word.cosine:.2f}"
+            for word in result.others[number]
+        )
+        cosine = float(result.similarity[result.layer, number, near])
+        rows.append((each.label, other.label, same, cosine, words, _key(each)))
+    columns = ["number", "nearest", "same group", "cosine", "nearest other words", "at"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def pairs(result: SensesResult) -> Picture:
+    """Draw the cosine of every pair as a square."""
+    found = result.similarity[result.layer]
+    low = float(found.min())
+    return picture(
+        "senses-pairs",
+        lambda width: _pairs(result, low, width),
+        alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} at layer {result.layer}, "
+        f"from {low:.2f} to 1.",
+        table=pairs_table(result),
+    )
+
+
+def _pairs(result: SensesResult, low: float, width: int) -> Html:
+    """Draw the matrix with its labels; white is the lowest cosine."""
+    found = result.similarity[result.layer]
+    labels = [each.label for each in result.occurrences]
+    left = 40
+    cell = min(30.0, (width - left) / len(labels))
+    step = math.ceil(18 / cell)
+    side = cell * len(labels)
+    shade = ((found - low) / max(1e-9, 1 - low)).astype(np.float32)
+    drawn = [
+        pixels(shade, x=left, y=22, width=side, height=side),
+        tag("rect", x=left, y=22, width=f"{side:.1f}", height=f"{side:.1f}", class_="bx-svg-frame"),
+    ]
+    names = [(label if n % step == 0 else "", None) for n, label in enumerate(labels)]
+    grid = Matrix(left, 22, cell, cell)
+    drawn += [*grid.columns(names), *grid.rows(names)]
+    for number in range(1, len(labels)):
+        if result.occurrences[number].group != result.occurrences[number - 1].group:
+            at = f"{left + number * cell:.1f}"
+            down = f"{22 + number * cell:.1f}"
+            drawn += [
+                tag("line", x1=at, x2=at, y1=22, y2=f"{22 + side:.1f}", class_="bx-se-cut"),
+                tag("line", x1=left, x2=f"{left + side:.1f}", y1=down, y2=down,
+                    class_="bx-se-cut"),
+            ]  # fmt: skip
+    ramp = np.linspace(0, 1, STEPS + 1, dtype=np.float32)[None]
+    y = 22 + side + 10
+    drawn += [
+        tag("text", f"{low:.2f}", x=left, y=y + 9, class_="bx-svg-small"),
+        pixels(ramp, x=left + 40, y=y, width=120, height=18),
+        tag("text", "1", x=left + 168, y=y + 9, class_="bx-svg-small"),
+    ]
+    return svg(width, y + 22, *drawn)
+
+
+def pairs_table(result: SensesResult) -> pd.DataFrame:
+    """List the cosines, a row and a column for each occurrence."""
+    labels = [each.label for each in result.occurrences]
+    found = result.similarity[result.layer]
+    columns = {label: found[:, number].tolist() for number, label in enumerate(labels)}
+    return pd.DataFrame({"number": labels, **columns})
+
+
+def kept(result: SensesResult) -> list[Html]:
+    """Draw the result for a file."""
+    return [
+        headline(result),
+        figure(plane(result)),
+        sentences(result),
+        figure(over_layers(result)),
+        neighbours(result),
+        figure(pairs(result)),
+    ]
+
+
+def snippet(result: SensesResult, model: str) -> str:
+    """Write the same computation in Python."""
+    listed = "".join(f"    {sentence.text!r},\n" for sentence in result.sentences)
+    return f"""import torch
+from bert_core import BertModel, BertTokenizer
+from bert_core.analysis.similarity import cosines, principal_axes
+from bert_core.reading.occurrences import occurrences
+
+tokenizer = BertTokenizer.from_pretrained({model!r})
+model = BertModel.from_pretrained({model!r})
+sentences = [
+{listed}]
+word = tokenizer.encode({result.word!r}).input_ids[1:-1]
+found = []
+for sentence in sentences:
+    encoding = tokenizer.encode(sentence)
+    with torch.inference_mode():
+        states = model.run(torch.tensor([encoding.input_ids]), hidden_states=True).hidden_states
+    for place in occurrences(encoding, word):
+        found.append(states[{result.layer}][0, list(place)].mean(dim=0))  # (D,)
+vectors = torch.stack(found)  # (N, D)
+similarity = cosines(vectors, vectors)  # (N, N)
+plane = principal_axes(vectors)
+print(similarity)
+print(plane.coordinates, plane.shares)
+"""

@@ -1,0 +1,198 @@
+"""Step by step: what happens to a text, how a word was looked up, and the way back from the ids."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.tokenizer.result import Replay, TokenizerResult
+from app.words.blocks import hint, line
+from app.words.format import shortened
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import linked
+from bert_core.text.trace import Attempt, WordTrace
+
+_TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
+_EXPLAINED = (
+    "First the text is cleaned: control characters are removed, and every kind of white space "
+    "becomes a space. An uncased model then drops accents and capitals. The text is split at "
+    "spaces and around punctuation; a Chinese character is a word of its own. Only then are words "
+    "looked up. Click a word to watch its look-ups."
+)
+
+
+def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
+    """Draw what happens to the characters of each text, up to the split into words."""
+    blocks: list[Html] = []
+    number = 0
+    for side, steps in enumerate(replays):
+        trace = steps.trace
+        typed = tag("code", *_characters(result, side, trace.text), dir="auto")
+        items = [_step("typed", join(join() if side else hint(_EXPLAINED), typed))]
+        before = trace.text
+        for name, text in [
+            ("cleaned", trace.cleaned),
+            ("accents dropped", trace.stripped),
+            ("lower-cased", trace.normalized),
+        ]:
+            unchanged = tag("span", "no change", class_="bx-line")
+            items.append(_step(name, unchanged if text == before else _quoted(text)))
+            before = text
+        items.append(_step("split", _words(result, side, trace.words, number)))
+        number += len(trace.words)
+        blocks.append(tag("ol", *items, class_="bx-steps"))
+        if not steps.whole:
+            first = f"These are the first {len(trace.text):,} characters"
+            blocks.append(line(f"{first}; the rest is treated in the same way."))
+    return join(*blocks)
+
+
+def _characters(result: TokenizerResult, side: int, text: str) -> list[Html]:
+    """Draw the characters one by one, each linked to the pieces made from it."""
+    at: list[list[int]] = [[] for _ in text]
+    for piece in result.pieces_of(side):
+        if piece.start >= len(text):
+            break
+        for place in range(piece.start, min(piece.end, len(text))):
+            at[place].append(piece.position)
+    return [
+        tag("span", visible(character), data_at=linked(places) or None)
+        for character, places in zip(text, at, strict=True)
+    ]
+
+
+def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first: int) -> Html:
+    """Draw the words as buttons, each linked to its pieces; marks stay beside their word.
+
+    Args:
+        result: the result.
+        side: number of the text.
+        words: its words.
+        first: number of its first word among the words of all texts.
+    """
+    groups: list[list[Html]] = []
+    position = 1 if side == 0 else result.cut.lengths[0] + 2
+    end = -1
+    for number, word in enumerate(words):
+        pieces = range(position, position + len(word.pieces))
+        position += len(word.pieces)
+        chip = tag(
+            "span", visible(word.normalized), class_="bx-word bx-tok-word", role="button",
+            tabindex=0 if number == 0 else -1, data_pick="watch", data_value=first + number,
+            data_at=linked(pieces),
+        )  # fmt: skip
+        mark = not any(map(str.isalnum, word.text))
+        if mark and word.start == end:
+            groups[-1].append(chip)
+        else:
+            groups.append([chip])
+        end = word.end
+    drawn = (tag("span", *group, class_="bx-tok-group") for group in groups)
+    return tag("span", *drawn, class_="bx-tries", data_rove="words", dir="auto")
+
+
+def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
+    """Give every replayed word a distinct name, even if the word repeats."""
+    many = len(replays) > 1
+    return {
+        f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40]}": word
+        for side, steps in enumerate(replays)
+        for number, word in enumerate(steps.trace.words)
+    }
+
+
+def most_telling(choices: dict[str, WordTrace]) -> int:
+    """Return the number of the word with the most instructive lookup."""
+    stories = list(choices.values())
+    return max(
+        range(len(stories)), key=lambda n: (bool(stories[n].unknown_reason), len(stories[n].pieces))
+    )
+
+
+def story(word: WordTrace) -> Html:
+    """Draw how one word was looked up and split, and, if it is unknown, why."""
+    outcome: list[Html | str] = []
+    for piece, id_ in zip(word.pieces, word.ids, strict=True):
+        outcome += [tag("code", tag("bdi", visible(piece))), f" = {id_}  "]
+    rows = [_step("to look up", _quoted(word.normalized))]
+    if word.special:
+        rows.append(_step("rule", "a special token, taken whole before anything else is done"))
+    if word.attempts:
+        rows.append(_step("looked up", _tries(word.attempts)))
+    rows.append(_step("pieces", tag("span", *outcome)))
+    if word.unknown_reason:
+        rows.append(_step("why unknown", tag("strong", word.unknown_reason)))
+    return tag("ol", *rows, class_="bx-steps")
+
+
+def unknown_words(replays: Sequence[Replay], *, limit: int = 3) -> Html:
+    """List the unknown words, each with its reason; empty if all are known."""
+    found = list(
+        dict.fromkeys(
+            (word.text, word.unknown_reason)
+            for steps in replays
+            for word in steps.trace.words
+            if word.unknown_reason
+        )
+    )
+    items = [
+        tag("li", tag("b", "[UNK] "), _quoted(shortened(text)), " ", reason)
+        for text, reason in found
+    ]
+    if not items:
+        return join()
+    shown = tag("ul", *items[:limit], class_="bx-unknowns")
+    if len(found) <= limit:
+        return shown
+    more = tag("summary", f"{len(found) - limit} more unknown words")
+    rest = tag("details", more, tag("ul", *items[limit:], class_="bx-unknowns"))
+    return join(shown, rest)
+
+
+def _step(name: str, shown: Html | str) -> Html:
+    return tag("li", tag("span", name, class_="bx-fact"), " ", tag("div", shown))
+
+
+def _tries(attempts: tuple[Attempt, ...]) -> Html:
+    """Draw the vocabulary lookups, each labelled as a hit or a miss."""
+    shown = attempts[:_TRIES]
+    items = [
+        tag(
+            "span",
+            tag("bdi", visible(attempt.piece)),
+            " ✓" if attempt.found else " ✗",
+            class_=f"bx-try {'bx-hit' if attempt.found else 'bx-miss'}",
+        )
+        for attempt in shown
+    ]
+    rest = len(attempts) - len(shown)
+    more = [f" … {rest} more"] if rest else []
+    explained = hint(
+        "The longest beginning of the word that the vocabulary has is taken first (✓); every ✗ is "
+        "a look-up that failed. Then the rest is looked up in the same way, with ## in front."
+    )
+    return tag("div", explained, tag("span", *items, *more, class_="bx-tries"))
+
+
+def tries_table(word: WordTrace) -> pd.DataFrame:
+    """List every vocabulary lookup for one word."""
+    rows = [
+        (number, attempt.piece, "found" if attempt.found else "not found")
+        for number, attempt in enumerate(word.attempts, 1)
+    ]
+    return pd.DataFrame(rows, columns=["try", "looked up", "outcome"])
+
+
+def decoded(result: TokenizerResult) -> Html:
+    """Draw the texts as decoded from the ids, and what was lost."""
+    texts = [tag("p", tag("bdi", visible(text)), class_="bx-text") for text in result.decoded]
+    if result.losses:
+        told = f"The ids do not keep: {', '.join(result.losses)}."
+    else:
+        told = "Nothing was lost: the ids give the text back as typed."
+    if not result.decoded_whole:
+        told = f"This is the beginning of the text. {told}"
+    return join(*texts, line(told))
+
+
+def _quoted(text: str) -> Html:
+    return tag("code", tag("bdi", visible(text) or "nothing"))

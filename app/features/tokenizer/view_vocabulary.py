@@ -1,0 +1,98 @@
+"""The vocabulary: a piece, its neighbours by spelling, and its neighbours by embedding."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.tokenizer.result import Entry, Lookup, TokenizerResult
+from app.words.blocks import hint, line
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import Picture, bars, picture
+
+_SPELLED = 24  # neighbours by spelling that are shown
+
+
+def first_asked(result: TokenizerResult) -> str:
+    """Return the piece that is looked up before the visitor asks for one: the longest one."""
+    pieces = [piece for piece in result.pieces(200) if not (piece.added or piece.unknown)]
+    longest = max(pieces, key=lambda piece: len(piece.source), default=None)
+    return "[CLS]" if longest is None else longest.token
+
+
+def entry(found: Lookup) -> Html:
+    """State whether the piece is in the vocabulary, its id, or how it is cut."""
+    if found.found is not None:
+        return line(
+            _named(found.found.piece),
+            f" is entry {found.found.id:,} of {found.vocabulary:,}, counted from 0.",
+        )
+    return line(
+        _named(found.asked),
+        " is not in the vocabulary. It is cut into ",
+        chips(found.pieces, first=True),
+    )
+
+
+def by_spelling(found: Lookup) -> Html:
+    """Draw the neighbours by spelling: one letter away, and those that contain the piece."""
+    rest = found.containing_all - len(found.containing)
+    shortest = f" ({rest:,} longer ones not shown)" if rest else ""
+    return tag(
+        "div",
+        _group("One letter away", "", found.one_letter[:_SPELLED], len(found.one_letter)),
+        _group("Contain it", shortest, found.containing, found.containing_all),
+    )
+
+
+def _group(title: str, more: str, entries: Sequence[Entry], total: int) -> Html:
+    head = tag("h2", f"{title}: {total:,}{more}", class_="bx-tok-title")
+    return join(head, chips(entries, first=True)) if entries else head
+
+
+def chips(entries: Sequence[Entry], *, first: bool) -> Html:
+    """Draw entries as buttons that look them up; `first` makes the row a tab stop."""
+    return tag(
+        "span",
+        *(
+            tag("span", visible(each.piece), class_="bx-word bx-tok-word", role="button",
+                tabindex=0 if first and number == 0 else -1, title=f"id {each.id}",
+                data_pick="entry", data_value=each.id)
+            for number, each in enumerate(entries)
+        ),
+        class_="bx-tries",
+        data_rove="entries",
+    )  # fmt: skip
+
+
+def meaning(found: Lookup) -> Html:
+    """Title the picture of neighbours, with the meaning of the number behind a hint."""
+    explained = hint(
+        f"For each piece the model has learned {found.width:,} numbers, its word embedding: all "
+        "that the model gets for that piece before position and segment are added. Neighbours are "
+        "the pieces whose numbers point in the most similar direction. The cosine is 1 for the "
+        "same direction and near 0 for unrelated pieces. Close pieces occur in similar places, so "
+        "they may mean the same, the opposite, or just belong to the same subject."
+    )
+    return join(explained, tag("h2", "Nearest embeddings, by cosine", class_="bx-tok-title"))
+
+
+def by_embedding(found: Lookup) -> Picture:
+    """Draw the neighbours by embedding as bars; a full bar is a cosine of 1."""
+    names = [each.piece for each in found.near]
+    values = [each.cosine or 0.0 for each in found.near]
+    printed = [f"{value:.2f}" for value in values]
+    said = ", ".join(f"{name} {text}" for name, text in zip(names, printed, strict=True))
+    asked = found.found.piece if found.found else found.asked
+    return picture(
+        "neighbours",
+        lambda width: bars(names, values, printed, width=width, top=1.0),
+        alt=f"Pieces with the embeddings nearest to that of {asked}, by cosine: {said}.",
+        table=pd.DataFrame(
+            [(n, each.piece, each.id, each.cosine) for n, each in enumerate(found.near, 1)],
+            columns=["rank", "piece", "id", "cosine"],
+        ),
+    )
+
+
+def _named(piece: str) -> Html:
+    return tag("strong", tag("bdi", visible(piece)))

@@ -1,0 +1,204 @@
+"""The home page's six doors: one text through six features, each with a small result.
+
+Every door calls its feature's task and draws the smallest telling part of the result. A feature
+that cannot answer says why, and the others still do.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.catalog import feature
+from app.features.attention.task import attention
+from app.features.attention.task_habits import telling_head
+from app.features.attention.view import goes
+from app.features.fill_mask.task import fill_mask, mask_word
+from app.features.ner.task import ner
+from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
+from app.features.next_sentence.task import next_sentence
+from app.features.qa.task import qa
+from app.features.qa.task_suggested import suggested
+from app.features.tokenizer.task import tokenizer
+from app.models import Engine
+from app.models.fit import Severity, misfits
+from app.words.blocks import line, share_bar
+from app.words.format import count, percent
+from app.words.html import Html, tag, visible
+from app.words.pictures import linked, svg
+from bert_core.analysis.head_statistics import name_heads
+from bert_core.errors import BertError
+from bert_core.reading.sentences import split_sentences
+
+FIRST = "Ada Lovelace lived in London. She wrote a program for a machine that was never built."
+"""The text that a new visitor sees."""
+
+OTHER = "The soup needs a little more salt."
+"""The second sentence of the last door where the text has only one."""
+
+_PIECES, _CELLS, _WORDS = 40, 16, 60
+_CELL = 18  # side of a cell of the small attention map, in units of the drawing
+
+Texts = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A small result that leads to its page.
+
+    Attributes:
+        slug: the page.
+        texts: what the page's boxes get, by key.
+        body: the small result.
+    """
+
+    slug: str
+    texts: Texts
+    body: Html
+
+
+def doors(engine: Engine, text: str) -> list[Door]:
+    """Run one text through six features; the order is the one on the page."""
+    makers: dict[str, Callable[[Engine, str], tuple[Texts, Html]]] = {
+        "tokenizer": _pieces,
+        "fill_mask": _hidden_word,
+        "attention": _clearest_head,
+        "ner": _names,
+        "qa": _question,
+        "next_sentence": _next,
+    }
+    return [_door(slug, make, engine, text) for slug, make in makers.items()]
+
+
+def draw(found: list[Door]) -> Html:
+    """Draw the doors; a title is a button that sends its door's number as the pick "open"."""
+    cards = []
+    for number, door in enumerate(found):
+        title = tag(
+            "button", feature(door.slug).title, " →", type="button", class_="bx-door-title",
+            data_pick="open", data_value=number,
+        )  # fmt: skip
+        cards.append(tag("section", tag("h2", title), door.body, class_="bx-door"))
+    return tag("div", *cards, class_="bx-doors")
+
+
+def _door(
+    slug: str, make: Callable[[Engine, str], tuple[Texts, Html]], engine: Engine, text: str
+) -> Door:
+    """Make one door; what keeps a feature from answering becomes its body."""
+    unfit = [
+        misfit
+        for misfit in misfits(engine.facts, feature(slug).needs)
+        if misfit.severity is not Severity.REMARK
+    ]
+    if unfit:
+        return Door(slug, {"text": text}, line(visible(unfit[0].says)))
+    try:
+        return Door(slug, *make(engine, text))
+    except BertError as error:
+        return Door(slug, {"text": text}, line(visible(str(error))))
+
+
+def _pieces(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Draw the pieces, and count them."""
+    result = tokenizer(engine, text)
+    shown = result.pieces(_PIECES)
+    chips = [
+        tag("span", visible(piece.token), class_="bx-chip", data_at=linked([number]))
+        for number, piece in enumerate(shown)
+    ]
+    more = len(result.columns) - len(shown)
+    rest = [tag("span", f"… {more:,} more")] if more > 0 else []
+    return {"text": text}, tag("p", *chips, *rest, class_="bx-chips")
+
+
+def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Hide the last long word and draw the best guesses for it."""
+    words = [w for w in fill_mask(engine, text).words if w.text.isalpha() and not w.masked]
+    if not words:
+        return {"text": text}, line("There is no word to hide.")
+    hidden = next((w for w in reversed(words[:_WORDS]) if len(w.text) > 3), words[-1])
+    asked = mask_word(text, hidden)
+    slot = fill_mask(engine, asked, top_k=3).slots[-1]
+    rows = [
+        tag("li", tag("span", visible(c.token), class_="bx-name"), share_bar(c.probability))
+        for c in slot.candidates
+    ]
+    says = line("With ", tag("strong", visible(hidden.text)), " hidden, the model would write:")
+    return {"text": asked}, tag("div", says, tag("ol", *rows, class_="bx-shares"))
+
+
+def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Draw a head with a clear pattern as a small map."""
+    result = attention(engine, text)
+    layer, head = telling_head(result)  # the page opens with the same one
+    name = name_heads(result.statistics)[layer][head]
+    shown = result.attentions[layer][head][:_CELLS, :_CELLS]  # (T, T), rows look at columns
+    size = len(shown) * _CELL
+    peak = float(shown.max()) or 1.0
+    cells = [
+        tag(
+            "rect", x=column * _CELL, y=row * _CELL, width=_CELL, height=_CELL,
+            class_="bx-heat", style=f"--bx-share:{shown[row, column] / peak:.3f}",
+            data_at=linked([int(row)]),
+        )
+        for row, column in np.ndindex(*shown.shape)
+    ]  # fmt: skip
+    says = f"Attention of layer {layer}, head {head}: {goes(name)}."
+    part = "" if len(result.tokens) <= _CELLS else f" The first {_CELLS} pieces are drawn."
+    drawing = tag(
+        "div", svg(size, size, *cells), role="img", aria_label=says, class_="bx-small-map"
+    )
+    return {"text": text}, tag("div", drawing, line(says, part))
+
+
+def _names(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Draw the text with its names marked and labelled."""
+    entities = ner(engine, text).reading.entities
+    parts: list[Html | str] = []
+    done = 0
+    for entity in entities:
+        if entity.start < done:
+            continue  # drawn already, as part of another one
+        label = tag("small", f" {entity.label}")
+        parts += [
+            visible(text[done : entity.start]),
+            tag("mark", visible(text[entity.start : entity.end]), label, class_="bx-small-name"),
+        ]
+        done = entity.end
+    parts.append(visible(text[done:]))
+    found = count(len(entities), "name") if entities else "no name"
+    return {"text": text}, tag(
+        "div", tag("p", *parts, dir="auto"), line(f"The model finds {found}.")
+    )
+
+
+def _question(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Ask one question that fits the text."""
+    question = suggested(text, "", 1)[0]
+    result = qa(engine, text, question)
+    answer = result.answers[0].text if result.answered(0.0) else "no answer in this text"
+    body = tag(
+        "div",
+        tag("p", visible(question)),
+        tag("p", tag("strong", visible(answer), class_="bx-small-answer")),
+        line(
+            f"The model is {percent(1 - result.null_probability, 0)} sure that there is an answer."
+        ),
+    )
+    return {"text": text, "question": question}, body
+
+
+def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Ask whether the last sentence follows the others."""
+    *before, last = split_sentences(text)
+    first, second = (" ".join(before), last) if before else (text, OTHER)
+    result = next_sentence(engine, first, second)
+    rows = [
+        tag("li", tag("span", name, class_="bx-name"), share_bar(result.probabilities[index]))
+        for name, index in (("follows", IS_NEXT), ("does not", IS_RANDOM))
+    ]
+    says = line("Does “", visible(second), "” follow?")
+    return {"text": first, "text_pair": second}, tag(
+        "div", says, tag("ul", *rows, class_="bx-shares")
+    )

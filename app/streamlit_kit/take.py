@@ -1,0 +1,62 @@
+"""The last row of an answer: take the text to another page, save the page, the same in Python."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app.catalog import Feature
+from app.models import Engine
+from app.streamlit_kit.components import script
+from app.streamlit_kit.show import style
+from app.streamlit_kit.state import send_buttons
+from app.words.html import Html, document, tag
+
+
+def take_row(
+    feature: Feature,
+    engine: Engine,
+    keep: Callable[[], Sequence[Html]],
+    snippet: Callable[[], str],
+    *,
+    text: str,
+    text_pair: str,
+) -> None:
+    """Draw the row; files are written only when asked for.
+
+    Args:
+        feature: the page.
+        engine: the model that answered, named in the file.
+        keep: draws the result for a file.
+        snippet: writes the same computation in Python.
+        text: the text that can be taken to another page, or "".
+        text_pair: the text of the second box.
+    """
+    with st.container(horizontal=True, gap="small", key="bx-take"):
+        if text.strip():
+            send_buttons(feature.slug, text, text_pair)
+        with st.popover("Save", icon=":material/download:", type="tertiary"):
+            st.download_button(
+                "This page (HTML)",
+                lambda: _file(feature, engine, keep()),
+                f"bert-{feature.slug}.html",
+                "text/html",
+                on_click="ignore",
+                help="One file that opens offline. Pictures and tables have their own "
+                "buttons under “Numbers and files”.",
+            )
+        with st.popover("In Python", icon=":material/code:", type="tertiary"):
+            st.code(snippet(), language="python")
+
+
+def _file(feature: Feature, engine: Engine, blocks: Sequence[Html]) -> bytes:
+    """Write the result as one file, with the model's name and the caution."""
+    facts = engine.provenance
+    return document(
+        f"{feature.title} · {facts.name}",
+        style(feature.slug),
+        tag("h1", feature.title),
+        *blocks,
+        tag("p", f"Model: {facts.name}, weights {facts.fingerprint}. {feature.beware}",
+            class_="bx-line"),
+        script=script("bridge"),
+    )  # fmt: skip

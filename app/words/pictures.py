@@ -1,0 +1,264 @@
+"""Pictures: SVG drawn here, with its words, its numbers as a table, and buttons to save both.
+
+A picture is drawn twice from one function, for a wide and for a narrow screen, so that letters
+keep their size; the style sheet shows the one that fits. The same markup serves the site, the
+Gradio side and a page saved as a file. `assets/components/bridge.js` makes the buttons work.
+
+Colours are CSS variables of `assets/site.css`; wherever colour distinguishes things, a pattern,
+a dash or a word does so too.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+import pandas as pd
+
+from app.words.html import Html, join, tag, visible
+
+WIDE, NARROW = 760, 380
+"""Widths in units of the drawing, which are pixels while the picture has its natural size."""
+
+ROWS = 200
+"""The most rows of a table in the page: a longer one would slow every redraw down."""
+
+_BAR, _GAP = 24, 10
+_TRACK = 20
+_LETTER = 8.6  # mean width of a letter of 17 pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing and everything needed to read it without seeing it.
+
+    Attributes:
+        name: a file name without extension.
+        wide: the drawing for places wider than 38 rem, an `svg` element.
+        narrow: the same for a narrow column or a phone.
+        alt: what it shows, in words.
+        table: the numbers drawn.
+    """
+
+    name: str
+    wide: Html
+    narrow: Html
+    alt: str
+    table: pd.DataFrame
+
+
+def picture(name: str, draw: Callable[[int], Html], *, alt: str, table: pd.DataFrame) -> Picture:
+    """Draw a picture for wide and narrow screens.
+
+    Args:
+        name: a file name without extension.
+        draw: draws it for a width (`WIDE` or `NARROW`); returns an `svg` element.
+        alt: what it shows, in words.
+        table: the numbers drawn.
+    """
+    return Picture(name, draw(WIDE), draw(NARROW), alt, table)
+
+
+def figure(shown: Picture) -> Html:
+    """Draw a picture with its fold: the table of its numbers, and the files to save.
+
+    A table that is too long for the page is left to `streamlit_kit.show.show_table`.
+    """
+    drawings = (
+        tag("div", each, class_=f"bx-{size}")
+        for size, each in (("wide", shown.wide), ("narrow", shown.narrow))
+    )
+    return tag(
+        "figure",
+        tag("div", *drawings, role="img", aria_label=visible(shown.alt), class_="bx-drawing"),
+        numbers(shown.table, shown.name, pictures=True)
+        if len(shown.table) <= ROWS
+        else _files(shown.name, ["svg", "png"]),
+        class_="bx-picture",
+        data_name=shown.name,
+    )
+
+
+def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: str = "") -> Html:
+    """Draw a table in a fold, with buttons that save it.
+
+    Args:
+        table: at most 200 rows; pages offer longer ones with `streamlit_kit.show.show_table`.
+        name: a file name without extension.
+        pictures: whether it belongs to a picture, which can be saved as well.
+        title: what the fold is called.
+
+    Raises:
+        ValueError: the table is longer; it would be cut off.
+    """
+    if len(table) > ROWS:
+        raise ValueError(f"{len(table)} rows; a table in a page has at most {ROWS}")
+    kinds = (["svg", "png"] if pictures else []) + ["csv", "json"]
+    return _files(name, kinds, data_table(table, name), title=title or "Numbers and files")
+
+
+def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") -> Html:
+    """Draw a fold with a button for each kind of file."""
+    buttons = (
+        tag("button", kind.upper(), type="button", class_="bx-save", data_save=kind,
+            aria_label=f"Save as {kind.upper()}")
+        for kind in kinds
+    )  # fmt: skip
+    return tag(
+        "details",
+        tag("summary", title),
+        tag("p", "Save: ", *buttons, class_="bx-files"),
+        *below,
+        class_="bx-twin",
+        data_name=name,
+    )
+
+
+def data_table(table: pd.DataFrame, name: str) -> Html:
+    """Draw a table; the exact values are in its cells for the CSV and JSON files.
+
+    A column named `at` is not drawn: it holds the keys that link a row to pieces of the text
+    (`linked`).
+    """
+    links = list(table["at"]) if "at" in table else [None] * len(table)
+    columns = [column for column in table.columns if column != "at"]
+    head = tag("tr", *(tag("th", str(column), scope="col") for column in columns))
+    body = (
+        tag("tr", *(_cell(value) for value in row), data_at=at)
+        for at, row in zip(links, table[columns].itertuples(index=False), strict=True)
+    )
+    return tag(
+        "table", tag("thead", head), tag("tbody", *body), class_="bx-numbers", data_name=name
+    )
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    printed: Sequence[str],
+    *,
+    width: int,
+    top: float,
+    marked: Sequence[bool] = (),
+) -> Html:
+    """Draw numbers as horizontal bars, the first on top, each followed by its number.
+
+    Args:
+        names: what the bars are; long ones are shortened on the screen, not in the table.
+        values: their lengths.
+        printed: the values as text.
+        width: of the drawing.
+        top: the value of a bar of full length, so that pictures side by side have equal axes.
+        marked: bars to highlight with another colour and hatching; none if empty.
+    """
+    letters = max(4, min(18, max(map(len, names), default=0)))
+    left, right = letters * 10 + 12, 84
+    room = width - left - right
+    rows: list[Html] = []
+    for number, (name, value, text) in enumerate(zip(names, values, printed, strict=True)):
+        y = number * (_BAR + _GAP)
+        length = bar_length(value / top, room)
+        mark = bool(marked) and marked[number]
+        label = name if len(name) <= letters else f"{name[: letters - 1]}…"
+        middle = y + _BAR / 2
+        rows += [
+            tag("text", visible(label), x=left - 10, y=middle, class_="bx-svg-name"),
+            _bar(left, y, length, _BAR, marked=mark),
+            tag("text", text, x=f"{left + length + 8:.2f}", y=middle, class_="bx-svg-value"),
+        ]  # fmt: skip
+    return svg(width, len(values) * (_BAR + _GAP), *rows)
+
+
+def captioned_bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    printed: Sequence[str],
+    *,
+    width: int,
+    marked: Sequence[bool] = (),
+) -> Html:
+    """Draw numbers as horizontal bars, each with a name above it that may be a sentence.
+
+    Args:
+        names: what the bars are; at most two lines are shown, all of it is in the table.
+        values: their lengths; a pale track shows that of 1.
+        printed: the values as text.
+        width: of the drawing.
+        marked: bars to highlight with another colour and hatching; none if empty.
+    """
+    room = width - max(map(len, printed), default=0) * _LETTER - 16
+    rows: list[Html] = []
+    y = 0.0
+    for number, (name, value) in enumerate(zip(names, values, strict=True)):
+        lines = _lines(name, int(width / _LETTER))
+        for line in lines:
+            rows.append(tag("text", line, x=0, y=f"{y + 11:g}"))
+            y += 23
+        length = bar_length(value, room)
+        mark = bool(marked) and marked[number]
+        rows += [
+            tag("rect", x=0, y=f"{y:g}", width=f"{room:.2f}", height=_TRACK, class_="bx-svg-track"),
+            _bar(0, y, length, _TRACK, marked=mark),
+            tag("text", printed[number], x=f"{room + 10:.2f}", y=f"{y + _TRACK / 2:g}",
+                class_="bx-svg-value"),
+        ]  # fmt: skip
+        y += _TRACK + 14
+    return svg(width, max(1, y - 10), *rows)
+
+
+def bar_length(share: float, room: float) -> float:
+    """Return the length of a bar, at most all the room; what is above 0 can be seen."""
+    return max(1.5, room * min(1.0, share)) if share > 0 else 0.0
+
+
+def _bar(x: float, y: float, length: float, height: float, *, marked: bool) -> Html:
+    """Draw one bar."""
+    return tag(
+        "rect", x=f"{x:g}", y=f"{y:g}", width=f"{length:.2f}", height=f"{height:g}",
+        class_="bx-svg-mark" if marked else "bx-svg-bar",
+    )  # fmt: skip
+
+
+def _lines(text: str, letters: int) -> list[str]:
+    """Break a text into at most two lines; what is left out is marked."""
+    wide = any(character > "\u2e80" for character in text)  # Chinese and the like: twice as wide
+    return wrap(
+        visible(" ".join(text.split())), letters // 2 if wide else letters,
+        max_lines=2, placeholder=" …",
+    ) or ["–"]  # fmt: skip
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV; a mark at the start tells spreadsheets that it is UTF-8."""
+    return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
+
+
+def svg(width: float, height: float, *children: Html) -> Html:
+    """Write an `svg` element that fills the width it is given and keeps its proportions."""
+    return tag(
+        "svg", *children, view_box=f"0 0 {width:g} {height:g}", class_="bx-svg",
+        xmlns="http://www.w3.org/2000/svg", aria_hidden="true",
+    )  # fmt: skip
+
+
+def linked(pieces: Sequence[int], *, text: int = 0) -> str:
+    """Return the keys that link a place on the page to pieces of a text.
+
+    What carries the same key in `data_at` lights up together under the pointer or the keyboard.
+
+    Args:
+        pieces: positions of the pieces among the tokens of the input, counted from 0.
+        text: number of the input, on a page that shows several.
+
+    >>> linked([3, 4])
+    '0.3 0.4'
+    """
+    return " ".join(f"{text}.{piece}" for piece in pieces)
+
+
+def _cell(value: object) -> Html:
+    """Draw one value; a float is shown with four digits and saved with eight."""
+    if isinstance(value, float):
+        return tag("td", f"{value:.4g}", data_value=f"{value:.8g}")
+    if isinstance(value, int):
+        return tag("td", f"{value:,}", data_value=str(value))
+    return tag("td", join(visible(str(value))))

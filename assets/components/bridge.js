@@ -1,0 +1,259 @@
+// What the site's own markup can do. Mounted once per page by app/streamlit_kit/frame.py; it
+// listens on the document, so markup may come and go.
+//
+//   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python
+//   data-at="0.3 0.4"                 lights up with everything that shares one of its keys
+//   data-rove                         arrow keys move the focus inside; one tab stop for all
+//   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
+//   data-copy="address"               copies the address of the page
+//
+// Components in a shadow root share the light through the document's event "bx-at" (detail: keys).
+// A page saved as a file contains this script as well; there is no Python behind it.
+
+const site = (window.bxSite ??= installed());
+
+export default function ({ data, setTriggerValue }) {
+  site.send = (pick) => setTriggerValue("pick", pick);
+  if (site.page !== undefined && site.page !== data.page) toTop();
+  site.page = data.page;
+  return () => {};
+}
+
+function installed() {
+  document.addEventListener("click", clicked);
+  document.addEventListener("keydown", pressed);
+  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointed);
+  document.addEventListener("bx-at", (event) => light(event.detail, false));
+  if (document.querySelector(".stApp")) {
+    keepHistory();
+    nameMenu();
+    new MutationObserver(nameMenu).observe(document.body, { childList: true, subtree: true });
+  }
+  return { send() {}, lit: "" };
+}
+
+function clicked(event) {
+  const target = event.target.closest?.("[data-pick], [data-save], [data-copy]");
+  if (target?.dataset.pick) pick(target);
+  else if (target?.dataset.save) save(target);
+  else if (target?.dataset.copy) copyAddress(target);
+  if (event.target.closest?.('[data-testid="stSidebarNavLink"]')) closeMenu();
+  if (event.target.closest?.('[data-testid="stPopoverBody"] [data-testid="stButton"]')) fold();
+}
+
+function pick(target) {
+  const { pick: name, value } = target.dataset;
+  if (document.activeElement === target) keepFocus(`[data-pick="${name}"][data-value="${value}"]`);
+  site.send({ name, value: Number(value) });
+}
+
+// The answer may replace the element that was picked: its successor gets the focus.
+let watch = null;
+
+function keepFocus(selector) {
+  watch?.disconnect();
+  const mine = (watch = new MutationObserver(() => {
+    if (document.activeElement !== document.body) return;
+    document.querySelector(selector)?.focus({ preventScroll: true });
+  }));
+  mine.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => mine.disconnect(), 3000);
+}
+
+function pressed(event) {
+  const target = event.target;
+  if (event.key === "Escape") endPresenting();
+  if ((event.key === "Enter" || event.key === " ") && target.dataset?.pick) {
+    if (target.tagName !== "BUTTON") {
+      event.preventDefault();
+      pick(target);
+    }
+    return;
+  }
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  const group = target.closest?.("[data-rove]");
+  if (!step || !group) return;
+  const stops = [...group.querySelectorAll("[tabindex], button, a")];
+  const next = stops[stops.indexOf(target) + step];
+  if (!next) return;
+  event.preventDefault();
+  for (const stop of stops) stop.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+// --- point at one, see all --------------------------------------------------------------------
+
+function pointed(event) {
+  const at = event.target.closest?.("[data-at]")?.dataset.at ?? "";
+  if (at === site.lit) return;
+  light(at, true);
+}
+
+function light(at, tell) {
+  site.lit = at;
+  const keys = new Set(at.split(" ").filter(Boolean));
+  for (const node of document.querySelectorAll("[data-at]")) {
+    const shares = node.dataset.at.split(" ").some((key) => keys.has(key));
+    node.classList.toggle("bx-lit", shares);
+  }
+  if (tell) document.dispatchEvent(new CustomEvent("bx-at", { detail: at }));
+}
+
+// --- saving -----------------------------------------------------------------------------------
+
+function save(button) {
+  const kind = button.dataset.save;
+  const home = button.closest("[data-name]");
+  const name = home.dataset.name;
+  if (kind === "csv" || kind === "json") {
+    const rows = readTable(home.querySelector("table"));
+    const text = kind === "csv" ? asCsv(rows) : JSON.stringify(asRecords(rows), null, 1);
+    const type = kind === "csv" ? "text/csv" : "application/json";
+    offer(new Blob([text], { type: `${type};charset=utf-8` }), `${name}.${kind}`);
+    return;
+  }
+  const drawing = home.closest("figure").querySelector(".bx-wide svg, svg");
+  const source = standalone(drawing);
+  const svg = new Blob([source.text], { type: "image/svg+xml;charset=utf-8" });
+  if (kind === "svg") offer(svg, `${name}.svg`);
+  else paint(svg, source, (png) => offer(png, `${name}.png`));
+}
+
+function readTable(table) {
+  const read = (row) =>
+    [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent);
+  return [...table.rows].map(read);
+}
+
+function asCsv(rows) {
+  const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return "\ufeff" + rows.map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+}
+
+function asRecords([head, ...rows]) {
+  const value = (cell) => (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : cell);
+  return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], value(cell)])));
+}
+
+// Write a drawing as a file of its own: the styles that the page gives it are written into it.
+function standalone(drawing) {
+  const copy = drawing.cloneNode(true);
+  const from = [drawing, ...drawing.querySelectorAll("*")];
+  const to = [copy, ...copy.querySelectorAll("*")];
+  const kept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity",
+    "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline"];
+  from.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    to[i].setAttribute("style", kept.map((k) => `${k}:${style.getPropertyValue(k)}`).join(";"));
+    to[i].removeAttribute("class");
+  });
+  const { width, height } = drawing.viewBox.baseVal;
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  copy.setAttribute("font-family", "Arial, Helvetica, sans-serif");
+  const paper = document.createElementNS(copy.namespaceURI, "rect");
+  paper.setAttribute("width", "100%");
+  paper.setAttribute("height", "100%");
+  paper.setAttribute("fill", background(drawing));
+  copy.prepend(paper);
+  return { text: new XMLSerializer().serializeToString(copy), width, height };
+}
+
+function background(node) {
+  for (let at = node; at; at = at.parentElement) {
+    const colour = getComputedStyle(at).backgroundColor;
+    if (!/^(transparent|rgba\(.*, 0\))$/.test(colour)) return colour;
+  }
+  return "#fff";
+}
+
+function paint(svg, { width, height }, done) {
+  const image = new Image();
+  const url = URL.createObjectURL(svg);
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = 2 * width;
+    canvas.height = 2 * height;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(url);
+    canvas.toBlob(done, "image/png");
+  };
+  image.src = url;
+}
+
+function offer(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// --- the frame --------------------------------------------------------------------------------
+
+// Each act of the visitor that changes the page or a text adds one entry to the browser's history.
+// Streamlit alone would add none for a typed text, and two for some changes of pages. Back and
+// Forward make it run the page with the address of the entry.
+function keepHistory() {
+  const { pushState, replaceState } = history;
+  let acted = false;
+  const act = () => (acted = true);
+  for (const kind of ["pointerdown", "keydown", "click"]) window.addEventListener(kind, act, true);
+  window.addEventListener("popstate", () => (acted = false), true);
+  const write = (state, title, url) => {
+    const fresh = acted && place(new URL(url ?? "", location)) !== place(location);
+    if (fresh) acted = false;
+    (fresh ? pushState : replaceState).call(history, state, title, url);
+  };
+  history.pushState = write;
+  history.replaceState = write;
+}
+
+// The parameters with texts; see app/streamlit_kit/state.py.
+const TEXTS = ["text", "text_pair", "question", "choices", "lines", "kept"];
+
+function place({ pathname, search }) {
+  const found = new URLSearchParams(search);
+  return [pathname, ...TEXTS.map((key) => found.get(key))].join("\n");
+}
+
+function endPresenting() {
+  document.querySelector(".st-key-present input:checked")?.click();
+}
+
+function toTop() {
+  document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+}
+
+async function copyAddress(button) {
+  await navigator.clipboard.writeText(window.location.href);
+  const before = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = before), 1500);
+}
+
+// Streamlit puts the parts of a phone's menu into a list whose entries are not its own. Screen
+// readers are told of named groups instead.
+function nameMenu() {
+  const list = document.querySelector('[data-testid="stSidebarNavItems"]:has(li:not([role]))');
+  if (!list) return;
+  for (const node of [list, ...list.querySelectorAll("li")]) node.role = "presentation";
+  for (const part of list.querySelectorAll(":scope > div")) {
+    part.role = "group";
+    part.ariaLabel = part.querySelector("header p")?.textContent ?? "";
+  }
+}
+
+// What unfolds over the page folds up after a choice in it: it would cover the answer or a dialog.
+function fold() {
+  const open = document.querySelector('[data-testid="stPopover"] button[aria-expanded="true"]');
+  setTimeout(() => open?.click());
+}
+
+// On a phone the menu lies over the page; a choice closes it.
+function closeMenu() {
+  if (window.innerWidth < 768) {
+    document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+  }
+}

@@ -1,0 +1,82 @@
+"""Compare vectors: cosines, nearest rows of a table, and the plane that shows most of a cloud.
+
+Cosine is 1 for the same direction, 0 for a right angle, -1 for opposite directions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from bert_core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Points on their principal axes.
+
+    Attributes:
+        coordinates: (N, C), on each of C axes; the mean of the points is at 0.
+        shares: (C,), of the variance, along each axis.
+    """
+
+    coordinates: Tensor
+    shares: Tensor
+
+
+def cosines(vectors: Tensor, table: Tensor) -> Tensor:
+    """Return the cosine of each vector (..., D) with each row of a table (V, D): (..., V).
+
+    A vector of zeros has cosine 0 with everything.
+    """
+    return F.normalize(vectors.float(), dim=-1) @ F.normalize(table.float(), dim=-1).T
+
+
+def nearest(
+    vector: Tensor, table: Tensor, count: int, *, without: Sequence[int] = ()
+) -> tuple[list[int], list[float]]:
+    """Find the rows of a table with the highest cosine, highest first.
+
+    Args:
+        vector: (D,).
+        table: (V, D).
+        count: how many rows; fewer if the table has fewer.
+        without: rows that are left out.
+
+    Returns:
+        Numbers of the rows, and their cosines.
+    """
+    found = cosines(vector, table)
+    if without:
+        found[torch.tensor(list(without), device=found.device)] = -torch.inf
+    values, rows = found.topk(min(count, len(found) - len(set(without))))
+    return rows.tolist(), values.tolist()
+
+
+def principal_axes(points: Tensor, count: int = 2) -> Projection:
+    """Project points on their first principal axes, computed in double precision.
+
+    The sign of an axis is a convention: its largest component in the original space is positive,
+    so that equal points always give equal pictures. Axes beyond the dimensions in which the points
+    vary have coordinates of 0.
+
+    Args:
+        points: (N, D).
+        count: C, the number of axes.
+
+    Raises:
+        InputError: there is no point.
+    """
+    if points.dim() != 2 or not len(points):
+        raise InputError(f"The points have the shape {tuple(points.shape)}; expected (N, D).")
+    centred = points.double() - points.double().mean(dim=0)
+    _, lengths, axes = torch.linalg.svd(centred, full_matrices=False)
+    axes = F.pad(axes, (0, 0, 0, max(0, count - len(axes))))[:count]  # (C, D)
+    lengths = F.pad(lengths, (0, max(0, count - len(lengths))))
+    largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
+    axes = axes * torch.where(largest < 0, -1.0, 1.0)
+    total = centred.square().sum()
+    shares = lengths[:count].square() / total if total > 0 else torch.zeros_like(lengths[:count])
+    return Projection(coordinates=centred @ axes.T, shares=shares)

@@ -1,0 +1,117 @@
+"""What a vocabulary cannot read of a text: [UNK], unknown scripts, words in small pieces.
+
+An answer about such words is an answer about something else, so it should be told before the
+answer. All of it follows from the vocabulary alone; nothing is known about languages.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BertTokenizer
+
+_UNKNOWN = "[UNK]"
+_LATIN = "Latin"
+# The first word of a letter's name in Unicode -> its script. Letters of other scripts, and those
+# of no script, count as unknown to no vocabulary.
+_SCRIPTS = {
+    each.upper(): each
+    for each in (
+        *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Hebrew", "Arabic", "Devanagari"),
+        *("Bengali", "Tamil", "Telugu", "Thai", "Hangul", "Hiragana", "Katakana"),
+    )
+} | {"CJK": "Chinese"}
+# In the vocabulary of bert-base-uncased, 27,827 entries contain Latin letters; Chinese characters
+# come second with 494, most of which occur in names, and Hiragana third with 92.
+_ENTRIES, _PART = 600, 20
+_SMALL, _MANY, _SOME = 3, 3, 4  # pieces; one word in three; words of a text
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a vocabulary cannot read of one text or of several.
+
+    Attributes:
+        words: number of words that contain a letter.
+        unknown: the words, as typed, that became [UNK]; each once, in order.
+        scripts: scripts of which the vocabulary has little more than single letters, with the
+            number of words written in them; most words first.
+        fragments: number of words in other scripts that fall into three or more pieces.
+    """
+
+    words: int
+    unknown: tuple[str, ...]
+    scripts: tuple[tuple[str, int], ...]
+    fragments: int
+
+    @property
+    def crumbles(self) -> bool:
+        """Whether so many words fall into small pieces that the language may be unknown."""
+        return self.words >= _SOME and self.fragments * _MANY >= self.words
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is something to tell."""
+        return bool(self.unknown or self.scripts or self.crumbles)
+
+
+def unread(tokenizer: BertTokenizer, encodings: Iterable[Encoding]) -> Unread:
+    """Find what a tokenizer's vocabulary cannot read of the texts of some inputs.
+
+    Args:
+        tokenizer: the tokenizer of the encodings.
+        encodings: inputs of one or two texts each.
+    """
+    unknown: dict[str, None] = {}
+    scripts: Counter[str] = Counter()
+    words = fragments = 0
+    known: dict[str, bool] = {}
+    for text, pieces in _words(encodings):
+        if _UNKNOWN in pieces and text != _UNKNOWN:
+            unknown[text] = None
+        letter = next(filter(str.isalpha, text), "")
+        if not letter:
+            continue
+        words += 1
+        script = _script(letter)
+        if script and not known.setdefault(script, _knows(tokenizer, script)):
+            scripts[script] += 1
+        else:
+            fragments += len(pieces) >= _SMALL
+    return Unread(words, tuple(unknown), tuple(scripts.most_common()), fragments)
+
+
+def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]:
+    """Yield each word of the texts as typed, with its pieces."""
+    for encoding in encodings:
+        texts = (encoding.text, encoding.text_pair or "")
+        rows = zip(
+            encoding.sequence_ids, encoding.word_ids, encoding.offsets, encoding.tokens, strict=True
+        )
+        for (side, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
+            if side is None:
+                continue
+            pieces = list(group)
+            yield texts[side][pieces[0][2][0] : pieces[-1][2][1]], [row[3] for row in pieces]
+
+
+def _script(letter: str) -> str:
+    """Return the script of a letter; "" if it is none of the list."""
+    if letter.isascii():
+        return _LATIN
+    return _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0], "")
+
+
+def _knows(tokenizer: BertTokenizer, script: str) -> bool:
+    """Return whether a vocabulary has enough entries in a script to read it."""
+    if script == _LATIN:
+        return True
+    entries = sum(
+        any(_script(each) == script for each in entry if each.isalpha())
+        for entry in tokenizer.vocab
+        if not entry.isascii()
+    )
+    return entries >= min(_ENTRIES, len(tokenizer.vocab) // _PART)

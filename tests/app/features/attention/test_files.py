@@ -1,0 +1,238 @@
+"""Pictures and files of the attention page: what is saved has the numbers of the page."""
+
+import base64
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app.features.attention import view_cell as cells
+from app.features.attention import view_files as files
+from app.features.attention.result import AttentionResult, Heads, Selection, Units
+from app.features.attention.task import (
+    attention,
+    attention_grid,
+    head_view,
+    in_words,
+    strongest_links,
+)
+from app.features.attention.task_cell import cell_arithmetic
+from app.features.attention.task_habits import ranked_heads
+from app.features.attention.view_pictures import colours
+from app.models import Engine
+from app.words.html import Html, document
+from app.words.pictures import figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+TEXTS = ("the cat sat", "on the <mat>.")
+
+
+@pytest.fixture(scope="module")
+def result(tiny_engine: Engine) -> AttentionResult:
+    return attention(tiny_engine, *TEXTS)
+
+
+def parsed(drawing: Html) -> ElementTree.Element:
+    """Parse a drawing as XML; a browser that opens the file does the same."""
+    root = ElementTree.fromstring(str(drawing))  # noqa: S314 - ours
+    assert root.tag == f"{SVG}svg" and root.get("viewBox")
+    return root
+
+
+def pixels(node: ElementTree.Element) -> np.ndarray:
+    """Read an embedded picture with another program's decoder."""
+    kind, _, data = str(node.get("href")).partition(",")
+    assert kind == "data:image/png;base64"
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("common", [False, True])
+@pytest.mark.parametrize("selection", [Selection(), Selection(special=False, part="ab")])
+def test_every_cell_of_the_svg_has_its_place_colour_and_value(
+    result: AttentionResult, selection: Selection, common: bool, log: bool
+) -> None:
+    view = head_view(result, Heads.one(1, 2), selection)
+    picture = files.map_picture(result, view, common=common, log=log)
+    top = 1.0 if common else float(view.weights.max())
+    share = np.maximum(view.weights / top, 1e-9)
+    wanted = np.rint(255 * np.clip(1 + np.log10(share) / 3 if log else share, 0, 1)).astype(int)
+    for drawing in (picture.wide, picture.narrow):
+        root = parsed(drawing)
+        frame = next(each for each in root if each.get("fill") == "none")
+        left, head = float(frame.get("x", 0)), float(frame.get("y", 0))
+        side = float(frame.get("width", 0)) / view.weights.shape[1]
+        high = float(frame.get("height", 0)) / view.weights.shape[0]
+        found = np.full(view.weights.shape, np.nan)
+        for node in root.iter(f"{SVG}rect"):
+            if node.get("data-value") is None:
+                continue
+            c = round((float(node.get("x", 0)) - left) / side)
+            r = round((float(node.get("y", 0)) - head) / high)
+            found[r, c] = float(node.get("data-value", 0))
+            red, green, blue = colours("light")[wanted[r, c]]
+            assert node.get("fill") == f"#{red:02x}{green:02x}{blue:02x}"
+        assert (np.isnan(found) == (wanted == 0)).all()
+        seen = ~np.isnan(found)
+        np.testing.assert_allclose(found[seen], view.weights[seen], rtol=1e-6)
+        names = [node.text for node in root.iter(f"{SVG}text")]
+        assert names[: len(view.rows)] == list(view.row_tokens)
+        assert f"{top:.4g}" in names and "Layer 1, head 2" in names
+
+
+def test_a_long_head_is_an_embedded_picture_with_a_pixel_for_each_number(
+    result: AttentionResult,
+) -> None:
+    size = 70
+    weights = np.random.default_rng(2).random((1, 1, size, size)).astype(np.float32) ** 4
+    units = Units(
+        tuple(f"t{i}" for i in range(size)),
+        (None, *[0] * (size - 2), None),
+        tuple((i,) for i in range(size)),
+    )
+    long = replace(result, units=units, words=replace(units), attentions=tuple(weights))
+    view = head_view(long, Heads.one(0, 0), Selection())
+    picture = files.map_picture(long, view, common=False, log=False)
+    image = next(parsed(picture.wide).iter(f"{SVG}image"))
+    wanted = np.rint(255 * view.weights / view.weights.max()).astype(int)
+    np.testing.assert_array_equal(pixels(image), colours("light")[wanted])
+    assert len(picture.table) == 200  # the strongest; the whole matrix has its own files
+
+
+def test_the_grid_has_every_head_in_its_place(tiny_engine: Engine, result: AttentionResult) -> None:
+    grid = attention_grid(result, Selection())
+    ranked = ranked_heads(tiny_engine, result)
+    for common in (False, True):
+        picture = files.grid_picture(result, grid, ranked, common=common, log=False)
+        images = list(parsed(picture.wide).iter(f"{SVG}image"))
+        assert len(images) == result.layers * result.heads
+        corners = [(float(each.get("y", 0)), float(each.get("x", 0))) for each in images]
+        assert corners == sorted(corners)
+        for number, image in enumerate(images):
+            layer, head = divmod(number, result.heads)
+            weights = result.attentions[layer][head]
+            top = 1.0 if common else float(weights.max())
+            wanted = colours("light")[np.rint(255 * weights / top).astype(int)].astype(int)
+            # The small pictures were already rounded to 255ths.
+            assert np.abs(pixels(image).astype(int) - wanted).max() <= 3
+    assert len(picture.table) == result.layers * result.heads
+
+
+def test_the_lines_end_at_their_words_and_have_their_values(result: AttentionResult) -> None:
+    view = head_view(result, Heads.one(0, 1), Selection(floor=0.05))
+    links = strongest_links(result, view)
+    root = parsed(files.lines_picture(result, links).wide)
+    middles = [float(node.get("y", 0)) for node in root.iter(f"{SVG}text")]
+    count = len(view.rows)
+    found = np.zeros_like(view.weights)
+    for path in root.iter(f"{SVG}path"):
+        numbers = [float(each) for each in re.findall(r"[\d.]+", str(path.get("d")))]
+        row, column = middles[:count].index(numbers[1]), middles[count:].index(numbers[-1])
+        found[row, column] = float(path.get("data-value", 0))
+    np.testing.assert_allclose(found, view.weights, rtol=1e-6)
+
+
+def test_json_and_latex_have_every_value(tiny_engine: Engine, result: AttentionResult) -> None:
+    heads = Heads(((0, 1), (1, 3)), "max")
+    view = head_view(result, heads, Selection())
+    saved = json.loads(files.matrix_json(result, view))
+    np.testing.assert_allclose(saved["values"], view.weights, rtol=1e-6)
+    assert saved["rows"] == list(result.tokens) and saved["combined"] == "max"
+    assert saved["heads"] == [{"layer": 0, "head": 1}, {"layer": 1, "head": 3}]
+    text = files.latex(result, view, common=False, log=False).decode()
+    shares = view.weights / view.weights.max()
+    found = np.zeros_like(view.weights)
+    for r, c, share in re.findall(r"\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}", text):
+        found[int(r), int(c)] = float(share)
+    np.testing.assert_allclose(found, shares, atol=1 / 255)
+    assert text.count(r"\node") == 2 * len(result.tokens)
+    assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
+    words = in_words(tiny_engine, result)
+    saved = json.loads(files.matrix_json(words, head_view(words, heads, Selection())))
+    assert saved["units"] == "words"
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"), [("50%_a", r"50\%\_a"), ("\\x{", r"\textbackslash{}x\{")]
+)
+def test_latex_reads_no_text_as_a_command(typed: str, written: str) -> None:
+    assert files._tex(typed) == written
+
+
+def test_no_text_becomes_markup_in_a_file(tiny_engine: Engine, nasty: str) -> None:
+    given = attention(tiny_engine, nasty + " cat", nasty)
+    view = head_view(given, Heads.one(0, 0), Selection())
+    for picture in (
+        files.map_picture(given, view, common=False, log=False),
+        files.lines_picture(given, strongest_links(given, view)),
+    ):
+        root = parsed(picture.wide)
+        assert {each.tag.removeprefix(SVG) for each in root.iter()} <= {
+            "svg", "rect", "text", "image", "path",
+        }  # fmt: skip
+    cell = cell_arithmetic(tiny_engine, given, (0, 0), 1, 1)
+    page = document("x", "", cells.steps(cell), cells.softmax_table(cell), figure(picture)).decode()
+    assert "<script" not in page and "<img" not in page
+
+
+def test_a_kept_page_asks_for_nothing(result: AttentionResult) -> None:
+    view = head_view(result, Heads.one(0, 0), Selection())
+    page = document(
+        "x", "", figure(files.map_picture(result, view, common=False, log=False))
+    ).decode()
+    addresses = set(re.findall(r"https?://[^\s\"']+", page))
+    assert addresses <= {"http://www.w3.org/2000/svg"}  # the name of a language, never fetched
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+
+
+@pytest.mark.parametrize("row", [0, 3])
+def test_the_steps_of_a_cell_lead_to_its_number(
+    tiny_engine: Engine, result: AttentionResult, row: int
+) -> None:
+    cell = cell_arithmetic(tiny_engine, result, (1, 2), row, 2)
+    said = str(cells.steps(cell))
+    assert f"{cell.value:.6f}" in said and f"{cell.computed:.6f}" in said
+    picture = cells.products(cell)
+    table = picture.table
+    np.testing.assert_allclose(table["product"], table["query"] * table["key"], atol=1e-6)
+    assert table["product"].sum() / np.sqrt(len(table)) == pytest.approx(
+        float(cell.scores[2]), abs=1e-5
+    )
+    bars = [n for n in parsed(picture.wide).iter(f"{SVG}rect") if n.get("data-value")]
+    values = [float(each.get("data-value", 0)) for each in bars]
+    wanted = np.concatenate([cell.query, cell.key, cell.products])
+    np.testing.assert_allclose(values, wanted, rtol=1e-6)
+    middles = np.repeat([27.0, 81.0, 135.0], cell.query.size)
+    for bar, value, middle in zip(bars, values, middles, strict=True):
+        edge = float(bar.get("y", 0)) + (float(bar.get("height", 0)) if value > 0 else 0)
+        assert edge == pytest.approx(middle, abs=0.011)
+
+
+@pytest.mark.parametrize(
+    ("heads", "selection", "by_word"),
+    [
+        (Heads.one(1, 2), Selection(), False),
+        (Heads(((0, 0), (1, 3)), "max"), Selection(special=False, renormalise=True), True),
+        (Heads.layer(0, 4), Selection(part="ab", special=False, floor=0.1, top=40), False),
+    ],
+)
+def test_the_snippet_computes_the_numbers_of_the_page(
+    tiny_engine: Engine,
+    tiny_folder: Path,
+    result: AttentionResult,
+    heads: Heads,
+    selection: Selection,
+    by_word: bool,
+) -> None:
+    given = in_words(tiny_engine, result) if by_word else result
+    view = head_view(given, heads, selection)
+    code = files.snippet(given, view, str(tiny_folder))
+    made: dict[str, object] = {}
+    exec(compile(code, "snippet", "exec"), made)  # noqa: S102 - our own snippet
+    np.testing.assert_allclose(made["weights"], view.weights, atol=1e-6)  # type: ignore[arg-type]

@@ -1,0 +1,199 @@
+"""Classification: probabilities of the configured kind, labels, pairs, many texts."""
+
+import ast
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.features.classification import view as view
+from app.features.classification.result import ClassificationResult
+from app.features.classification.task import classification, classify_lines, kind_of
+from app.models import Engine
+from bert_core import BertConfig, BertForSequenceClassification
+from bert_core.errors import InputError
+from tests.conftest import save_tiny
+from tests.drawings import elements, lengths
+
+
+def engine_of(folder: Path, **settings: object) -> Engine:
+    """Save a tiny classifier with these settings in its configuration, and load it."""
+    save_tiny(folder, BertForSequenceClassification)
+    config = json.loads((folder / "config.json").read_text())
+    config.update(settings)
+    config["temperatures"] = {"BertForSequenceClassification": 2.0}
+    loaded = BertForSequenceClassification(BertConfig.from_dict(config))
+    torch.manual_seed(3)
+    torch.nn.init.normal_(loaded.classifier.weight, std=1.0)
+    loaded.save_pretrained(folder)
+    return Engine(str(folder))
+
+
+def logits_of(engine: Engine, *texts: str) -> torch.Tensor:
+    """Return the logits (C,) of the model itself."""
+    outputs = engine.run(BertForSequenceClassification, engine.tokenizer.encode(*texts))
+    assert outputs.logits is not None
+    return outputs.logits[0].double()
+
+
+def test_probabilities_are_the_softmax_and_labels_those_of_the_configuration(
+    tiny_engine: Engine,
+) -> None:
+    result = classification(tiny_engine, "the cat sat")
+    logits = logits_of(tiny_engine, "the cat sat")
+    assert result.labels == ("bad", "good", "odd")
+    assert result.logits == pytest.approx(logits.tolist(), abs=1e-6)
+    assert result.scores == pytest.approx(torch.softmax(logits, 0).tolist(), abs=1e-6)
+    assert result.chosen == (("bad", "good", "odd")[int(logits.argmax())],)
+    assert [result.scores[n] for n in result.ranking] == sorted(result.scores, reverse=True)
+
+
+def test_a_second_text_is_the_second_segment(tiny_engine: Engine) -> None:
+    result = classification(tiny_engine, "the cat", "a dog")
+    assert result.encoding.token_type_ids == [0, 0, 0, 0, 1, 1, 1]
+    assert result.logits == pytest.approx(logits_of(tiny_engine, "the cat", "a dog").tolist())
+    assert classification(tiny_engine, "the cat", "  ").encoding.text_pair is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({"num_labels": 3}, "single"),
+        ({"num_labels": 1}, "regression"),
+        ({"num_labels": 3, "problem_type": "regression"}, "regression"),
+        ({"num_labels": 3, "problem_type": "multi_label_classification"}, "multi"),
+        ({"num_labels": 1, "problem_type": "multi_label_classification"}, "multi"),
+        ({"num_labels": 2, "problem_type": "single_label_classification"}, "single"),
+        ({"num_labels": 2, "problem_type": ["nonsense"]}, "single"),
+    ],
+)
+def test_the_configuration_says_what_the_outputs_are(
+    settings: dict[str, object], kind: str
+) -> None:
+    assert kind_of(BertConfig(9, **settings)) == kind  # type: ignore[arg-type]
+
+
+def test_several_labels_may_be_true(tmp_path: Path) -> None:
+    names = {str(n): name for n, name in enumerate(["joy", "fear", "anger", "<b>"])}
+    kind = "multi_label_classification"
+    engine = engine_of(tmp_path / "many", problem_type=kind, id2label=names)
+    result = classification(engine, "the cat sat")
+    shares = torch.sigmoid(logits_of(engine, "the cat sat") / 2)
+    assert result.scores == pytest.approx(shares.tolist(), abs=1e-6)
+    wanted = {names[str(n)] for n, share in enumerate(shares.tolist()) if share >= 0.5}
+    assert set(result.chosen) == wanted and 0 < len(wanted) < 4
+    assert "do not add up" in str(view.trust(result))
+    assert "<b>" not in str(view.verdict(replace(result, scores=(0.9,) * 4)))
+    none = replace(result, scores=(0.1, 0.2, 0.3, 0.4))
+    assert "none of its labels" in str(view.verdict(none))
+
+
+def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None:
+    engine = engine_of(tmp_path / "number", id2label={"0": "stars"})
+    result = classification(engine, "the cat sat")
+    assert result.kind == "regression"
+    assert (
+        result.scores == result.logits == pytest.approx(logits_of(engine, "the cat sat").tolist())
+    )  # the temperature divides no number that is not a probability
+    said = str(view.verdict(result)) + str(view.trust(result))
+    assert f"stars {view.signed(result.logits[0], 3)}" in said
+    assert "%" not in said and result.chosen == ()
+    assert "%" not in "".join(map(str, view.kept(result)))
+    assert list(view.lines_table([result]).columns)[:2] == ["text", "stars"]
+
+
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_bars_are_sorted_and_as_long_as_their_probabilities(tiny_engine: Engine, size: str) -> None:
+    result = replace(classification(tiny_engine, "the cat"), scores=(0.25, 0.625, 0.125))
+    drawing = getattr(view.scores(result, 3), size)
+    tracks, bars = lengths(drawing, "bx-svg-track"), lengths(drawing, "bx-svg-bar")
+    shares = [bar / track for bar, track in zip(bars, tracks, strict=True)]
+    assert shares == pytest.approx([0.625, 0.25, 0.125], abs=1e-4)
+    texts = [each.text for each in elements(drawing, "text")]
+    assert texts == ["good", "62.5 %", "bad", "25.0 %", "odd", "12.5 %"]
+
+
+def test_a_small_lead_is_called_small(tiny_engine: Engine) -> None:
+    result = classification(tiny_engine, "the cat")
+    assert "small lead: odd has 44.0 %" in str(
+        view.verdict(replace(result, scores=(0.06, 0.5, 0.44)))
+    )
+    clear = str(view.verdict(replace(result, scores=(0.05, 0.9, 0.05))))
+    assert "small lead" not in clear and "90.0 % of the probability of its 3 labels" in clear
+
+
+def test_labels_that_are_not_drawn_are_counted(tiny_engine: Engine) -> None:
+    result = classification(tiny_engine, "the cat")
+    many = replace(
+        result,
+        labels=tuple(f"label {n}" for n in range(300)),
+        scores=(1 / 300,) * 300,
+        logits=(0.0,) * 300,
+    )
+    assert "292 further labels" in str(view.left_out(many, 8))
+    assert len(view.scores(many, 8).table) == 8 and len(view.score_table(many)) == 300
+    assert str(view.left_out(result, 3)) == ""
+
+
+def test_many_texts_get_the_answers_of_single_ones(tiny_engine: Engine) -> None:
+    rows = classify_lines(tiny_engine, "the cat sat\n\n a dog\tthe river \n" + "a " * 80)
+    assert [row.encoding.text.strip()[:5] for row in rows] == ["the c", "a dog", "a a a"]
+    for row in rows:
+        alone = classification(tiny_engine, row.encoding.text, row.encoding.text_pair or "")
+        assert row.scores == pytest.approx(alone.scores, abs=1e-6)
+    table = view.lines_table(rows)
+    assert list(table["answer"]) == [row.chosen[0] for row in rows]
+    assert list(table["pieces cut"]) == [0, 0, 80 + 2 - 48]
+    assert table["good"].tolist() == [row.scores[1] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"), [("", "Found 0 texts"), ("a\n" * 501, "Found 501"), ("\x00", "first text")]
+)
+def test_lines_that_cannot_be_read_are_refused(tiny_engine: Engine, lines: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        classify_lines(tiny_engine, lines)
+
+
+@pytest.mark.parametrize(("first", "second", "named"), [("", "", "first"), ("a", "\x00", "second")])
+def test_a_text_without_pieces_is_refused_by_name(
+    tiny_engine: Engine, first: str, second: str, named: str
+) -> None:
+    with pytest.raises(InputError, match=f"The {named} text has no piece"):
+        classification(tiny_engine, first, second)
+
+
+def test_a_model_of_one_token_type_reads_one_text_only(tmp_path: Path) -> None:
+    engine = engine_of(tmp_path / "single", type_vocab_size=1)
+    assert len(classification(engine, "the cat").scores) == 2
+    with pytest.raises(InputError, match="one token type"):
+        classification(engine, "the cat", "a dog")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"id2label": {"0": "x", "1": "y", "2": "z"}},
+        {"num_labels": 3, "problem_type": "multi_label_classification"},
+        {"num_labels": 1},
+    ],
+)
+def test_the_snippet_computes_the_pages_numbers(
+    tmp_path: Path, settings: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = engine_of(tmp_path / "model", **settings)
+    for texts in (("the 'cat'",), ("the cat", 'a "dog"')):
+        result = classification(engine, *texts)
+        exec(view.snippet(result, str(tmp_path / "model")), {})  # noqa: S102
+        printed = ast.literal_eval(capsys.readouterr().out)
+        assert printed == pytest.approx(
+            dict(zip(result.labels, result.scores, strict=True)), abs=1e-6
+        )
+
+
+def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
+    result: ClassificationResult = classification(tiny_engine, f"x {nasty}", f"y {nasty}")
+    markup = "".join(map(str, view.kept(result)))
+    assert "<script" not in markup and "<img" not in markup and "\x00" not in markup

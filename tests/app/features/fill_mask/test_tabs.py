@@ -1,0 +1,335 @@
+"""The tabs of fill-mask: numbers beside other ways of computing them, drawings beside numbers."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.features.fill_mask import view as view
+from app.features.fill_mask import view_tabs as tabs
+from app.features.fill_mask.result import Contrast, PairResult, SurpriseResult, TogetherResult
+from app.features.fill_mask.task import fill_mask
+from app.features.fill_mask.task_pair import compare, read_pair
+from app.features.fill_mask.task_surprise import surprise
+from app.features.fill_mask.task_together import cost, fill_together
+from app.models import Engine
+from app.words.pictures import NARROW, WIDE
+from bert_core import BertForMaskedLM
+from bert_core.errors import InputError
+from tests.drawings import elements
+
+
+def shares(engine: Engine, tokens: list[str], at: int) -> torch.Tensor:
+    """Return probabilities (V,) at one place, of tokens without [CLS] and [SEP]."""
+    ids = engine.tokenizer.convert_tokens_to_ids(["[CLS]", *tokens, "[SEP]"])
+    row = engine.score_rows(torch.tensor([ids]), torch.tensor([[at + 1]]))[0, 0]
+    return torch.softmax(row.double(), dim=-1)
+
+
+# --- the engine -----------------------------------------------------------------------------------
+
+
+def test_rows_of_texts_have_the_scores_of_each_text(tiny_engine: Engine) -> None:
+    one, two = (tiny_engine.tokenizer.encode(text) for text in ("the [MASK] sat", "a cat [MASK]"))
+    rows = torch.tensor([one.input_ids, two.input_ids])
+    found = tiny_engine.score_rows(rows, torch.tensor([[2, 1], [3, 2]]))
+    for row, (encoding, places) in zip(found, ((one, [2, 1]), (two, [3, 2])), strict=True):
+        torch.testing.assert_close(row, tiny_engine.scores_at(encoding, places))
+    assert not found.requires_grad
+
+
+# --- gaps together --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def together(tiny_engine: Engine) -> TogetherResult:
+    return fill_together(tiny_engine, fill_mask(tiny_engine, "the [MASK] sat on [MASK]."))
+
+
+def test_joint_fillings_multiply_conditionals_from_left_to_right(
+    tiny_engine: Engine, together: TogetherResult
+) -> None:
+    vocabulary = tiny_engine.tokenizer.vocab
+    assert together.positions == (2, 5) and len(together.fillings) == together.width == 10
+    for each in together.fillings:
+        (first,), (second,) = each.pieces
+        alone = shares(tiny_engine, ["the", "[MASK]", "sat", "on", "[MASK]", "."], 1)
+        then = shares(tiny_engine, ["the", first, "sat", "on", "[MASK]", "."], 4)
+        expected = float(alone[vocabulary[first]] * then[vocabulary[second]])
+        assert each.probability == pytest.approx(expected, rel=1e-4)
+        assert each.per_piece == pytest.approx(math.sqrt(expected), rel=1e-4)
+    ranked = [each.probability for each in together.fillings]
+    assert ranked == sorted(ranked, reverse=True)
+
+
+def test_one_gap_of_one_piece_gives_the_candidates_of_the_page(tiny_engine: Engine) -> None:
+    page = fill_mask(tiny_engine, "the [MASK] sat", top_k=10)
+    found = fill_together(tiny_engine, page)
+    assert [each.words[0] for each in found.fillings] == [c.token for c in page.slots[0].candidates]
+    assert [each.probability for each in found.fillings] == pytest.approx(
+        [c.probability for c in page.slots[0].candidates], rel=1e-4
+    )
+
+
+def test_a_gap_takes_longer_words(tiny_engine: Engine) -> None:
+    found = fill_together(tiny_engine, fill_mask(tiny_engine, "the [MASK] sat"), most=3)
+    for each in found.fillings:
+        (pieces,) = each.pieces
+        assert len(pieces) <= 3
+        if len(pieces) > 1:
+            assert each.words == (pieces[0] + "".join(p.removeprefix("##") for p in pieces[1:]),)
+            assert all(piece.startswith("##") for piece in pieces[1:])
+    means = [each.per_piece for each in found.fillings]
+    assert means == sorted(means, reverse=True)
+
+
+def test_masks_of_a_long_text_are_read_with_the_text_around_them(tiny_engine: Engine) -> None:
+    near = "cat " * 90 + "[MASK] sat on [MASK] " + "dog " * 90
+    found = fill_together(tiny_engine, fill_mask(tiny_engine, near), most=2)
+    assert found.positions == (91, 94) and found.read == tiny_engine.max_length - 2
+    far = "[MASK] " + "cat " * 90 + "[MASK]"
+    with pytest.raises(InputError, match="92 tokens apart"):
+        fill_together(tiny_engine, fill_mask(tiny_engine, far))
+
+
+def test_too_many_searches_are_refused_with_numbers(tiny_engine: Engine) -> None:
+    page = fill_mask(tiny_engine, "[MASK] " * 3)
+    with pytest.raises(InputError, match="27 searches; this page makes at most 16"):
+        fill_together(tiny_engine, page, most=3)
+    with pytest.raises(InputError):
+        fill_together(tiny_engine, page, most=0)
+
+
+@pytest.mark.parametrize(("text", "most", "steps"), [
+    ("[MASK]", 1, 1), ("[MASK]", 3, 6), ("a [MASK] [MASK]", 1, 2), ("a [MASK] [MASK]", 2, 12),
+])  # fmt: skip
+def test_the_cost_counts_the_tokens_read(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch, text: str, most: int, steps: int
+) -> None:
+    page = fill_mask(tiny_engine, text)
+    assert cost(page, most) == 10 * page.tokens * steps
+    calls = []
+    score = Engine.score_rows
+    monkeypatch.setattr(
+        Engine, "score_rows", lambda self, ids, at: calls.append(1) or score(self, ids, at)
+    )
+    fill_together(tiny_engine, page, most=most)
+    assert len(calls) == steps
+
+
+def test_bars_of_joint_fillings_show_their_probabilities(together: TogetherResult) -> None:
+    drawn = tabs.together_picture(together)
+    lengths = [bar.number("width") for bar in elements(drawn.wide, "rect")]
+    values = [each.probability for each in together.fillings]
+    assert lengths[0] / lengths[-1] == pytest.approx(values[0] / values[-1], rel=0.01)
+    assert drawn.table["probability"].tolist() == values
+    longer = replace(together, most=2)
+    assert "per piece" in tabs.together_line(longer).markup
+    lengths = [bar.number("width") for bar in elements(tabs.together_picture(longer).wide, "rect")]
+    means = [each.per_piece for each in together.fillings]
+    assert lengths[0] / lengths[-1] == pytest.approx(means[0] / means[-1], rel=0.01)
+
+
+def test_the_words_guessed_alone_are_marked_and_ranked(together: TogetherResult) -> None:
+    third = replace(together, alone=together.fillings[2].words)
+    classes = [
+        bar.attributes["class"] for bar in elements(tabs.together_picture(third).wide, "rect")
+    ]
+    assert [n for n, each in enumerate(classes) if each == "bx-svg-mark"] == [2]
+    assert "are number 3 here" in tabs.together_line(third).markup
+    none = replace(together, alone=("no", "such"))
+    assert "not among these 10" in tabs.together_line(none).markup
+    assert "bx-svg-mark" not in tabs.together_picture(none).wide.markup
+
+
+# --- odd word -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def surprised(tiny_engine: Engine) -> SurpriseResult:
+    return surprise(tiny_engine, fill_mask(tiny_engine, "the cat is playing [MASK] <b>."))
+
+
+def test_every_piece_is_scored_as_in_a_loop_and_masks_are_not(
+    tiny_engine: Engine, surprised: SurpriseResult
+) -> None:
+    whole = tiny_engine.tokenizer.encode("the cat is playing [MASK] <b>.")
+    tokens = whole.tokens[1:-1]
+    assert [each.token for each in surprised.pieces] == [t for t in tokens if t != "[MASK]"]
+    words = whole.word_ids[1:-1]
+    for each in surprised.pieces:
+        at = each.position - 1
+        hidden = [
+            "[MASK]" if n >= at and words[n] == words[at] else token
+            for n, token in enumerate(tokens)
+        ]
+        row = shares(tiny_engine, hidden, at)
+        own = float(row[tiny_engine.tokenizer.vocab[each.token]])
+        assert each.probability == pytest.approx(own, rel=1e-4)
+        assert each.rank == int((row > own * (1 + 1e-6)).sum()) + 1
+        assert each.best_probability == pytest.approx(float(row.max()), rel=1e-4)
+    total = sum(math.log(each.probability) for each in surprised.pieces)
+    assert surprised.log_likelihood == pytest.approx(total, rel=1e-6)
+
+
+def test_the_odd_word_has_letters_if_any_word_has(tiny_engine: Engine) -> None:
+    for text in ("the cat , . ! ? - / '", "cat . . . . ."):
+        odd = surprise(tiny_engine, fill_mask(tiny_engine, text)).odd
+        assert odd[0].token.isalnum()
+    assert surprise(tiny_engine, fill_mask(tiny_engine, ". !")).odd[0].token in ".!"
+
+
+def test_texts_without_pieces_or_too_long_are_refused(tiny_engine: Engine) -> None:
+    with pytest.raises(InputError, match="nothing but masks"):
+        surprise(tiny_engine, fill_mask(tiny_engine, "[MASK] [MASK]"))
+    with pytest.raises(InputError, match="62 tokens"):
+        surprise(tiny_engine, fill_mask(tiny_engine, "cat " * 60))
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_each_piece_has_a_bar_as_tall_as_its_surprise(
+    surprised: SurpriseResult, width: int
+) -> None:
+    drawn = tabs.columns(surprised.pieces, {surprised.pieces[1].position}, width)
+    bars, names = elements(drawn, "rect"), elements(drawn, "text")
+    ratios = [
+        bar.number("height") / -math.log2(piece.probability)
+        for bar, piece in zip(bars, surprised.pieces, strict=True)
+    ]
+    assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=0.01)
+    assert [name.text for name in names[::2]] == [piece.token for piece in surprised.pieces]
+    assert [name.text for name in names[1::2]] == [
+        view.chance(piece.probability) for piece in surprised.pieces
+    ]
+    assert [bar.attributes["class"] == "bx-svg-mark" for bar in bars] == [
+        n == 1 for n in range(len(bars))
+    ]
+    edges = [(bar.number("x"), bar.number("x") + bar.number("width")) for bar in bars]
+    assert all(0 <= left < right <= width for left, right in edges)
+
+
+def test_a_text_wider_than_the_picture_goes_on_in_the_next_line(tiny_engine: Engine) -> None:
+    found = surprise(tiny_engine, fill_mask(tiny_engine, "the cat sat on the mat " * 3))
+    drawn = tabs.columns(found.pieces, set(), NARROW)
+    bases = [line.number("y1") for line in elements(drawn, "line")]
+    lefts = [line.number("x1") for line in elements(drawn, "line")]
+    assert len(set(bases)) > 1 and bases == sorted(bases)
+    for line in set(bases):
+        row = [x for x, y in zip(lefts, bases, strict=True) if y == line]
+        assert row == sorted(row) and row[0] == 2
+    assert max(bases) + 40 < float(elements(drawn, "svg")[0].attributes["viewbox"].split()[3])
+
+
+def test_rows_of_the_table_are_linked_and_carry_the_models_choice(
+    surprised: SurpriseResult,
+) -> None:
+    table = tabs.surprise_table(surprised)
+    assert table["at"].tolist() == [f"0.{each.position}" for each in surprised.pieces]
+    assert table["first choice"].tolist() == [each.best for each in surprised.pieces]
+    said = tabs.odd_line(surprised)
+    (mark,) = elements(said, "mark")
+    assert mark.attributes["data-at"].split()[0] == f"0.{surprised.odd[0].position}"
+    assert "Pseudo-log-likelihood −" in tabs.surprise_note(surprised).markup
+
+
+def test_the_snippet_of_a_text_without_masks_scores_its_pieces(
+    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = fill_mask(tiny_engine, "the cat is playing .")
+    found = surprise(tiny_engine, page)
+    exec(view.snippet(replace(page, model=str(tiny_folder))), {})  # noqa: S102 - our own code
+    rows = [line.split(" ") for line in capsys.readouterr().out.splitlines()]
+    assert [token for token, _ in rows] == [each.token for each in found.pieces]
+    assert [float(share) for _, share in rows] == pytest.approx(
+        [each.probability for each in found.pieces], rel=1e-4
+    )
+
+
+# --- swap a word ----------------------------------------------------------------------------------
+
+
+def test_two_words_are_read_from_one_field() -> None:
+    assert read_pair(" he / she ") == ("he", "she")
+    assert read_pair("old man,old woman") == ("old man", "old woman")
+    for typed in ("he", "he / she / it", "/ she", "He / he"):
+        with pytest.raises(InputError, match="he / she"):
+            read_pair(typed)
+
+
+def test_both_sentences_get_their_own_probabilities(tiny_engine: Engine) -> None:
+    page = fill_mask(tiny_engine, "The Cat sat on [MASK], [MASK] cats.")
+    found = compare(tiny_engine, page, ("cat", "dog"))
+    assert found.texts == (
+        "The Cat sat on [MASK], [MASK] cats.",
+        "The Dog sat on [MASK], [MASK] cats.",
+    )
+    for number, slot in enumerate(found.slots):
+        rows = []
+        for text in found.texts:
+            encoding = tiny_engine.tokenizer.encode(text)
+            logits = tiny_engine.run(BertForMaskedLM, encoding).logits
+            assert logits is not None
+            at = [n for n, token in enumerate(encoding.tokens) if token == "[MASK]"][number]
+            rows.append(torch.softmax(logits[0, at], dim=-1))
+        best = {id_ for row in rows for id_ in row.topk(5).indices.tolist()}
+        names = tiny_engine.tokenizer.vocab
+        assert {names[each.token] for each in slot} == best
+        for each in slot:
+            id_ = names[each.token]
+            assert each.first == pytest.approx(float(rows[0][id_]), rel=1e-4)
+            assert each.second == pytest.approx(float(rows[1][id_]), rel=1e-4)
+        differences = [each.difference for each in slot]
+        assert differences == sorted(differences, reverse=True)
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("the [MASK] sat", ("mask", "cat")), ("the cats [MASK]", ("cat", "dog")),
+    ("a [MASK]", ("(", "x")),
+])  # fmt: skip
+def test_a_word_that_is_not_in_the_text_is_told(
+    tiny_engine: Engine, text: str, words: tuple[str, str]
+) -> None:
+    with pytest.raises(InputError, match="neither"):
+        compare(tiny_engine, fill_mask(tiny_engine, text), words)
+
+
+def test_a_word_that_is_a_mask_itself_is_told(tiny_engine: Engine) -> None:
+    with pytest.raises(InputError, match="change the gaps"):
+        compare(tiny_engine, fill_mask(tiny_engine, "the [MASK] sat"), ("sat", "[MASK]"))
+
+
+@pytest.fixture
+def pair() -> PairResult:
+    rows = (Contrast("man", 0.5, 0.1), Contrast("<b>", 0.2, 0.2), Contrast("x" * 30, 0.1, 0.2))
+    return PairResult(
+        ("he", "she"), ("He [MASK].", "She [MASK]."), (rows, (Contrast("it", 0.2, 0.4),))
+    )
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_differences_lie_left_and_right_of_the_line_on_one_scale(
+    pair: PairResult, width: int
+) -> None:
+    drawn = [tabs.differences(rows, pair.words, width, scale=pair.slots) for rows in pair.slots]
+    (axis,) = {each.number("x1") for drawing in drawn for each in elements(drawing, "line")}
+    first, none, second, other = (bar for drawing in drawn for bar in elements(drawing, "rect"))
+    assert first.number("x") + first.number("width") == pytest.approx(axis, abs=0.02)
+    assert second.number("x") == other.number("x") == pytest.approx(axis, abs=0.02)
+    assert none.number("width") == 0
+    assert first.number("width") == pytest.approx(4 * second.number("width"), abs=0.05)
+    assert other.number("width") == pytest.approx(2 * second.number("width"), abs=0.05)
+    assert first.attributes["class"] != second.attributes["class"]
+    texts = [each.text for each in elements(drawn[0], "text")]
+    assert texts[2:] == ["man", "+40.0", "<b>", "+0.0", "x" * 13 + "…", "+10.0"]
+    assert first.number("x") - 70 > 0 and "&lt;b&gt;" in drawn[0].markup
+
+
+def test_the_table_of_a_pair_has_both_probabilities(pair: PairResult) -> None:
+    table = tabs.pair_picture(pair, 0).table
+    assert table["with he"].tolist() == [0.5, 0.2, 0.1]
+    assert table["difference"].tolist() == pytest.approx([0.4, 0.0, -0.1])
+    assert "man +40.0" in tabs.pair_picture(pair, 0).alt
+    assert "Gap 2" in tabs.pair_picture(pair, 1).alt
+    assert [each.text for each in elements(tabs.pair_line(pair), "b")] == ["he", "she"]

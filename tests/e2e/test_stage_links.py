@@ -1,0 +1,381 @@
+"""The frame in a real browser: history, links, ways between pages, the menu, the presenter."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from app.catalog import FEATURES, GROUPS, examples, feature
+
+pytestmark = pytest.mark.e2e
+
+Visit = Callable[..., Page]
+LONG = "The river runs to the [MASK]. " + "It is a long way to the sea. " * 120
+# Each ends in words of its own, which show that the answer is the one to this text.
+CAT, OWLS = "The cat sat on the [MASK] at noon.", "Owls hunt at [MASK] in the woods."
+TEA, RAIN = "We drank [MASK] together.", "Rain fell on the [MASK] for days."
+FIRST = str(examples("fill_mask")[0].values["text"])
+DESK, LAPTOP = {"width": 1280, "height": 720}, {"width": 1024, "height": 768}
+PHONE = {"width": 390, "height": 844}
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is drawn and nothing is running."""
+    expect(page.locator(".st-key-bx-foot")).to_be_visible()
+    expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
+    page.wait_for_function("window.bxSite")
+
+
+def box(page: Page) -> Locator:
+    return page.get_by_role("textbox").first
+
+
+def write(page: Page, text: str) -> None:
+    """Type a text, submit it, and wait until the address follows."""
+    before = page.url
+    box(page).fill(text)
+    box(page).press("Control+Enter")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
+
+
+def go(page: Page, slug: str) -> None:
+    """Open a page through the menu."""
+    row = feature(slug)
+    page.get_by_test_id("stTopNavSection").filter(has_text=row.group).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=row.title).click()
+    expect(page.get_by_role("heading", level=1, name=row.title)).to_be_visible()
+    settled(page)
+
+
+def height(page: Page) -> int:
+    return int(page.evaluate("history.length"))
+
+
+# -- Back and Forward ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Left:
+    """How a page was left: its title, text, number of candidates, answer and address."""
+
+    title: str
+    text: str
+    bars: int
+    answer: str
+    address: str
+
+
+def answered(page: Page) -> None:
+    """Wait until the answer is the one to the text in the box."""
+    rest = box(page).input_value().rpartition("[MASK]")[2].strip()
+    expect(page.locator(".bx-sentence").last).to_contain_text(rest[:30])
+    settled(page)
+    expect(page.locator(".bx-sentence")).to_have_count(1)
+
+
+def left(page: Page) -> Left:
+    settled(page)
+    has_text = page.locator("textarea").count()
+    if has_text:
+        answered(page)
+    return Left(
+        title=page.get_by_role("heading", level=1).inner_text(),
+        text=box(page).input_value() if has_text else "",
+        bars=page.locator(".bx-wide .bx-svg-bar").count(),
+        answer=page.locator(".bx-sentence").inner_text()[:60] if has_text else "",
+        address=page.url,
+    )
+
+
+def expect_left(page: Page, was: Left) -> None:
+    expect(page).to_have_url(was.address)
+    expect(page.get_by_role("heading", level=1, name=was.title)).to_be_visible()
+    if was.text:
+        expect(box(page)).to_have_value(was.text)
+        answered(page)
+        expect(page.locator(".bx-sentence")).to_contain_text(was.answer.split("\n")[0])
+        expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(was.bars)
+
+
+def test_ten_steps_back_and_forward_find_every_text_and_page_as_it_was_left(visit: Visit) -> None:
+    page = visit("fill_mask", viewport=DESK)
+    steps = [left(page)]
+
+    def step(act: Callable[[], Any]) -> None:
+        act()
+        steps.append(left(page))
+
+    def choose_example(number: int) -> None:
+        page.get_by_role("button", name="Examples").click()
+        page.locator(f".st-key-_example_{number} button").click()
+        expect(box(page)).to_have_value(str(examples("fill_mask")[number].values["text"]))
+        page.keyboard.press("Escape")
+
+    step(lambda: write(page, CAT))
+    step(lambda: write(page, OWLS))
+    step(lambda: choose_example(2))
+    step(lambda: write(page, LONG))
+    step(lambda: go(page, "model_card"))
+    step(lambda: go(page, "fill_mask"))
+    step(lambda: write(page, LONG + "More."))
+    step(lambda: write(page, TEA))
+    step(lambda: page.locator(".bx-word").first.click() or expect(box(page)).to_have_value(
+        "[MASK] drank [MASK] together."))  # fmt: skip
+    step(lambda: write(page, RAIN))
+    assert len({was.address for was in steps[:5]}) == 5
+    assert steps[6].text == LONG  # the menu brings back the text
+    assert height(page) == len(steps) + 1  # one entry for each act, and the blank page before
+    for was in reversed(steps[:-1]):
+        page.go_back()
+        expect_left(page, was)
+    for was in steps[1:]:
+        page.go_forward()
+        expect_left(page, was)
+
+
+def test_settings_are_in_the_entry_of_their_text_and_make_none_of_their_own(visit: Visit) -> None:
+    page = visit("fill_mask?set=true", viewport=DESK)
+    settled(page)
+    slider = page.get_by_role("slider", name="Candidates")
+    slider.press("ArrowRight")
+    expect(page).to_have_url(re.compile("k=6"))
+    slider.press("ArrowRight")
+    expect(page).to_have_url(re.compile("k=7"))
+    assert height(page) == 2
+    seven = left(page)
+    write(page, OWLS)
+    slider.press("ArrowLeft")
+    expect(page).to_have_url(re.compile("k=6"))
+    page.go_back()
+    expect_left(page, seven)
+    page.go_forward()
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
+    expect(box(page)).to_have_value(OWLS)
+
+
+def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) -> None:
+    page = visit(
+        "fill_mask?text=Owls+hunt+at+%5BMASK%5D+in+the+woods.&k=7&model=second", viewport=DESK
+    )
+    settled(page)
+    seven = left(page)
+    go(page, "tokenizer")
+    write(page, "Another text on another page.")
+    other = page.url
+    go(page, "fill_mask")
+    write(page, RAIN)
+    page.go_back()
+    expect(box(page)).to_have_value(OWLS)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Tokenizer")).to_be_visible()
+    expect(box(page)).to_have_value("Another text on another page.")
+    expect(page).to_have_url(other)
+    page.go_back()  # the tokenizer as it was before the text
+    expect(box(page)).to_have_value(str(examples("tokenizer")[0].values["text"]))
+    settled(page)
+    page.go_back()
+    expect_left(page, seven)
+    assert seven.bars == 7 and "model=second" in page.url
+    expect(page.get_by_role("button", name="second")).to_be_visible()
+
+
+def test_after_going_back_a_new_text_begins_a_new_way_forward(visit: Visit) -> None:
+    page = visit("fill_mask", viewport=DESK)
+    settled(page)
+    write(page, CAT)
+    write(page, OWLS)
+    page.go_back()
+    expect(box(page)).to_have_value(CAT)
+    settled(page)
+    write(page, RAIN)
+    assert height(page) == 4
+    page.go_back()
+    expect(box(page)).to_have_value(CAT)
+    page.go_back()
+    expect(box(page)).to_have_value(FIRST)
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> None:
+    page = visit("fill_mask", viewport=DESK)
+    settled(page)
+    write(page, LONG)
+    expect(page).to_have_url(re.compile(r"/fill_mask\?kept=[\w-]{16}$"))
+    expect(page.get_by_text("a link to this page opens it for one day")).to_be_visible()
+    other = visit(page.url.partition("//")[2].partition("/")[2], viewport=DESK)
+    settled(other)
+    expect(box(other)).to_have_value(LONG)
+    write(other, LONG + "Mine.")
+    page.reload()
+    settled(page)
+    expect(box(page)).to_have_value(LONG)  # what another visitor does changes nothing here
+
+
+def test_a_link_whose_text_is_gone_says_so_and_shows_no_other(visit: Visit) -> None:
+    page = visit("fill_mask?kept=gone", viewport=DESK)
+    settled(page)
+    expect(
+        page.get_by_text("The text of this link is no longer kept. Paste it here.")
+    ).to_be_visible()
+    expect(box(page)).to_have_value("")
+    write(page, OWLS)
+    expect(page).to_have_url(re.compile(r"fill_mask\?text=Owls"))
+    expect(page.get_by_text("The text of this link")).to_have_count(0)
+
+
+def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(
+    visit: Visit,
+) -> None:
+    page = visit("fill_mask?text=A+lone+%5BMASK%5D.", viewport={"width": 1280, "height": 400})
+    settled(page)
+    page.get_by_role("button", name="Take this text to").click()
+    scrolled = 'document.querySelector("[data-testid=stMain]").scrollTop'
+    assert page.evaluate(scrolled) > 0  # the row is below what can be seen
+    page.locator(".st-key-_send_next_sentence button").click()
+    expect(page.get_by_role("heading", level=1, name="Next sentence")).to_be_visible()
+    settled(page)
+    assert page.evaluate(scrolled) == 0
+    boxes = page.get_by_role("textbox")
+    expect(boxes.nth(0)).to_have_value("A lone [MASK].")
+    expect(boxes.nth(1)).to_have_value("")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Fill-mask")).to_be_visible()
+    expect(box(page)).to_have_value("A lone [MASK].")
+
+
+# -- the menu --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [LAPTOP, DESK], ids=["1024", "1280"])
+def test_the_menu_is_grouped_and_nothing_hides_behind_more(visit: Visit, size: Any) -> None:
+    page = visit("fill_mask", viewport=size)
+    settled(page)
+    parts = page.get_by_test_id("stTopNavSection")
+    used = [group for group in GROUPS if any(row.group == group for row in FEATURES)]
+    assert [text.strip() for text in parts.all_inner_texts()] == used
+    for number in range(len(used)):
+        expect(parts.nth(number)).to_be_visible()
+    rest = page.locator(".rc-overflow-item-rest:visible")
+    assert rest.count() == 0
+    found = []
+    for number in range(len(used)):
+        parts.nth(number).click()
+        links = page.get_by_test_id("stTopNavDropdownLink")
+        expect(links.first).to_be_visible()
+        found += [link.strip() for link in links.all_inner_texts()]
+        page.keyboard.press("Escape")
+        expect(links).to_have_count(0)
+    assert found == [row.title for group in used for row in FEATURES if row.group == group]
+
+
+def test_on_a_phone_the_menu_closes_after_a_choice(visit: Visit) -> None:
+    page = visit("fill_mask", viewport=PHONE, has_touch=True, is_mobile=True)
+    settled(page)
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    links = page.get_by_test_id("stSidebarNavLink")
+    assert [text.strip() for text in links.all_inner_texts()][1:] == [
+        row.title for group in GROUPS for row in FEATURES if row.group == group
+    ]
+    links.filter(has_text="Model card").tap()
+    expect(page.get_by_role("heading", level=1, name="Model card")).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    expect(page.get_by_test_id("stSidebar")).to_be_in_viewport()
+
+
+# -- the presenter ---------------------------------------------------------------------------------
+
+
+def letters(page: Page) -> list[float]:
+    """The sizes of the letters of the text box, the answer, and the picture, in pixels."""
+    found: list[float] = page.evaluate(
+        """() => ["textarea", ".bx-sentence", ".bx-wide .bx-svg-name"].map((name) => {
+            const node = document.querySelector(name);
+            const scale = node.closest("svg")?.getScreenCTM().a ?? 1;
+            return scale * parseFloat(getComputedStyle(node).fontSize);
+        })"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_the_presenter_gets_larger_letters_and_nothing_around(visit: Visit, width: int) -> None:
+    page = visit("fill_mask", viewport={"width": width, "height": width * 9 // 16})
+    settled(page)
+    usual = letters(page)
+    page.get_by_role("switch", name=re.compile("^Presenter view")).focus()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("present=true"))
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    settled(page)
+    for before, now in zip(usual, letters(page), strict=True):
+        assert now > 1.05 * before
+    assert min(letters(page)) >= 18
+    for hidden in (".bx-lead", ".bx-example", ".st-key-bx-take", ".bx-beware"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    picture = page.locator(".bx-drawing").first.bounding_box()
+    assert picture is not None and picture["y"] + picture["height"] <= width * 9 // 16
+
+
+def test_the_presenter_is_in_the_link_and_left_by_keyboard(visit: Visit) -> None:
+    page = visit("fill_mask?present=true&text=Owls+%5BMASK%5D.", viewport=DESK)
+    settled(page)
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    write(page, OWLS)
+    expect(page).to_have_url(re.compile("present=true"))
+    passed = tabbed(page, "Presenter view")
+    assert len(passed) <= 16
+    page.keyboard.press("Space")
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("present"))
+    page.keyboard.press("Space")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
+
+
+# -- the keyboard ----------------------------------------------------------------------------------
+
+FOCUSED = """() => {
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return `${at.tagName} ${at.getAttribute("aria-label") || at.innerText}`;
+}"""
+
+
+def tabbed(page: Page, goal: str, limit: int = 40) -> list[str]:
+    """Press Tab until the goal has the focus; return all stops, the goal included."""
+    passed: list[str] = []
+    while not any(goal in stop for stop in passed) and len(passed) < limit:
+        page.keyboard.press("Tab")
+        passed.append(page.evaluate(FOCUSED))
+    return passed
+
+
+def test_from_the_skip_link_the_text_box_is_at_most_eight_stops_away(visit: Visit) -> None:
+    page = visit("fill_mask", viewport=DESK)
+    settled(page)
+    assert "Skip to main content" in tabbed(page, "Skip")[-1]
+    page.keyboard.press("Enter")
+    stops = tabbed(page, "TEXTAREA")
+    assert stops[-1].startswith("TEXTAREA") and len(stops) <= 8, stops
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def test_an_error_of_the_model_is_beside_the_text_not_above_it(visit: Visit) -> None:
+    page = visit("fill_mask?model=no-such-model", viewport=DESK)
+    settled(page)
+    alert = page.get_by_role("alert").filter(has_text="which this server does not offer")
+    expect(alert).to_be_visible()
+    place, text = alert.bounding_box(), box(page).bounding_box()
+    assert place is not None and text is not None
+    assert place["x"] >= text["x"] + text["width"]
+    assert place["y"] < 330

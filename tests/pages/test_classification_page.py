@@ -1,0 +1,127 @@
+"""Test the classification page from a visitor's point of view."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.catalog import examples
+from app.features.classification import view as view
+from app.features.classification.task import classification
+from app.models import Engine
+from bert_core import BertConfig, BertForSequenceClassification
+from tests.conftest import save_tiny
+from tests.drawings import printed
+
+PAGE = "pages/8_classification.py"
+ANSWER = 'role="status"'
+
+Visit = Callable[..., Any]
+
+
+def use_labels(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Engine:
+    """Make a tiny classifier with these settings the model of the site."""
+    save_tiny(folder, BertForSequenceClassification)
+    config = BertConfig.from_json_file(str(folder / "config.json")).to_dict()
+    config.pop("id2label", None), config.pop("label2id", None)
+    model = BertForSequenceClassification(BertConfig.from_dict({**config, **settings}))
+    model.save_pretrained(folder)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    return Engine(str(folder))
+
+
+def test_the_first_example_is_answered_at_once(visit: Visit) -> None:
+    page = visit(PAGE)
+    assert page.at.text_area(key="text").value == examples("classification")[0].values["text"]
+    assert ANSWER in page.markup and page.warnings == page.errors == ""
+
+
+def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
+    page = visit(PAGE, text="the cat", text_pair="a dog")
+    result = classification(tiny_engine, "the cat", "a dog")
+    shares = [result.scores[number] for number in result.ranking]
+    assert printed(page.pictures["classification"]) == [view.percent(each) for each in shares]
+    assert str(view.verdict(result)) in page.markup
+
+
+@pytest.mark.parametrize("number", range(len(examples("classification"))))
+def test_every_example_gives_an_answer(visit: Visit, number: int) -> None:
+    page = visit(PAGE, text="x", text_pair="y")
+    page.at.button(key=f"_example_{number}").click()
+    page.run()
+    row = examples("classification")[number]
+    assert page.at.text_area(key="text").value == row.values["text"]
+    assert page.at.text_area(key="text_pair").value == ""
+    assert page.warnings == page.errors == "" and ANSWER in page.markup
+
+
+def test_an_empty_box_is_met_with_an_invitation(visit: Visit) -> None:
+    page = visit(PAGE).type("  ")
+    assert "Write a text" in page.at.info[0].value and ANSWER not in page.markup
+
+
+def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
+    page = visit(PAGE).type(f"a {nasty}").type(f"{nasty} b", key="text_pair")
+    shown = page.markup + "".join(page.pictures.values())
+    assert ANSWER in shown and "<script" not in shown and "<img" not in shown
+
+
+def test_a_long_text_says_what_was_cut(visit: Visit) -> None:
+    words = visit(PAGE).type("the cat sat " * 30).words
+    assert words.index("92 tokens are too many") < words.index("model’s answer")
+
+
+def test_many_texts_are_labelled_and_can_be_saved(visit: Visit, tiny_engine: Engine) -> None:
+    page = visit(PAGE, tab="Many texts")
+    page.at.text_area(key="lines").set_value("the cat\na dog\tsat")
+    page.run()
+    table = page.at.dataframe[0].value
+    assert list(table["text"]) == ["the cat", "a dog"]
+    assert list(table["second text"]) == ["", "sat"]
+    alone = classification(tiny_engine, "the cat")
+    assert table["good"][0] == pytest.approx(alone.scores[1], abs=1e-6)
+    assert {button.label for button in page.at.get("download_button")} >= {"CSV", "JSON"}
+    page.at.text_area(key="lines").set_value("")
+    page.run()
+    assert "Found 0 texts" in page.warnings and ANSWER in page.markup
+
+
+def test_a_regression_shows_a_number_and_no_bars(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = use_labels(tmp_path / "number", monkeypatch, num_labels=1)
+    page = visit(PAGE, text="the cat")
+    value = classification(engine, "the cat").scores[0]
+    assert f"LABEL_0 {view.signed(value, 3)}" in page.words and "regression" in page.words
+    assert page.pictures == {}
+    assert page.at.dataframe[0].value["value"][0] == pytest.approx(value)
+
+
+def test_a_model_with_many_labels_draws_some_and_lists_all(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {n: f"topic <{n}>" for n in range(40)}
+    kind = "multi_label_classification"
+    use_labels(tmp_path / "many", monkeypatch, id2label=names, problem_type=kind)
+    page = visit(PAGE, text="the cat", k="12")
+    assert len(printed(page.pictures["classification"])) == 12
+    assert "28 further labels" in page.words
+    assert len(page.at.dataframe[0].value) == 40
+    assert "topic <" not in page.markup
+
+
+def test_labels_without_names_are_announced(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_labels(tmp_path / "nameless", monkeypatch, num_labels=5)
+    page = visit(PAGE, text="the cat")
+    assert "LABEL_0 to LABEL_4" in page.words and ANSWER in page.markup
+
+
+def test_an_untrained_head_is_announced_before_any_number(
+    visit: Visit, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(headless_folder))
+    page = visit(PAGE, text="the cat")
+    assert "no trained weights" in page.markup and ANSWER not in page.markup

@@ -1,0 +1,93 @@
+"""Test the page "Inside the input" by driving it as a visitor would."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from app.catalog import examples
+from app.features.input import task, view
+from app.models import Engine
+
+PAGE = "pages/10_input.py"
+
+
+def test_the_page_opens_with_the_vectors_of_its_first_example(
+    visit: Callable, tiny_engine: Engine
+) -> None:
+    page = visit(PAGE)
+    assert page.warnings == page.errors == ""
+    result = task.input(tiny_engine, str(examples("input")[0].values["text"]), length=12)
+    drawn = page.pictures["input"]
+    assert drawn.count("<image ") == 2 * (5 * min(12, len(result)) + 1)  # wide and narrow
+    assert view.number(float(result.sum[2, 0])) in page.words
+    assert set(page.pictures) == {"input", "input-lengths"}  # only the open tab is computed
+
+
+@pytest.mark.parametrize("example", examples("input"), ids=lambda row: row.label)
+def test_every_example_is_drawn(visit: Callable, example) -> None:
+    page = visit(PAGE).click(example.label)
+    assert page.warnings == page.errors == ""
+    assert "input" in page.pictures
+    assert page.at.text_area(key="text").value == example.values["text"]
+
+
+def test_a_click_chooses_a_piece(visit: Callable, tiny_engine: Engine) -> None:
+    page = visit(PAGE, text="the cat sat").pick("piece", 3)
+    assert page.at.number_input(key="place").value == 3
+    result = task.input(tiny_engine, "the cat sat", length=12)
+    assert view.number(float(result.normalised[3, 0])) in page.words
+    assert "sat, number 0" in page.words
+
+
+@pytest.mark.parametrize("value", [-1, 12, 10**9])
+def test_a_click_on_no_piece_changes_nothing(visit: Callable, value: int) -> None:
+    page = visit(PAGE, text="the cat sat").pick("piece", value)
+    assert page.at.number_input(key="place").value == 2
+
+
+@pytest.mark.parametrize(
+    ("tab", "names"),
+    [
+        ("Lengths", {"input-lengths"}),
+        ("Nearest pieces", {"input-near-word", "input-near-layernorm"}),
+        ("Positions", {"input-positions"}),
+        ("First numbers", set()),
+    ],
+)
+def test_the_address_opens_a_tab(visit: Callable, tab: str, names: set[str]) -> None:
+    page = visit(PAGE, text="the cat", tab=tab, place="1", value="3")
+    assert set(page.pictures) == {"input"} | names
+    assert "the, number 3" in page.words
+    assert ("× gamma" in page.words) is (tab == "First numbers")
+
+
+def test_padding_changes_the_mask_and_nothing_else(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat", length="0")
+    assert "[PAD]" not in page.words
+    page = visit(PAGE, text="the cat", length="6")
+    assert page.words.count("[PAD]") == 2
+
+
+def test_a_piece_beyond_a_shorter_text_becomes_the_last(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat", length="0", place="40")
+    assert page.errors == "" and "[SEP], number 0" in page.words
+
+
+def test_a_text_without_words_or_with_too_many_gets_a_sentence(visit: Callable) -> None:
+    assert "empty" in visit(PAGE).type(" ").warnings
+    page = visit(PAGE).type("the cat sat " * 30)
+    assert "92 tokens" in page.warnings and "48" in page.warnings
+    assert page.pictures == {}
+
+
+def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
+    page = visit(PAGE).type(nasty)
+    assert page.errors == ""
+    shown = page.markup + json.dumps(page.pictures)
+    assert "<script" not in shown and "<img" not in shown
+
+
+def test_the_page_can_be_taken_along_as_code(visit: Callable) -> None:
+    page = visit(PAGE, text="the 'cat'")
+    assert any("the 'cat'" in code.value and "input_parts" in code.value for code in page.at.code)
