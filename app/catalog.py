@@ -69,7 +69,7 @@ FEATURES = (
         page="pages/2_fill_mask.py",
         group=TASKS,
         see="Hide a word and see what BERT would write there.",
-        beware="A probable word is usual in such a sentence; the sentence may still be false, or "
+        beware="A probable word is common in such sentences; the sentence may still be false or "
         "repeat a prejudice.",
         needs=("BertForMaskedLM",),
     ),
@@ -79,7 +79,7 @@ FEATURES = (
         icon=":material/format_line_spacing:",
         page="pages/3_next_sentence.py",
         group=TASKS,
-        see="Does one sentence follow another?",
+        see="Ask whether one sentence follows another.",
         beware="The model notices a change of topic far better than a break in logic.",
         needs=("BertForNextSentencePrediction",),
     ),
@@ -100,8 +100,7 @@ FEATURES = (
         page="pages/6_ner.py",
         group=TASKS,
         see="See the names that BERT finds in a text, and how sure it is.",
-        beware="A marked stretch looks like a name in its sentence. An unmarked one may be a name "
-        "all the same.",
+        beware="Marked words look like a name in their sentence; unmarked words may be a name too.",
         needs=("BertForTokenClassification",),
     ),
     Feature(
@@ -111,8 +110,7 @@ FEATURES = (
         page="pages/8_classification.py",
         group=TASKS,
         see="See which label BERT gives a text.",
-        beware="The model knows its own labels and no other: it must choose one even where none "
-        "fits.",
+        beware="The model knows only its own labels. It must choose among them even if none fits.",
         needs=("BertForSequenceClassification",),
     ),
     Feature(
@@ -122,7 +120,7 @@ FEATURES = (
         page="pages/9_multiple_choice.py",
         group=TASKS,
         see="Offer several endings or answers and see which one BERT chooses.",
-        beware="The best of the choices offered is not a true answer: all of them may be wrong.",
+        beware="The best choice need not be right: all of them may be wrong.",
         needs=("BertForMultipleChoice",),
     ),
     Feature(
@@ -141,9 +139,9 @@ FEATURES = (
         icon=":material/input:",
         page="pages/10_input.py",
         group=INSIDE,
-        see="See the numbers that the first layer is given: word + position + segment.",
-        beware="Pieces with similar vectors are used in similar places. They need not mean the "
-        "same: opposites are used alike, too.",
+        see="See the numbers that the first layer receives: word + position + segment.",
+        beware="Pieces with similar vectors occur in similar places. They need not mean the same: "
+        "opposites occur in similar places too.",
     ),
     Feature(
         slug="senses",
@@ -151,9 +149,8 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="See one word in many sentences: does BERT keep its meanings apart?",
-        beware="Vectors are alike in all that sentences share: place, grammar and topic as well as "
-        "meaning.",
+        see="Does BERT keep the meanings of a word apart?",
+        beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
         slug="model_card",

@@ -12,6 +12,7 @@ import numpy as np
 from app.catalog import feature
 from app.features.attention.task import attention
 from app.features.attention.task_habits import telling_head
+from app.features.attention.view import goes
 from app.features.fill_mask.task import fill_mask, mask_word
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
@@ -37,14 +38,6 @@ OTHER = "The soup needs a little more salt."
 
 _PIECES, _CELLS, _WORDS = 40, 16, 60
 _CELL = 18  # side of a cell of the small attention map, in units of the drawing
-
-_LOOKS = {
-    "previous": "the piece before",
-    "next": "the piece after",
-    "itself": "each piece itself",
-    "same piece": "the same piece elsewhere",
-    "punctuation": "punctuation",
-}
 
 Texts = dict[str, str]
 
@@ -132,9 +125,9 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
         for c in slot.candidates
     ]
     says = line(
-        "For ",
+        "With ",
         tag("strong", visible(shortened(hidden.text, 24))),
-        ", hidden, the model would write:",
+        " hidden, the model would write:",
     )
     return {"text": asked}, tag("div", says, tag("ol", *rows, class_="bx-shares"))
 
@@ -155,9 +148,7 @@ def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
         )
         for row, column in np.ndindex(*shown.shape)
     ]  # fmt: skip
-    share = percent(name.score, 0, counted=True)
-    target = _LOOKS.get(name.name, name.name)
-    says = f"Layer {layer}, head {head} gives {share} of its attention to {target}."
+    says = f"Attention of layer {layer}, head {head}: {goes(name)}."
     part = "" if len(result.tokens) <= _CELLS else f" The first {_CELLS} pieces are drawn."
     drawing = tag(
         "div", svg(size, size, *cells), role="img", aria_label=says, class_="bx-small-map"
@@ -195,7 +186,9 @@ def _question(engine: Engine, text: str) -> tuple[Texts, Html]:
         "div",
         tag("p", visible(question)),
         tag("p", tag("strong", visible(answer), class_="bx-small-answer")),
-        line(f"{percent(result.given_answer, 0)} sure that the text answers it."),
+        line(
+            f"The model is {percent(1 - result.null_probability, 0)} sure that there is an answer."
+        ),
     )
     return {"text": text, "question": question}, body
 

@@ -43,6 +43,7 @@ LIMIT = 0.150  # seconds
 _ROOT = Path(__file__).parents[1]
 _WORDS_A_SENTENCE = 12
 _QUESTION = 8  # tokens
+_SENTENCES = 6  # on the page "Senses", each with its own [CLS] and [SEP]
 
 Step = Callable[[AppTest, int], None]
 """Prepare the n-th round of an action: change a widget of the page without running it."""
@@ -101,6 +102,11 @@ class Texts:
             return {"question": question, "text": self.of(length)}
         if slug == "fill_mask":
             return {"text": f"{self.of(tokens - 4)} [MASK] ."}
+        if slug == "senses":  # in every sentence the word of the first example
+            lines = [
+                f"{self.of(max(1, tokens // _SENTENCES - 4))} bank ." for _ in range(_SENTENCES)
+            ]
+            return {"text": "\n".join([*lines[: _SENTENCES // 2], "", *lines[_SENTENCES // 2 :]])}
         return {"text": self.of(tokens - 2)}
 
 
@@ -121,18 +127,24 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
     if slug == "fill_mask":
         yield "more candidates", lambda at, n: _set(at.slider(key="k"), 6 + n % 10)
     if slug == "attention":
-        yield "another layer", chosen("layer", 1, 2, 3, 4, 5, 0)
-        yield "another head", chosen("head", 1, 2, 3, 4, 5, 0)
-        yield "mean and back", chosen("head", -1, 0)
+        yield "another layer", lambda at, n: _select(at.selectbox(key="layer"), n)
+        yield "another head", lambda at, n: _select(at.selectbox(key="head"), n)
         yield "special tokens hidden, shown", lambda at, n: _set(at.toggle(key="special"), n % 2)
         yield "lines and back", chosen("view", "lines", "map")
+        yield "another scale", chosen("scale", "common", "own")
     if slug == "qa":
         yield "another threshold", lambda at, n: _set(at.slider(key="threshold"), n % 5)
         yield "longer answers", lambda at, n: _set(at.slider(key="longest"), 31 + n % 10)
-        yield "another picture", chosen("picture", "pairs", "logits", "curves")
+        tabs = "Start and end", "Without a sentence", "Windows", "Other answers"
+        yield "another tab", chosen("tab", *tabs)
     if slug == "ner":
         yield "another way of reading", chosen("aggregation", "max", "none", "first")
         yield "scores hidden", lambda at, n: _set(at.slider(key="least"), n % 2 / 2)
+
+
+def _select(widget: Any, number: int) -> None:
+    """Choose an option of a list by its number, beginning again after the last."""
+    widget.select_index(number % len(widget.options))
 
 
 def _set(widget: Any, value: float) -> None:

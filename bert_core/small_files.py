@@ -99,7 +99,7 @@ def listed(names: Iterable[str]) -> str:
     """Return up to twelve names in order, for an error message.
 
     >>> listed(["b", "a"]), listed([]), listed(map(str, range(14)))[-12:]
-    ('a, b', 'nothing', '9 and 2 more')
+    ('a, b', 'nothing', '7 and 2 more')
     """
     ordered = sorted(names)
     more = f" and {len(ordered) - 12} more" if len(ordered) > 12 else ""

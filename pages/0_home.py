@@ -12,7 +12,7 @@ from app.streamlit_kit.picker import open_chosen, unknown_model_note
 from app.streamlit_kit.state import enter, leave, leave_for, text_box
 
 OPEN = "_open"
-LEAD = "See what BERT does with a sentence: type one."
+LEAD = "Type a sentence and see what BERT does with it."
 
 
 def open_door(number: int) -> None:
@@ -35,4 +35,4 @@ with guarded():
             leave_for(feature(found[chosen].slug), found[chosen].texts)
         show_markup(draw(found), key="doors")
     leave()
-    foot(engine, "Attention is not an explanation, and a sure answer is not a true one.")
+    foot(engine, "Attention is not an explanation, and a confident answer need not be true.")

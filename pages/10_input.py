@@ -14,7 +14,7 @@ SLUG = "input"
 def choose_piece(number: int) -> None:
     """Choose the piece that was clicked."""
     if number in range(len(result)):
-        put(SLUG, "piece", number)
+        put(SLUG, "place", number)
 
 
 with page_shell(SLUG) as page:
@@ -25,7 +25,7 @@ with page_shell(SLUG) as page:
         text_pair = text_box(SLUG, "Second text (optional)", key="text_pair")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         length = st.number_input("Pad to", 0, longest, 12, key="length", bind="query-params")
-        piece = st.number_input("Piece", 0, longest - 1, 2, key="piece", bind="query-params")
+        piece = st.number_input("Piece", 0, longest - 1, 2, key="place", bind="query-params")
         width = page.engine.provenance.hidden
         value = st.number_input("Number", 0, width - 1, 0, key="value", bind="query-params")
         common = switch("One colour scale for all rows", key="common")

@@ -12,12 +12,12 @@ SLUG = "senses"
 with page_shell(SLUG) as page:
     with page.give:
         word = st.text_input(
-            "Word", "bank", key="word", bind="query-params", persist_state="session"
+            "Word", "bank", key="target", bind="query-params", persist_state="session"
         )
-        text = text_box(SLUG, "Sentences, one per line; a blank line between senses", height=260)
+        text = text_box(SLUG, "Sentences, one per line (a blank line separates senses)", height=260)
     last = page.engine.provenance.layers
     names = {layer: str(layer) for layer in range(last + 1)}
-    layer = choose("Layer (0 is the input)", names, key="layer", default=last)
+    layer = choose("Layer (0 is the input)", names, key="at_layer", default=last)
     result = senses(page.engine, text, word, layer=layer)
     show_html(view.headline(result))
     left, right = st.columns([6, 5], gap="small")

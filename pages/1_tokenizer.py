@@ -66,7 +66,7 @@ def draw_input(page: Page, found: TokenizerResult) -> None:
         show_picture(view_input.received(found, given))
         if len(given.tokens) > view_input.DRAWN or found.cut.anything:
             show_table(
-                view.table(found), alt="Every token: id and place", key="pieces",
+                view.table(found), alt="Every token with its id and place", key="pieces",
                 title=f"All {len(found.columns):,} tokens",
             )  # fmt: skip
 

@@ -63,7 +63,7 @@ def slots(result: FillMaskResult) -> None:
             show_html(view.named_word(slot, result.vocabulary))
             show_picture(view.candidates(slot, view.slots_axis(result)))
             show_html(view.certainty(slot))
-    show_html(view.calibration_note(result))
+    show_html(view.calibration_note(result, result.model))
 
 
 def show(*blocks: Html | Picture) -> None:
@@ -98,8 +98,8 @@ def together(page: Page, result: FillMaskResult) -> None:
     """Solve all masks together."""
     with st.container(horizontal=True, gap="medium"):
         pieces = {n: str(n) for n in range(1, MOST_PIECES + 1)}
-        most = choose("Pieces in a gap, at most", pieces, key="pieces")
-        order = choose("Fill first", tabs.ORDER_NAMES, key="order")
+        most = choose("Most pieces in a gap", pieces, key="pieces")
+        order = choose("Order of filling", tabs.ORDER_NAMES, key="order")
     tokens = cost(result, most)
     found = (
         fill_together(page.engine, result, most=most, order=order)
@@ -138,8 +138,8 @@ with page_shell(SLUG) as page:
     page.picks.update(hide=hide, attend=attend)
     kept: list[Html] = []
     with page.give:
-        text = text_box(SLUG, "Text; [MASK] or ___ hides a word")
-        undo_button(SLUG, "Bring the last word back")
+        text = text_box(SLUG, "Text ([MASK] or ___ hides a word)")
+        undo_button(SLUG, "Restore the last word")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         word = st.text_input(
             "How likely is this word?", key="word", bind="query-params", persist_state="session"

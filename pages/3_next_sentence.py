@@ -21,7 +21,7 @@ with page_shell(SLUG) as page:
         result = next_sentence(page.engine, first, second)
         show_html(join(view.before(result), view.verdict(result)))
         show_picture(view.scores(result))
-        show_html(join(view.oversure(result), view.trust(result)))
+        show_html(join(view.oversure(result), view.trust(result, page.engine.provenance.name)))
         page.finish(
             lambda: [*view.kept(result), *more],
             lambda: view.snippet(result, page.engine.provenance.name),
@@ -29,7 +29,7 @@ with page_shell(SLUG) as page:
             text_pair=second,
         )
     else:
-        st.info("Write a sentence into each box, or pick an example.", icon=":material/edit_note:")
+        st.info("Write a sentence in each box or pick an example.", icon=":material/edit_note:")
     names = ["Input", "Order of a paragraph", "Many pairs", "Reliability"]
     pieces, order, pairs, measured = st.tabs(names, key="tab", bind="query-params")
     if pieces.open and first.strip() and second.strip():

@@ -45,7 +45,7 @@ def choose_values(pair: bool) -> Selection:
     hides = part != "all" or not special
     scaled = hides and switch(view.SCALE_UP, key="renormalise", hint=view.SCALE_UP_HELP)
     floor = level("Hide values below", (0.0, 0.5), key="floor", default=0.0)
-    top = count("Show the largest … % of the cells", (1, 100), key="top", default=100)
+    top = count("Cells shown, largest first (%)", (1, 100), key="top", default=100)
     return Selection(special=special, renormalise=scaled, part=part, floor=floor, top=top)
 
 
@@ -70,9 +70,9 @@ def draw_cell() -> None:
 
 def draw_ranking() -> None:
     """Show all heads in the order of what they do here, and this head's usual behaviour."""
-    by = choose("Rank by attention", view.RANKINGS, key="by")
+    by = choose("Rank heads by", view.RANKINGS, key="by")
     table = view.ranking_table(ranked_heads(page.engine, result, by), by)
-    show_table(table, alt=f"All heads, ranked: {view.RANKINGS[by]}.", key="t_ranking")
+    show_table(table, alt=f"All heads, ranked by {view.RANKINGS[by]}.", key="t_ranking")
     compared = compare_head(page.engine, result, heads)
     if compared is not None:
         show_html(join(habits.comparison(compared), habits.source(compared.habits)))
@@ -152,7 +152,7 @@ with page_shell(SLUG) as page:
         with left:
             if how == "lines":
                 drawn = pictures.lines_picture(shown, strongest_links(shown, large))
-                show_component("attention_lines", drawn, key="lines")
+                show_component("attention_lines", drawn, key="head_lines")
             else:
                 drawn = pictures.head_picture(shown, large, common=common, log=log, cell=cell)
                 show_component(

@@ -41,7 +41,7 @@ def draw(page: Page) -> None:
         page.picks["suggest"] = lambda number: suggest(offered, number)
         with tries:
             show_html(view.suggestions(offered))
-            undo_button(SLUG, "Bring the last question back", key="question")
+            undo_button(SLUG, "Restore the last question", key="question")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
@@ -49,7 +49,7 @@ def draw(page: Page) -> None:
         rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
     asked = questions(box)
     if not passage.strip() or not asked:
-        st.info("Write a passage and a question, or pick an example.", icon=":material/edit_note:")
+        st.info("Write a passage and a question or pick an example.", icon=":material/edit_note:")
         return
 
     def answer(*texts: str) -> QaResult:
@@ -68,6 +68,7 @@ def draw(page: Page) -> None:
         show_html(numbers(view.overview(results, threshold), "qa-questions", title=title))
     show_markup(view.outcome(result, threshold), key="outcome")
     attention_button(result)
+    show_html(view.trust(result, result.model))
     answers, ends, without, windows = st.tabs(TABS, key="tab", bind="query-params")
     with answers:
         if answers.open:
@@ -163,7 +164,7 @@ def draw_ends(page: Page, result: QaResult) -> None:
     if charts.is_cut(table):
         words = charts.describe_curves(result, kind)
         show_table(table, alt=words, key="t_words", title="Every word")
-    scale = choose("Map of pairs: darkest", charts.SCALES, key="scale")
+    scale = choose("Darkest colour of the map", charts.SCALES, key="scale")
     show_picture(charts.pairs(result, scale))
     show_html(charts.pairs_note(result))
 

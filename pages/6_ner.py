@@ -41,7 +41,7 @@ with page_shell(SLUG) as page:
         text = text_box(SLUG, "Text", placeholder=view.HINT)
     settings = page.settings.expander("Settings", key="set", bind="query-params")
     with settings:
-        how = choose("What decides on a word?", view.AGGREGATION_NAMES, key="aggregation")
+        how = choose("What decides the label of a word?", view.AGGREGATION_NAMES, key="aggregation")
     with progress("Reading") as told:
         result = ner(page.engine, text, aggregation=how, progress=told)
     with settings:
@@ -52,7 +52,7 @@ with page_shell(SLUG) as page:
     selection = result.select(least=least, only=only)
     show_html(join(view.outcome(result, selection), view.legend(result, selection, colours)))
     show_markup(view.framed(view.running_text(result, selection, colours), text), key="text-drawn")
-    show_html(join(view.score_note(result), view.coverage(result)))
+    show_html(join(view.trust(result, model), view.coverage(result)))
     page.finish(
         lambda: view.kept(result, selection, colours),
         lambda: view.snippet(result, model),

@@ -128,7 +128,7 @@ with page_shell("model_card") as shell:
     with left, st.container(key="bx-what"):
         verdict = draw_check(shell, found)
         known = identity(shell.engine.provenance)
-        show_html(facts(known, "What this model is", class_="bx-plan"))
+        show_html(facts(known, "What this model is"))
     with right:
         draw_tabs(shell, found, verdict)
     shell.finish(lambda: view.kept(found), lambda: view.snippet(shell.engine.provenance.name))

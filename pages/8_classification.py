@@ -29,7 +29,7 @@ with page_shell(SLUG) as page:
         else:
             show_picture(view.scores(result, shown))
             show_html(view.left_out(result, shown))
-        show_html(view.trust(result))
+        show_html(view.trust(result, page.engine.provenance.name))
         page.finish(
             lambda: view.kept(result),
             lambda: view.snippet(result, page.engine.provenance.name),
@@ -37,7 +37,7 @@ with page_shell(SLUG) as page:
             text_pair=pair,
         )
     else:
-        st.info("Write a text, or pick an example.", icon=":material/edit_note:")
+        st.info("Write a text or pick an example.", icon=":material/edit_note:")
     one, many = st.tabs(["Input", "Many texts"], key="tab", bind="query-params")
     if one.open and text.strip():
         with one:
@@ -49,7 +49,11 @@ with page_shell(SLUG) as page:
     if many.open:
         with many, guarded():
             lines = text_box(
-                SLUG, f"Up to {MOST} texts, one a line", key="lines", height=140, first=view.LINES
+                SLUG,
+                f"Texts, one per line (at most {MOST})",
+                key="lines",
+                height=140,
+                first=view.LINES,
             )
             with progress("Reading", "texts") as told:
                 rows = classify_lines(page.engine, lines, told)

@@ -1,7 +1,10 @@
-"""Read the site's own markup, drawings included: which elements it has, with what attributes."""
+"""Read the site's own markup, drawings included: its words, its elements and its pictures."""
 
+import json
 from html.parser import HTMLParser
 from typing import NamedTuple
+
+from streamlit.testing.v1 import AppTest
 
 
 class Element(NamedTuple):
@@ -45,3 +48,33 @@ def elements(markup: object, name: str, class_: str = "") -> list[Element]:
         for each in reader.found
         if not class_ or class_ in each.attributes.get("class", "").split()
     ]
+
+
+def words(markup: object) -> str:
+    """Return the text of some markup, as a browser shows it."""
+    parts: list[str] = []
+    parser = HTMLParser()
+    parser.handle_data = parts.append  # type: ignore[method-assign]
+    parser.feed(str(markup))
+    parser.close()
+    return "".join(parts)
+
+
+def lengths(drawing: object, *classes: str) -> list[float]:
+    """Return the widths of the bars with one of these classes, from top to bottom."""
+    found = [bar for class_ in classes for bar in elements(drawing, "rect", class_)]
+    return [bar.number("width") for bar in sorted(found, key=lambda bar: bar.number("y"))]
+
+
+def printed(markup: str) -> list[str]:
+    """Return the numbers printed beside the bars of a picture's wide drawing."""
+    return [
+        each.text for each in elements(markup.partition("bx-narrow")[0], "text", "bx-svg-value")
+    ]
+
+
+def pictures(at: AppTest) -> dict[str, str]:
+    """Return the markup of every picture on a page, by the picture's name."""
+    shown = (json.loads(each.proto.json or "{}") for each in at.get("bidi_component"))
+    found = [each["markup"] for each in shown if "<figure" in each.get("markup", "")]
+    return {elements(each, "figure")[0].attributes["data-name"]: each for each in found}

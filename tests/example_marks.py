@@ -172,7 +172,7 @@ def _attention(engine: Engine, example: Example, wanted: Sequence[str]) -> Found
 
 def _senses(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
     """Compare each occurrence's nearest neighbour with the groups."""
-    result = senses(engine, _text(example), _text(example, "word"))
+    result = senses(engine, _text(example), _text(example, "target"))
     pairs = [
         (each.label, result.occurrences[near].label)
         for each, near in zip(result.occurrences, result.nearest, strict=True)

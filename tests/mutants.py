@@ -35,7 +35,8 @@ FILES = {
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
     "html": "app/words/html.py",
-    "curves": "app/features/model_card/view_curves.py",
+    "curves": "app/words/curves.py",
+    "model card curves": "app/features/model_card/view_curves.py",
     "leanings": "app/features/model_card/view_leanings.py",
     "model_card": "app/features/model_card/view.py",
     "ner": "app/features/ner/view.py",
@@ -67,6 +68,8 @@ FILES = {
     "fill_mask page": "pages/2_fill_mask.py",
     "gaps": "bert_core/reading/gaps.py",
     "pictures": "app/words/pictures.py",
+    "curve drawings": "app/words/curves.py",
+    "matrix": "app/words/matrix.py",
     "pixels": "app/words/pixels.py",
     "input": "app/features/input/view.py",
     "senses": "app/features/senses/view.py",
@@ -109,6 +112,7 @@ TESTS = {
     "pictures": "tests/app/words/test_pictures.py",
     "qa views": "tests/app/features/qa/test_view.py",
     "tokenizer": "tests/app/features/tokenizer/test_task.py",
+    "matrix": "tests/app/words/test_matrix.py",
     "pixels": "tests/app/words/test_pixels.py",
     "curves": "tests/app/words/test_curves.py",
     "input": "tests/app/features/input/test_view.py",
@@ -153,8 +157,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the frame around the best span is transposed",
         "qa_charts",
-        'left + last * step:.1f}", y=top + first * height',
-        'left + first * step:.1f}", y=top + last * height',
+        "grid.place(first - rows.start, last - columns.start)",
+        "grid.place(last - columns.start, first - rows.start)",
         "qa views::test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end",
     ),
     Mutant(
@@ -210,16 +214,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "end words are named after start words",
         "qa_charts",
-        "for column, word in enumerate(columns):",
-        "for column, word in enumerate(rows):",
+        "grid.columns(_names(result, columns,",
+        "grid.columns(_names(result, rows,",
         "qa views::test_rows_are_start_words_and_columns_end_words",
     ),
     Mutant(
-        "the first start word is at the bottom",
-        "qa_charts",
-        "y = top + row * height",
-        "y = top + (len(rows) - 1 - row) * height",
-        "qa views::test_the_frame_is_around_the_row_of_the_start_and_the_column_of_the_end",
+        "the first row is at the bottom",
+        "matrix",
+        '"y": f"{self.top + row * self.height',
+        '"y": f"{self.top + (3 - row) * self.height',
+        "matrix::test_a_cell_and_its_number_are_between_the_names_of_its_row_and_column",
     ),
     Mutant(
         "the band over the best span lacks its last word",
@@ -230,9 +234,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "likely pairs are pale",
-        "qa_charts",
-        'fill_opacity=f"{shade:.3f}"',
-        'fill_opacity=f"{1 - shade:.3f}"',
+        "matrix",
+        'fill_opacity=f"{depth:.4f}"',
+        'fill_opacity=f"{1 - depth:.4f}"',
         "qa views::test_likelier_pairs_are_darker_up_to_the_likeliest",
     ),
     Mutant(
@@ -245,8 +249,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "bars are as long as what is missing",
         "qa_charts",
-        "room * share / longest",
-        "room * (1 - share) / longest",
+        "bar_length(share / longest, room)",
+        "bar_length((1 - share) / longest, room)",
         "qa views::test_each_answer_has_a_bar_as_long_as_its_probability",
     ),
     Mutant(
@@ -378,8 +382,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the matrix of sentences is transposed",
         "sentence order",
-        "depth = 0.0 if a == b else (float(result.follows[a, b]) - least) / span",
-        "depth = 0.0 if a == b else (float(result.follows[b, a]) - least) / span",
+        "share = float(result.follows[a, b])",
+        "share = float(result.follows[b, a])",
         "sentence order::test_each_cell_is_as_deep_as_its_probability",
     ),
     Mutant(
@@ -482,7 +486,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a learning curve is drawn upside down",
-        "curves",
+        "model card curves",
         "-_HEIGHT / top]",
         "_HEIGHT / top]",
         "model_card::test_a_chart_is_drawn_again_with_every_point_and_its_numbers",
@@ -518,8 +522,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a piece is its own nearest neighbour",
         "tokenizer_vocabulary",
-        "left_out = [id_] + [",
-        "left_out = [",
+        "left_out = {id_, *engine.never_used(len(table))}",
+        "left_out = set(engine.never_used(len(table)))",
         "tokenizer::test_neighbours_by_embedding_have_the_largest_cosines",
     ),
     Mutant(
@@ -587,11 +591,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "kit::test_what_was_computed_shows_only_beside_what_it_belongs_to",
     ),
     Mutant(
-        "examples that are answered wrongly are listed under right",
+        "examples that are answered wrongly have the sign of right",
         "examples",
-        "{True: RIGHT, False: WRONG, None:",
-        "{True: WRONG, False: RIGHT, None:",
-        "examples::test_marks_stand_in_words_and_signs_beside_the_bundled_model",
+        '"✓ " if mark.right else "✗ "',
+        '"✗ " if mark.right else "✓ "',
+        "examples::test_signs_and_words_say_how_the_bundled_model_does",
     ),
     Mutant(
         "an example does not clear what another one has set",
@@ -793,9 +797,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a record is written in place",
         "cache",
-        '        fresh.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")\n'
-        "        os.replace(fresh, path)",
-        '        path.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")',
+        "with replacing(path) as draft:",
+        "for draft in (path,):",
         "address::test_a_record_is_never_seen_half_written",
     ),
     Mutant(
@@ -829,8 +832,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a branch is recorded with another commit",
         "hub",
-        "fresh.write_text(plan.commit,",
-        "fresh.write_text(plan.revision,",
+        "draft.write_text(plan.commit,",
+        "draft.write_text(plan.revision,",
         "hub::test_with_a_dead_server_the_cache_serves",
     ),
     Mutant(
@@ -1257,8 +1260,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the colours of the signs are exchanged",
         "pixels",
-        "POSITIVE if level > 0 else NEGATIVE",
-        "NEGATIVE if level > 0 else POSITIVE",
+        "POSITIVE if step > 0 else NEGATIVE",
+        "NEGATIVE if step > 0 else POSITIVE",
         "pixels::test_sign_is_colour_and_size_is_opacity",
     ),
     Mutant(
@@ -1270,7 +1273,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "larger numbers are drawn lower",
-        "curves",
+        "curve drawings",
         "return bottom - (bottom - top) *",
         "return top + (bottom - top) *",
         "curves::test_points_are_in_proportion_to_the_numbers",

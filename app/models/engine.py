@@ -101,6 +101,15 @@ class Engine:
                 )
             return self._tokenizers[lower_case]
 
+    def never_used(self, rows: int) -> list[int]:
+        """Return entries that no text contains: reserved ones, and rows without a spelling.
+
+        Args:
+            rows: of the table of word vectors.
+        """
+        names = self.tokenizer.ids_to_tokens
+        return [id_ for id_ in range(rows) if names.get(id_, "[unused").startswith("[unused")]
+
     def model(self, cls: type[M]) -> M:
         """Return this model as one of the eight classes, built once and kept.
 

@@ -11,9 +11,11 @@ from app.words.blocks import beware, copy_button, facts, line
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
-_PRIVACY = "Your text goes to this server and nowhere else. A short text is part of the address; "
-_KEPT = "a long one is kept in memory for a day, for its link."
-_NOT_KEPT = "a long one is kept only while your page is open."
+_PRIVACY = (
+    "Your text goes to this server only: a short one is in the address, a long one in memory "
+)
+_KEPT = "for a day."
+_NOT_KEPT = "while your page is open."
 
 
 def foot(engine: Engine, caution: str = "") -> None:
@@ -31,7 +33,7 @@ def foot(engine: Engine, caution: str = "") -> None:
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
-        show_html(line(f"{known.name}: {size}, reads up to {known.max_length:,} tokens. {privacy}"))
+        show_html(line(f"{known.name}: {size}. {privacy}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
@@ -42,7 +44,7 @@ def foot(engine: Engine, caution: str = "") -> None:
 def model_facts(engine: Engine) -> None:
     """Draw all facts known about a model without running it, one per line."""
     known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
-    show_html(facts(known, "What this model is", class_="bx-plan"))
+    show_html(facts(known, "What this model is"))
     show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
@@ -92,21 +94,21 @@ def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
         says = "its shapes contradict the configuration of this model, so it cannot be loaded."
         return Holding(kind.answers, False, says, head.mismatched)
     if head.missing:
-        says = "not in this checkpoint; it would answer by chance."
+        says = "not in this checkpoint; its answers would be random."
         if "classifier.weight" in head.missing and found.classifier_of is not None:
             owner = KINDS.get(found.classifier_of)
             says += (
                 f" Its classifier is a {owner.head}."
                 if owner
-                else " It does not say what its classifier is for."
+                else " The checkpoint does not say what its classifier is for."
             )
         return Holding(kind.answers, False, says, head.missing)
     says = "trained."
     if head.outputs and not head.labels:
-        says = f"trained; what its {head.outputs:,} labels mean is not said."
+        says = f"trained; the meaning of its {head.outputs:,} labels is not given."
     if head.own_encoder:
         says += (
-            " It reads with an encoder of its own: the attention page shows the encoder of the "
+            " It has an encoder of its own: the attention page shows the encoder of the "
             "other pages, not the one behind these answers."
         )
     return Holding(kind.answers, True, says, labels=head.labels)

@@ -20,6 +20,7 @@ PRESENT = "present"
 """The key of the presenter switch, in the session and in the address."""
 
 _BRIDGE = "_bridge"
+_PICKS = "_picks"  # the page and the functions of its last run
 
 
 def show_component(
@@ -54,13 +55,20 @@ def show_markup(markup: Html, *, key: str) -> None:
     _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
 
 
-def mount_bridge(page: str, picks: Mapping[str, Callable[[int], None]]) -> None:
+def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:
     """Mount the script that makes the site's own markup clickable; see `bridge.js`.
+
+    A click can interrupt a run before the page has filled `picks`. It was made on what the run
+    before had drawn, so it is then answered by that run's function.
 
     Args:
         page: the page; a change of it, or of the presenter's switch, scrolls to the top.
         picks: what to call with the number of a clicked `data-pick`, by its name.
     """
+    before, earlier = st.session_state.get(_PICKS, ("", {}))
+    if before == page:
+        picks |= earlier | picks
+    st.session_state[_PICKS] = page, picks
 
     def picked() -> None:
         state = st.session_state.get(_BRIDGE)

@@ -6,32 +6,11 @@ from typing import TypeVar
 import pandas as pd
 import streamlit as st
 
-from app.streamlit_kit.state import text_box
 from app.words.html import plain
 from app.words.pictures import csv
 
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")
-
-
-def two_texts(slug: str, first: str, second: str, *, hints: tuple[str, str]) -> tuple[str, str]:
-    """Draw a page's two text boxes side by side, one under the other on a phone.
-
-    Args:
-        slug: the page.
-        first: label of the first box.
-        second: label of the second box.
-        hints: what an empty box suggests.
-
-    Raises:
-        InputError: a text is longer than the site takes.
-    """
-    left, right = st.columns(2)
-    with left:
-        text = text_box(slug, first, placeholder=hints[0])
-    with right:
-        text_pair = text_box(slug, second, key="text_pair", placeholder=hints[1])
-    return text, text_pair
 
 
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
@@ -181,10 +160,3 @@ def save_table(make: Callable[[], pd.DataFrame], name: str) -> None:
             "JSON", lambda: make().to_json(orient="records", indent=1).encode(), f"{name}.json",
             "application/json", icon=":material/download:", on_click="ignore",
         )  # fmt: skip
-
-
-def save_page(label: str, make: Callable[[], bytes], name: str) -> None:
-    """Offer a standalone page as a file that is written only on request."""
-    st.download_button(
-        label, make, name, "text/html", icon=":material/download:", on_click="ignore"
-    )

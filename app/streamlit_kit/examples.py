@@ -49,12 +49,14 @@ def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: Delta
 
 
 def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
-    """Return the example whose texts are in the boxes; new visitors start with the first one."""
-    texts = {key: st.session_state.get(key, st.query_params.get(key)) for key in TEXT_KEYS}
-    for number, row in enumerate(rows):
-        untouched = number == 0 and texts["text"] is None
-        same = all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values)
-        if untouched or same:
+    """Return the example whose texts are in the boxes; untouched boxes have the first one's."""
+    first = rows[0].values if rows else {}
+    texts = {
+        key: st.session_state.get(key, st.query_params.get(key, first.get(key, "")))
+        for key in TEXT_KEYS
+    }
+    for row in rows:
+        if all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values):
             return row
     return None
 

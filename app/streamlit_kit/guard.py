@@ -34,7 +34,7 @@ def guarded() -> Iterator[None]:
         frames = "".join(traceback.format_tb(error.__traceback__))
         _LOG.error("error %s: %s\n%s", number, type(error).__name__, frames)
         st.error(
-            f"Sorry, something broke on our side. It is noted as **{number}**; what you typed "
-            "was not kept. Try another text or reload the page.",
+            f"Sorry, something went wrong on our side. It is logged as **{number}**, without what "
+            "you typed. Try another text or reload the page.",
             icon=":material/bug_report:",
         )

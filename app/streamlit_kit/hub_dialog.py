@@ -70,7 +70,7 @@ def begin_with(wanted: HubId) -> None:
     st.session_state[_NAME], st.session_state[_REVISION] = wanted.name, wanted.revision
 
 
-@st.dialog("A model of the Hugging Face Hub")
+@st.dialog("A model from the Hugging Face Hub")
 def hub_dialog() -> None:
     """Ask for an id on the Hub, look it up, and offer to download the model if it is not here."""
     with st.form("_hub", border=False):
@@ -148,8 +148,8 @@ def _propose(plan: DownloadPlan) -> None:
     rows = [("Model", plan.name), ("Revision", plan.revision), ("Commit", plan.commit[:12])]
     rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
     if plan.bytes < plan.total_bytes:
-        rows += [("Here already", size_text(plan.total_bytes - plan.bytes))]
-    show_html(facts(rows, "What would be downloaded", class_="bx-plan"))
+        rows += [("Already here", size_text(plan.total_bytes - plan.bytes))]
+    show_html(facts(rows, "What would be downloaded"))
     if st.button(f"Download {size_text(plan.bytes)} and use it", key="_hub_go"):
         _go(plan)
 
@@ -225,7 +225,7 @@ def leave_download() -> None:
         return
     model = ticket.ask().model
     if ticket.leave():
-        says = f"The download of {model} goes on for others who wait for it."
+        says = f"The download of {model} continues for others who are waiting for it."
     else:
         says = f"The download of {model} was cancelled; nothing was kept."
     st.session_state[_NOTE] = says

@@ -45,10 +45,7 @@ def model_picker(page: str) -> Offer:
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         _look_for(str(asked))
-    named = (
-        asked if asked in table else next(iter(table))
-    )  # a link's name is not in the session yet
-    name = str(st.session_state.get(MODEL, named))
+    name = str(st.session_state.get(MODEL, asked if asked in table else next(iter(table))))
     with st.popover(plain(name), icon=":material/deployed_code:", key="bx-model"):
         chosen: str = st.selectbox(
             "Model",
@@ -124,7 +121,7 @@ def unknown_model_note(used: Offer) -> None:
     st.warning(
         plain(
             f"The address asks for the model “{name}”, which this server does not offer. "
-            f"{used.name} is used instead; what you typed is all there."
+            f"{used.name} is used instead; your text is unchanged."
         ),
         icon=":material/travel_explore:",
     )
@@ -180,7 +177,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
         st.caption("No other model on this server suits this page.")
     if found[0].severity is Severity.NOISE:
         return st.toggle(
-            "Show what its random weights answer",
+            "Show the answers of its random weights",
             key="noise",
             bind="query-params",
             persist_state="session",

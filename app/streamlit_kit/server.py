@@ -31,7 +31,7 @@ _ENVIRONMENT = {
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _EVERYWHERE = "0.0.0.0"  # where Streamlit listens if no address is given
 _PORT_TROUBLE: dict[int | None, str] = {
-    errno.EADDRINUSE: "is taken",
+    errno.EADDRINUSE: "is in use",
     errno.EACCES: "is reserved by the system",
 }
 

@@ -1,5 +1,7 @@
 """Show results on the screen: markup, tables, and charts with text and numbers."""
 
+from contextlib import nullcontext
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -60,14 +62,9 @@ def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> No
     show_html(numbers(table, key))
 
 
-def show_table(
-    table: pd.DataFrame, *, alt: str, key: str, title: str = "", expanded: bool = False
-) -> None:
+def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> None:
     """Show a table, collapsed under its title if it has one."""
-    if title:
-        with st.expander(title, expanded=expanded):
-            st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
-    else:
+    with st.expander(title) if title else nullcontext():
         st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
 
 

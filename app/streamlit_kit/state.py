@@ -26,8 +26,8 @@ _UNBOUND = "_unbound"
 _LONG = "_long"  # the texts of this run that are too long for the address
 _FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
 _LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
-_LINKED = "Too long for an address: the link to this page refers to it, for a day."
-_NOT_LINKED = "Too long for an address: a link to this page will not contain this text."
+_LINKED = "Too long for the address: a link to this page opens it for one day."
+_NOT_LINKED = "Too long for the address: a link to this page will not contain this text."
 ON_SITE = "_on_site"
 """Session key: the page runs inside the whole site, so other pages can be reached."""
 
@@ -123,11 +123,12 @@ def text_box(
     )
     _texts()[slug, key] = text
     if lost and key == gone[0]:
-        st.caption(":material/link_off: This link does not contain its text. Paste it here.")
+        st.caption(":material/link_off: The text of this link is no longer kept. Paste it here.")
     limit = settings().text_chars
     if len(text) > limit:
         raise InputError(
-            f"The text has {len(text):,} characters; this site takes at most {limit:,}. Shorten it."
+            f"The text has {len(text):,} characters; this site accepts at most {limit:,}. "
+            "Shorten it."
         )
     if not fits and not lost:
         st.session_state.setdefault(_LONG, {})[key] = text

@@ -41,7 +41,7 @@ def take_row(
                 f"bert-{feature.slug}.html",
                 "text/html",
                 on_click="ignore",
-                help="One file that opens without a network. Pictures and tables have their own "
+                help="One file that opens offline. Pictures and tables have their own "
                 "buttons under “Numbers and files”.",
             )
         with st.popover("In Python", icon=":material/code:", type="tertiary"):

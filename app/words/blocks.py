@@ -49,7 +49,7 @@ def note(*children: Cell, caution: bool = False) -> Html:
 
 def beware(text: str) -> Html:
     """Draw what must not be concluded."""
-    return tag("p", tag("strong", "Keep in mind: "), text, class_="bx-beware")
+    return tag("p", tag("strong", "Note: "), text, class_="bx-beware")
 
 
 def copy_button(label: str) -> Html:
@@ -57,20 +57,13 @@ def copy_button(label: str) -> Html:
     return tag("button", label, type="button", class_="bx-button", data_copy="address")
 
 
-def points(rows: Facts) -> Html:
-    """Draw short statements, each with sentences that explain it."""
-    items = [tag("li", tag("strong", head), " ", more) for head, more in rows]
-    return tag("ul", *items, class_="bx-points")
-
-
-def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
+def facts(rows: Facts, label: str, *, class_: str = "bx-plan") -> Html:
     """Draw facts, each as a name and its value.
 
     Args:
         rows: names and values.
         label: what they are about, for screen readers.
-        class_: "bx-facts" draws one quiet line, "bx-facts bx-inner" one inside something else,
-            "bx-plan" one fact a line.
+        class_: "bx-plan" draws one fact per line, "bx-facts" one quiet line.
     """
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
@@ -81,10 +74,10 @@ def facts(rows: Facts, label: str, *, class_: str = "bx-facts") -> Html:
 
 def share_bar(share: float) -> Html:
     """Draw a probability as a bar followed by its number."""
-    fill = tag("span", class_="bx-nsp-fill", style=f"width:{share:.2%}")
+    fill = tag("span", class_="bx-share-fill", style=f"width:{share:.2%}")
     return join(
-        tag("span", fill, class_="bx-nsp-track", aria_hidden="true"),
-        tag("strong", percent(share), class_="bx-nsp-share"),
+        tag("span", fill, class_="bx-share-track", aria_hidden="true"),
+        tag("strong", percent(share), class_="bx-share-number"),
     )
 
 

@@ -153,7 +153,7 @@ def printed_width(text: str, size: float) -> float:
     """Return the width of a short text in one line.
 
     >>> printed_width("PER", 1000)
-    1662
+    1662.0
     """
     return sum(_width(character) for character in text) * size / 1000
 

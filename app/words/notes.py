@@ -7,6 +7,7 @@ example.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from app.catalog import Mark
 from app.results import Calibration, Cut, Unread
@@ -17,7 +18,7 @@ from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
 _LABELS = 40
-_NOISE = " What is missing holds random values: every number made with it is noise."
+_NOISE = " Missing weights are random, so every number computed with them is noise."
 _TEXTS = ("first text", "second text")
 _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
 
@@ -127,10 +128,10 @@ def cut_note(cut: Cut) -> Html:
         if lost
     ]
     rule = (
-        "The rule is longest first: while the input is too long, a piece leaves the end of "
-        "whichever text is longer at that moment."
+        "The rule is longest first: while the input is too long, one piece is removed from the "
+        "end of whichever text is longer."
         if cut.lengths[1]
-        else "Pieces leave from the end."
+        else "Pieces are removed from the end."
     )
     return tag(
         "div",
@@ -159,7 +160,7 @@ def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
         head,
         tag(
             "details",
-            tag("summary", f"Every piece that the {name} lost"),
+            tag("summary", f"All pieces that the {name} lost"),
             tag("p", join(*pieces, by=" "), beyond),
         ),
     )
@@ -171,16 +172,16 @@ def unread_note(found: Unread) -> Html:
     if found.unknown:
         shown = [tag("bdi", visible(word)) for word in found.unknown[:_FEW]]
         rest = f" and {len(found.unknown) - _FEW:,} more" if len(found.unknown) > _FEW else ""
-        parts.append(join("It reads ", join(*shown, by=", "), f"{rest} as [UNK], a blank. "))
+        parts.append(join("It reads ", join(*shown, by=", "), f"{rest} as [UNK], “unknown”. "))
     for script, words in found.scripts:
         parts.append(
-            f"{count(words, 'word')} in {script} letters: its vocabulary hardly has any words of "
+            f"{count(words, 'word')} in {script} letters: its vocabulary has hardly any words in "
             "this script. "
         )
     if found.crumbles:
         parts.append(
-            f"{found.fragments:,} of {count(found.words, 'word')} fall into three or more pieces: "
-            "rare words, or another language. "
+            f"{found.fragments:,} of {count(found.words, 'word')} are split into three or more "
+            "pieces: rare words, or another language. "
         )
     if not parts:
         return join()
@@ -193,20 +194,24 @@ def unread_note(found: Unread) -> Html:
     )
 
 
-def calibration_line(calibration: Calibration, cases: str, *more: Html | str) -> Html:
+def calibration_line(
+    calibration: Calibration, cases: str, *more: Html | str, model: str = ""
+) -> Html:
     """Say in one line whether probabilities are calibrated; the rest is in a fold.
 
     Args:
         calibration: what the probabilities were made with.
         cases: what is right or wrong, in the plural.
         more: what else is in the fold, before the explanation.
+        model: the model whose card is linked; "" for no link, as in a file.
     """
     kind = "calibrated" if calibration.named else "not calibrated"
-    link = tag("a", "model card", href="model_card")
+    address = f"model_card?model={quote(model, safe='')}"
+    card = join(" (", tag("a", "model card", href=address, target="_self"), ")") if model else "."
     return tag(
         "div",
         hint(*more, calibrated(calibration, cases)),
-        tag("p", f"Probabilities: {kind} (", link, ")", class_="bx-line"),
+        tag("p", f"Probabilities: {kind}", card, class_="bx-line"),
         class_="bx-scale",
     )
 
@@ -220,14 +225,14 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
     """
     if not calibration.named:
         return join(
-            "Not calibrated: the configuration of this model names no temperature (it is 1), so "
-            f"{cases} given 70 % need not be right seven times in ten."
+            "Not calibrated: the configuration of this model gives no temperature (1 is used), so "
+            f"{cases} with 70 % need not be right seven times in ten."
         )
-    data = f" on {visible(calibration.fitted_on)}" if calibration.fitted_on else ""
+    data = f" (fitted on {visible(calibration.fitted_on)})" if calibration.fitted_on else ""
     return join(
-        f"Calibrated with temperature {calibration.temperature:.2f}, fitted{data}: logits are "
-        f"divided by it before the softmax, so that of {cases} like those, given 70 %, about "
-        "seven in ten are right."
+        f"Calibrated: logits are divided by a temperature of {calibration.temperature:.2f}{data} "
+        f"before the softmax, so that, on data like that of the fit, about seven in ten {cases} "
+        "with 70 % are right."
     )
 
 

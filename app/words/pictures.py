@@ -156,7 +156,7 @@ def bars(
     rows: list[Html] = []
     for number, (name, value, text) in enumerate(zip(names, values, printed, strict=True)):
         y = number * (_BAR + _GAP)
-        length = max(1.5, room * min(1.0, value / top)) if value > 0 else 0
+        length = bar_length(value / top, room)
         mark = bool(marked) and marked[number]
         label = name if len(name) <= letters else f"{name[: letters - 1]}…"
         middle = y + _BAR / 2
@@ -174,17 +174,15 @@ def captioned_bars(
     printed: Sequence[str],
     *,
     width: int,
-    top: float = 1.0,
     marked: Sequence[bool] = (),
 ) -> Html:
     """Draw numbers as horizontal bars, each with a name above it that may be a sentence.
 
     Args:
         names: what the bars are; at most two lines are shown, all of it is in the table.
-        values: their lengths.
+        values: their lengths; a pale track shows that of 1.
         printed: the values as text.
         width: of the drawing.
-        top: the value of a bar of full length, drawn as a pale track.
         marked: bars to highlight with another colour and hatching; none if empty.
     """
     room = width - max(map(len, printed), default=0) * _LETTER - 16
@@ -195,7 +193,7 @@ def captioned_bars(
         for line in lines:
             rows.append(tag("text", line, x=0, y=f"{y + 11:g}"))
             y += 23
-        length = max(1.5, room * min(1.0, value / top)) if value > 0 else 0
+        length = bar_length(value, room)
         mark = bool(marked) and marked[number]
         rows += [
             tag("rect", x=0, y=f"{y:g}", width=f"{room:.2f}", height=_TRACK, class_="bx-svg-track"),
@@ -205,6 +203,11 @@ def captioned_bars(
         ]  # fmt: skip
         y += _TRACK + 14
     return svg(width, max(1, y - 10), *rows)
+
+
+def bar_length(share: float, room: float) -> float:
+    """Return the length of a bar, at most all the room; what is above 0 can be seen."""
+    return max(1.5, room * min(1.0, share)) if share > 0 else 0.0
 
 
 def _bar(x: float, y: float, length: float, height: float, *, marked: bool) -> Html:

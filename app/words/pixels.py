@@ -19,6 +19,16 @@ STEPS = 31
 
 POSITIVE, NEGATIVE = (0, 114, 178), (213, 94, 0)  # Okabe and Ito's blue and vermilion
 
+Bytes = NDArray[np.uint8]
+
+_SHADES = np.array(
+    [
+        (*(POSITIVE if step > 0 else NEGATIVE), round(255 * abs(step) / STEPS))
+        for step in range(-STEPS, STEPS + 1)
+    ],
+    np.uint8,
+)
+
 
 def pixels(values: NDArray[np.float32], *, x: float, y: float, width: float, height: float) -> Html:
     """Draw a grid of numbers: blue above 0, vermilion below, full colour from 1 and -1.
@@ -30,38 +40,45 @@ def pixels(values: NDArray[np.float32], *, x: float, y: float, width: float, hei
         width: in units of the drawing.
         height: in units of the drawing.
     """
-    steps = np.rint(np.clip(values, -1, 1) * STEPS).astype(np.int8)
+    steps = (np.rint(np.clip(values, -1, 1) * STEPS) + STEPS).astype(np.uint8)
+    return image(_address(steps.shape[1], steps.tobytes()), x=x, y=y, width=width, height=height)
+
+
+def image(href: str, *, x: float, y: float, width: float, height: float) -> Html:
+    """Draw an image whose pixels stay sharp, stretched to a place in a drawing."""
     return tag(
-        "image", href=_address(steps.shape[1], steps.tobytes()),
-        x=f"{x:g}", y=f"{y:g}", width=f"{width:.6g}", height=f"{height:.6g}",
+        "image", href=href, x=f"{x:g}", y=f"{y:g}", width=f"{width:.6g}", height=f"{height:.6g}",
         preserve_aspect_ratio="none", image_rendering="pixelated",
     )  # fmt: skip
 
 
 @lru_cache(2048)
 def _address(columns: int, steps: bytes) -> str:
-    """Return a PNG file as an address; each image is drawn at least twice, wide and narrow."""
-    grid = np.frombuffer(steps, np.int8).reshape(-1, columns)
-    return f"data:image/png;base64,{base64.b64encode(png(grid)).decode()}"
+    """Return an image as an address; each is drawn at least twice, wide and narrow."""
+    return address(np.frombuffer(steps, np.uint8).reshape(-1, columns), _SHADES)
 
 
-def png(steps: NDArray[np.int8]) -> bytes:
-    """Write a PNG file with a palette.
+def address(numbers: Bytes, colours: Bytes) -> str:
+    """Return a PNG file as an address; see `png`."""
+    return f"data:image/png;base64,{base64.b64encode(png(numbers, colours)).decode()}"
+
+
+def png(numbers: Bytes, colours: Bytes) -> bytes:
+    """Write a PNG file with a palette (ISO/IEC 15948).
 
     Args:
-        steps: (rows, columns), from -STEPS to STEPS.
+        numbers: (rows, columns), the number of each pixel's colour.
+        colours: (N, 3) or (N, 4), at most 256: red, green, blue and, if any, opacity.
     """
-    rows, columns = steps.shape
+    rows, columns = numbers.shape
     lines = np.zeros((rows, columns + 1), np.uint8)  # each row begins with 0, "no filter"
-    lines[:, 1:] = steps + STEPS
-    levels = range(-STEPS, STEPS + 1)
-    colours = b"".join(bytes(POSITIVE if level > 0 else NEGATIVE) for level in levels)
-    opacity = bytes(round(255 * abs(level) / STEPS) for level in levels)
+    lines[:, 1:] = numbers
+    opacity = colours[:, 3:].tobytes()
     return (
         b"\x89PNG\r\n\x1a\n"
         + _chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0))
-        + _chunk(b"PLTE", colours)
-        + _chunk(b"tRNS", opacity)
+        + _chunk(b"PLTE", colours[:, :3].tobytes())
+        + (_chunk(b"tRNS", opacity) if opacity else b"")
         + _chunk(b"IDAT", zlib.compress(lines.tobytes(), level=6))
         + _chunk(b"IEND", b"")
     )

@@ -156,7 +156,7 @@ function draw(parts, data, values) {
   context.lineWidth = 1;
   labels(context, parts, data, style, letter, font);
   if (plan.wide >= 1.5 * letter && plan.high >= 0.9 * letter) {
-    context.font = font(Math.min(0.75 * letter, plan.wide * 0.36, plan.high * 0.6));
+    context.font = font(Math.min(letter, plan.wide * 0.42, plan.high * 0.6));
     context.textAlign = "center";
     for (let i = 0; i < R * C; i += 1) {
       if (values[i] < 0.005) continue;

@@ -27,6 +27,7 @@ function installed() {
   document.addEventListener("bx-at", (event) => light(event.detail, false));
   if (document.querySelector(".stApp")) {
     keepHistory();
+    nameMenu();
     new MutationObserver(nameMenu).observe(document.body, { childList: true, subtree: true });
   }
   return { send() {}, lit: "" };
@@ -38,6 +39,7 @@ function clicked(event) {
   else if (target?.dataset.save) save(target);
   else if (target?.dataset.copy) copyAddress(target);
   if (event.target.closest?.('[data-testid="stSidebarNavLink"]')) closeMenu();
+  if (event.target.closest?.('[data-testid="stPopoverBody"] [data-testid="stButton"]')) fold();
 }
 
 function pick(target) {
@@ -242,6 +244,12 @@ function nameMenu() {
     part.role = "group";
     part.ariaLabel = part.querySelector("header p")?.textContent ?? "";
   }
+}
+
+// What unfolds over the page folds up after a choice in it: it would cover the answer or a dialog.
+function fold() {
+  const open = document.querySelector('[data-testid="stPopover"] button[aria-expanded="true"]');
+  setTimeout(() => open?.click());
 }
 
 // On a phone the menu lies over the page; a choice closes it.

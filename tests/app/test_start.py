@@ -57,7 +57,7 @@ def test_a_port_that_is_taken_is_one_line_and_status_2() -> None:
         process = started(STREAMLIT_SERVER_PORT=str(port))
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (2, "")
-    assert f"Port {port} of 127.0.0.1 is taken" in err and err.count("\n") == 1
+    assert f"Port {port} of 127.0.0.1 is in use" in err and err.count("\n") == 1
 
 
 def test_a_model_that_cannot_be_opened_keeps_the_server_from_starting(tmp_path: Path) -> None:

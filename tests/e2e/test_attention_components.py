@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from app.features.attention.task import attention
 from app.models import open_engine
+from tests.e2e.test_journey import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -133,6 +134,7 @@ def test_a_saved_page_shows_the_head_without_a_network(
 ) -> None:
     page = visit(f"{ADDRESS}&cell=1.1")
     expect(page.get_by_text("The cell: ")).to_be_visible()
+    settled(page, "attention")  # what unfolds stays where its button was
     page.get_by_role("button", name="Save", exact=True).click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="This page (HTML)").click()

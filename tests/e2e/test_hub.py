@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from app.models.curated import CURATED
 from tests.e2e.conftest import Site
-from tests.e2e.test_journey import PHONE, SIDEWAYS, grave_faults, main, settled, tabbed
+from tests.e2e.test_journey import PHONE, SIDEWAYS, faults, go, settled, tabbed
+from tests.e2e.test_journey import model as chosen
 from tests.loopback import Fault, Loopback, Repository
 
 pytestmark = pytest.mark.e2e
 
 Visit = Callable[..., Page]
 PATIENCE = 40.0  # seconds
+DIALOG = "A model of the Hugging Face Hub"
 
 
 @pytest.fixture
@@ -45,11 +48,18 @@ def files_of(downloads: Path, name: str) -> list[Path]:
 
 def look_up(page: Page, name: str, key: str = "Enter") -> Locator:
     """Ask for an id in the dialog, by keyboard."""
+    chosen(page).press("Enter")
     page.get_by_role("button", name="By Hub id").press("Enter")
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_role("dialog", name=DIALOG)
     dialog.get_by_role("textbox", name="Id on the Hub").press_sequentially(name)
     page.keyboard.press(key)
     return dialog
+
+
+def agree(page: Page) -> None:
+    """Start the download that the dialog proposes."""
+    dialog = page.get_by_role("dialog", name=DIALOG)
+    dialog.get_by_role("button", name=re.compile("^Download")).click()
 
 
 def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers(
@@ -57,7 +67,7 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
 ) -> None:
     page = visit("tokenizer?text=the+cat")
     settled(page, "tokenizer")
-    before = page.get_by_role("combobox", name="Model").input_value()
+    before = chosen(page).get_by_role("paragraph").inner_text()
     assert hub.asked() == [path for path in hub.asked() if name not in path]
     dialog = look_up(page, name)
     plan = dialog.get_by_role("list", name="What would be downloaded")
@@ -71,8 +81,7 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     expect(dialog).to_have_count(0)
     expect(page.get_by_text(re.compile(rf"Downloading {name}: .* of .*kB"))).to_be_visible()
     expect(page.get_by_role("progressbar")).to_be_visible()
-    page.get_by_role("navigation").get_by_role("link", name="Fill-mask", exact=True).click()
-    settled(page, "fill_mask")  # the page works while the download continues
+    go(page, "fill_mask")  # the page works while the download continues
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("was cancelled; nothing was kept")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
@@ -80,29 +89,56 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     while files_of(downloads, name) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert files_of(downloads, name) == []
-    expect(page.get_by_role("combobox", name="Model")).to_have_value(before)
+    expect(chosen(page)).to_contain_text(before)
     page.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_text("was cancelled")).to_have_count(0)
 
     hub.faults.clear()
     look_up(page, name)
-    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
-    expect(page.get_by_role("combobox", name="Model")).to_have_value(name)
+    page.get_by_role("dialog", name=DIALOG).get_by_role(
+        "button", name=re.compile("^Download")
+    ).click()
+    expect(chosen(page)).to_contain_text(name)
     settled(page, "fill_mask")
     expect(page).to_have_url(re.compile("model=someone(%2F|/)"))
-    expect(page.locator(".js-plotly-plot .point")).to_have_count(5)
-    assert f"{name} (a copy from the Hugging Face Hub, on this server)" in main(page)
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(5)
+    page.get_by_role("button", name="About this model").click()
+    origin = f"{name} (a copy from the Hugging Face Hub, on this server)"
+    expect(page.get_by_text(origin)).to_be_visible()
 
     asked = len(hub.log)
     again = visit(page.url.partition("//")[2].partition("/")[2])
     settled(again, "fill_mask")
-    expect(again.get_by_role("combobox", name="Model")).to_have_value(name)
+    expect(chosen(again)).to_contain_text(name)
     by_commit = visit(f"tokenizer?model={name}@{model.commit}&text=the+cat")
     settled(by_commit, "tokenizer")
-    expect(by_commit.get_by_role("combobox", name="Model")).to_have_value(name)
+    expect(chosen(by_commit)).to_contain_text(name)
     expect(by_commit).to_have_url(re.compile(r"model=someone(%2F|/)\w+(&|$)"))
     expect(by_commit.get_by_text("asks for the model")).to_have_count(0)
     assert len(hub.log) == asked
+
+
+def test_a_click_on_a_curated_model_downloads_it_and_uses_it(
+    visit: Visit, hub: Loopback, tiny_folder: Path
+) -> None:
+    each = CURATED[2]
+    name = each.wanted.name
+    hub.add_model(name, tiny_folder)
+    page = visit("tokenizer?text=the+cat")
+    settled(page, "tokenizer")
+    assert not any(name in path for path in hub.asked())
+    chosen(page).press("Enter")
+    offer = page.get_by_role("button", name=f"{name.partition('/')[2]}:")
+    expect(offer).to_contain_text(f"{each.can} ({each.megabytes} MB, {each.licence})")
+    offer.click()
+    expect(chosen(page)).to_contain_text(name)
+    settled(page, "tokenizer")
+    expect(page).to_have_url(re.compile(f"model={name.replace('/', '(%2F|/)')}"))
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("the cat")
+    page.keyboard.press("Escape")
+    chosen(page).press("Enter")
+    expect(page.get_by_role("button", name="By Hub id")).to_be_visible()
+    expect(offer).to_have_count(0)  # it is here now, in the list above
 
 
 def test_a_link_alone_downloads_nothing(
@@ -113,12 +149,12 @@ def test_a_link_alone_downloads_nothing(
     expect(page.get_by_text(f"asks for the model “{name}”")).to_be_visible()
     assert not any(name in path for path in hub.asked())
     page.get_by_role("button", name=f"Look for {name} on the Hub").click()
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_role("dialog", name=DIALOG)
     expect(dialog.get_by_role("textbox", name="Id on the Hub")).to_have_value(name)
     dialog.get_by_role("button", name="Look it up").click()
     expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
     dialog.get_by_role("button", name=re.compile("^Download")).click()
-    expect(page.get_by_role("combobox", name="Model")).to_have_value(name)
+    expect(chosen(page)).to_contain_text(name)
     expect(page.get_by_text("asks for the model")).to_have_count(0)
 
 
@@ -130,7 +166,9 @@ def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
     wrong = bytes(len(model.files["model.safetensors"]))
     hub.faults[weights_at(model)] = Fault(instead=wrong)
     look_up(page, name)
-    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
+    page.get_by_role("dialog", name=DIALOG).get_by_role(
+        "button", name=re.compile("^Download")
+    ).click()
     expect(page.get_by_text("does not match the digest that the Hub lists")).to_be_visible()
     settled(page, "tokenizer")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("the cat")
@@ -156,10 +194,12 @@ def test_who_closes_the_browser_takes_nothing_from_who_waits_too(
     for page in pages:
         settled(page, "tokenizer")
         look_up(page, name)
-        page.get_by_role("dialog").get_by_role("button", name=re.compile("^Download")).click()
+        page.get_by_role("dialog", name=DIALOG).get_by_role(
+            "button", name=re.compile("^Download")
+        ).click()
         expect(page.get_by_role("progressbar")).to_be_visible()
     pages[0].close()
-    expect(pages[1].get_by_role("combobox", name="Model")).to_have_value(name)
+    expect(chosen(pages[1])).to_contain_text(name)
     assert [path for _, path, _ in hub.log[before:]].count(weights_at(model)) == 1
 
 
@@ -172,16 +212,16 @@ def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
     hub.faults[weights_at(model)] = Fault(drip=0.1)
     dialog = look_up(page, name)
     expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
-    assert grave_faults(page, scheme) == []
+    assert faults(page, scheme) == []
     assert max(page.evaluate(SIDEWAYS)) <= 0
     dialog.get_by_role("button", name=re.compile("^Download")).press("Enter")
     expect(page.get_by_role("progressbar")).to_be_visible()
-    assert grave_faults(page, scheme) == []
+    assert faults(page, scheme) == []
     assert max(page.evaluate(SIDEWAYS)) <= 0
     assert tabbed(page, "Cancel")[-1] == "Cancel"
     page.keyboard.press("Enter")
     expect(page.get_by_text("was cancelled")).to_be_visible()
-    assert grave_faults(page, scheme) == []
+    assert faults(page, scheme) == []
 
 
 def test_the_hub_is_asked_without_anybody_s_token(hub: Loopback, site: Site) -> None:

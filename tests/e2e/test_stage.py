@@ -37,6 +37,7 @@ MAIN = {
 """The main picture of each page; a page that shows something else first is not listed."""
 
 FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice"), ".bx-answer")
+FIRST["senses"] = ".bx-se-headline"
 """The first result where that is not the main picture: the answer in words."""
 
 LETTERS = """() => {
@@ -69,7 +70,7 @@ WORDS = """() => {
     const boxes = [...document.querySelectorAll("textarea, input[type=text]")];
     const text = [document.body.innerText, ...boxes.map((each) => each.value)].join(" ");
     hidden.forEach((each, i) => (each.style.display = before[i]));
-    return text.split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)).length;
+    return text.split(/\\s+/).filter((word) => /\\p{L}/u.test(word)).length;
 }"""
 
 

@@ -207,7 +207,7 @@ def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> Non
     settled(page)
     write(page, LONG)
     expect(page).to_have_url(re.compile(r"/fill_mask\?kept=[\w-]{16}$"))
-    expect(page.get_by_text("the link to this page refers to it, for a day")).to_be_visible()
+    expect(page.get_by_text("a link to this page opens it for one day")).to_be_visible()
     other = visit(page.url.partition("//")[2].partition("/")[2], viewport=DESK)
     settled(other)
     expect(box(other)).to_have_value(LONG)
@@ -220,11 +220,13 @@ def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> Non
 def test_a_link_whose_text_is_gone_says_so_and_shows_no_other(visit: Visit) -> None:
     page = visit("fill_mask?kept=gone", viewport=DESK)
     settled(page)
-    expect(page.get_by_text("This link does not contain its text. Paste it here.")).to_be_visible()
+    expect(
+        page.get_by_text("The text of this link is no longer kept. Paste it here.")
+    ).to_be_visible()
     expect(box(page)).to_have_value("")
     write(page, OWLS)
     expect(page).to_have_url(re.compile(r"fill_mask\?text=Owls"))
-    expect(page.get_by_text("This link does not")).to_have_count(0)
+    expect(page.get_by_text("The text of this link")).to_have_count(0)
 
 
 def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(

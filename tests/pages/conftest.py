@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
-from tests.drawings import elements
+from tests.drawings import pictures, words
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60  # seconds; the first run in a process imports modules and loads models
@@ -43,18 +42,12 @@ class Visit:
     @property
     def pictures(self) -> dict[str, str]:
         """The markup of every picture, by the picture's name."""
-        found = [each for each in self._components if "<figure" in each]
-        return {elements(each, "figure")[0].attributes["data-name"]: each for each in found}
+        return pictures(self.at)
 
     @property
     def words(self) -> str:
         """The text of the site's own markup, as a browser shows it."""
-        parts: list[str] = []
-        parser = HTMLParser()
-        parser.handle_data = parts.append  # type: ignore[method-assign]
-        parser.feed(self.markup)
-        parser.close()
-        return "".join(parts)
+        return words(self.markup)
 
     @property
     def warnings(self) -> str:

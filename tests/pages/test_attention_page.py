@@ -133,10 +133,10 @@ def test_what_a_head_usually_does_is_beside_what_it_does_here(known_habits: Path
 
 
 def test_a_ranking_by_another_measure(tiny_engine: Engine) -> None:
-    at = opened(text="the cat sat on the mat", tab="All heads", by="to the next piece")
+    at = opened(text="the cat sat on the mat", tab="All heads", by="attention to the next piece")
     table = next(frame.value for frame in at.dataframe if "here" in frame.value)
     statistics = attention(tiny_engine, "the cat sat on the mat").statistics
-    assert table["to the next piece"].tolist() == pytest.approx(
+    assert table["attention to the next piece"].tolist() == pytest.approx(
         sorted(statistics.to_next.reshape(-1), reverse=True), abs=1e-4
     )
 
@@ -197,7 +197,7 @@ def test_any_heads_of_the_address_are_combined(tiny_engine: Engine) -> None:
     picture = drawn(at)["attention_heatmap"]
     assert picture["top"] == pytest.approx(float(largest))
     assert drawn(at)["attention_grid"]["chosen"] == [1, 7]
-    assert "several are shown as one" in markup(at)
+    assert "Several heads are combined" in markup(at)
     at.multiselect(key="heads").set_value([]).run()
     assert title(at).startswith("Layer")
 
@@ -257,7 +257,7 @@ def test_hiding_special_tokens_offers_to_scale_what_is_left() -> None:
 def test_words_are_shown_as_typed() -> None:
     at = opened(text="Playing the cat", words="true")
     assert drawn(at)["attention_heatmap"]["rows"] == ["[CLS]", "Playing", "the", "cat", "[SEP]"]
-    assert "from their pieces averaged" in markup(at)
+    assert "attention from them is averaged" in markup(at)
 
 
 def test_parts_are_offered_for_two_texts_only() -> None:

@@ -12,7 +12,7 @@ from app.features.classification.task import classification
 from app.models import Engine
 from bert_core import BertConfig, BertForSequenceClassification
 from tests.conftest import save_tiny
-from tests.svg_parts import pictures, printed
+from tests.drawings import printed
 
 PAGE = "pages/8_classification.py"
 ANSWER = 'role="status"'
@@ -41,7 +41,7 @@ def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine)
     page = visit(PAGE, text="the cat", text_pair="a dog")
     result = classification(tiny_engine, "the cat", "a dog")
     shares = [result.scores[number] for number in result.ranking]
-    assert printed(pictures(page.at)["classification"]) == [view.percent(each) for each in shares]
+    assert printed(page.pictures["classification"]) == [view.percent(each) for each in shares]
     assert str(view.verdict(result)) in page.markup
 
 
@@ -63,7 +63,7 @@ def test_an_empty_box_is_met_with_an_invitation(visit: Visit) -> None:
 
 def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
     page = visit(PAGE).type(f"a {nasty}").type(f"{nasty} b", key="text_pair")
-    shown = page.markup + "".join(pictures(page.at).values())
+    shown = page.markup + "".join(page.pictures.values())
     assert ANSWER in shown and "<script" not in shown and "<img" not in shown
 
 
@@ -94,7 +94,7 @@ def test_a_regression_shows_a_number_and_no_bars(
     page = visit(PAGE, text="the cat")
     value = classification(engine, "the cat").scores[0]
     assert f"LABEL_0 {view.signed(value, 3)}" in page.words and "regression" in page.words
-    assert pictures(page.at) == {}
+    assert page.pictures == {}
     assert page.at.dataframe[0].value["value"][0] == pytest.approx(value)
 
 
@@ -105,7 +105,7 @@ def test_a_model_with_many_labels_draws_some_and_lists_all(
     kind = "multi_label_classification"
     use_labels(tmp_path / "many", monkeypatch, id2label=names, problem_type=kind)
     page = visit(PAGE, text="the cat", k="12")
-    assert len(printed(pictures(page.at)["classification"])) == 12
+    assert len(printed(page.pictures["classification"])) == 12
     assert "28 further labels" in page.words
     assert len(page.at.dataframe[0].value) == 40
     assert "topic <" not in page.markup

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.catalog import FEATURES
+from app.streamlit_kit.state import TEXT_KEYS
 
 # Addresses that make a page draw all its widgets; several where some widgets exclude others.
 # A page that is not listed always draws all of them.
@@ -66,3 +67,24 @@ def test_no_empty_parameter_breaks_a_page(
 ) -> None:
     for key in bound(visit(script, **address)):
         assert visit(script, **{**address, key: ""}).errors == "", key
+
+
+TEXTS = {*TEXT_KEYS, "lines"}  # kept for each page, or the same text box on every page
+
+
+def test_pages_that_share_a_key_mean_the_same_by_it(visit: Callable[..., Any]) -> None:
+    """A value stays when the visitor changes pages, and so it must suit the next page."""
+    kinds: dict[str, set[str]] = {}
+    for row in FEATURES:
+        for address in ADDRESSES.get(row.slug, [{}]):
+            for key, kind in bound(visit(row.page, **address)).items():
+                kinds.setdefault(key, set()).add(f"{kind} of {row.slug}")
+    shared = {key: found for key, found in kinds.items() if len(found) > 1}
+    assert {"model", "text", "present"} <= set(shared)
+    unlike = {
+        key: found
+        for key, found in shared.items()
+        if len({each.partition(" of ")[0] for each in found}) > 1
+        or (key not in TEXTS and any(is_text(each.partition(" of ")[0]) for each in found))
+    }
+    assert unlike == {}

@@ -106,6 +106,13 @@ def test_of_another_model_nothing_is_said(visit: Callable) -> None:
     assert "person" not in note(page.at)
 
 
+def test_a_link_with_one_other_text_is_no_example(visit: Callable) -> None:
+    page, first = "pages/4_attention.py", examples("attention")[0]
+    assert first.note in unescape(note(visit(page).at))
+    assert note(visit(page, text_pair="The dog barked.").at) == ""
+    assert first.note in unescape(note(visit(page, text=str(first.values["text"])).at))
+
+
 def test_a_mark_names_alternatives_and_escapes_what_it_says() -> None:
     wrong = Mark(right=False, wanted=("a | <b>", "no"), seen="<i> & so", weights="0")
     said = str(example_note("qa", "Look at <u>.", wrong))

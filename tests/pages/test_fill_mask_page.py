@@ -88,15 +88,15 @@ def test_a_number_that_no_browser_of_ours_sends_does_nothing(visit: Callable, va
 
 def test_a_hidden_word_can_be_brought_back(visit: Callable) -> None:
     page = visit(PAGE, text="the cat [MASK]").pick("hide", 1)
-    page.click("Bring the last word back")
+    page.click("Restore the last word")
     assert page.at.text_area(key="text").value == "the cat [MASK]"
 
 
 def test_a_text_that_was_changed_since_is_not_taken_back(visit: Callable) -> None:
     page = visit(PAGE, text="the cat [MASK]").pick("hide", 1)
-    assert "Bring the last word back" in [button.label for button in page.at.button]
+    assert "Restore the last word" in [button.label for button in page.at.button]
     page.type("a dog [MASK]")
-    assert "Bring the last word back" not in [button.label for button in page.at.button]
+    assert "Restore the last word" not in [button.label for button in page.at.button]
 
 
 def test_a_filled_gap_opens_the_attention_page_on_its_row(visit: Callable) -> None:

@@ -34,7 +34,7 @@ def test_every_example_is_drawn(visit: Callable, example) -> None:
 
 def test_a_click_chooses_a_piece(visit: Callable, tiny_engine: Engine) -> None:
     page = visit(PAGE, text="the cat sat").pick("piece", 3)
-    assert page.at.number_input(key="piece").value == 3
+    assert page.at.number_input(key="place").value == 3
     result = task.input(tiny_engine, "the cat sat", length=12)
     assert view.number(float(result.normalised[3, 0])) in page.words
     assert "sat, number 0" in page.words
@@ -43,7 +43,7 @@ def test_a_click_chooses_a_piece(visit: Callable, tiny_engine: Engine) -> None:
 @pytest.mark.parametrize("value", [-1, 12, 10**9])
 def test_a_click_on_no_piece_changes_nothing(visit: Callable, value: int) -> None:
     page = visit(PAGE, text="the cat sat").pick("piece", value)
-    assert page.at.number_input(key="piece").value == 2
+    assert page.at.number_input(key="place").value == 2
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_click_on_no_piece_changes_nothing(visit: Callable, value: int) -> Non
     ],
 )
 def test_the_address_opens_a_tab(visit: Callable, tab: str, names: set[str]) -> None:
-    page = visit(PAGE, text="the cat", tab=tab, piece="1", value="3")
+    page = visit(PAGE, text="the cat", tab=tab, place="1", value="3")
     assert set(page.pictures) == {"input"} | names
     assert "the, number 3" in page.words
     assert ("× gamma" in page.words) is (tab == "First numbers")
@@ -70,7 +70,7 @@ def test_padding_changes_the_mask_and_nothing_else(visit: Callable) -> None:
 
 
 def test_a_piece_beyond_a_shorter_text_becomes_the_last(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat", length="0", piece="40")
+    page = visit(PAGE, text="the cat", length="0", place="40")
     assert page.errors == "" and "[SEP], number 0" in page.words
 
 

@@ -18,6 +18,7 @@ from bert_core.bundled.figures import Figure, write_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
 from bert_core.verification import write_verification
 from tests.conftest import NASTY
+from tests.drawings import pictures
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "7_model_card.py"
 CURVE = """<svg xmlns="http://www.w3.org/2000/svg"><title>Loss of the tiny one</title>
@@ -104,18 +105,12 @@ def press(at: AppTest, label: str = "Verify this model") -> AppTest:
     return checked(at)
 
 
-def pictures(at: AppTest) -> list[str]:
-    """The markup of every picture on the page."""
-    shown = [json.loads(each.proto.json) for each in at.get("bidi_component")]
-    return [each["markup"] for each in shown if "markup" in each]
-
-
 def test_the_page_opens_with_what_the_model_is_its_figures_and_the_button(whole: Path) -> None:
     at = opened()
     assert not at.error and not at.warning
     assert "2 layers × 4 heads, 32 wide" in words(at)
     assert "Verify this model" in [button.label for button in at.button]
-    assert len(pictures(at)) == 1 and 'data-name="figures"' in pictures(at)[0]
+    assert list(pictures(at)) == ["figures"]
     assert str(whole) not in markup(at)
 
 
@@ -141,9 +136,9 @@ def test_everything_beside_the_weights_has_its_tab(whole: Path, tab: str, said: 
 
 
 def test_tabs_have_their_pictures_and_sections(whole: Path) -> None:
-    assert "Loss of the tiny one" in pictures(opened(tab="Training"))[0]
-    assert 'data-name="leanings"' in pictures(opened(tab="Leanings"))[0]
-    assert pictures(opened(tab="Calibration")) == []  # none of the figures is a calibration error
+    assert "Loss of the tiny one" in pictures(opened(tab="Training"))["curve-1"]
+    assert "leanings" in pictures(opened(tab="Leanings"))
+    assert pictures(opened(tab="Calibration")) == {}  # none of the figures is a calibration error
     folds = [each.label for each in opened(tab="Card text").expander]
     assert {"Data", "Limits"} <= set(folds)
     assert "Data" in [each.label for each in opened(tab="Training").expander]
@@ -162,7 +157,7 @@ def test_every_figure_is_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
 
 
 def test_figures_have_a_picture_with_words_and_a_table(whole: Path) -> None:
-    shown = pictures(opened())[0]
+    shown = pictures(opened())["figures"]
     assert (
         "6 figures as bars with their 95 % intervals: 2 have reached the goal, 2 have reached the "
         "floor only, 1 has not reached what was set, 1 has nothing to reach."
@@ -190,7 +185,7 @@ def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
 def test_a_card_beyond_all_measure_is_shown_in_part_and_that_is_said(whole: Path) -> None:
     (whole / "README.md").write_text("# long\n" + "word \n" * 40_000, encoding="utf-8")
     said = words(opened(tab="Card text"))
-    assert "It has 240,007 bytes, of which only the beginning is shown" in said
+    assert "It has 240,007 bytes; only the beginning is shown" in said
 
 
 def test_sound_files_are_verified_in_words_and_sign(whole: Path) -> None:
@@ -244,7 +239,7 @@ def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: 
     flip(whole / "model.safetensors")
     at = press(at)
     assert "✗ Not verified" in words(at)
-    assert "Since this program loaded them they have changed" in words(at)
+    assert "They have changed since this program loaded them" in words(at)
     flip(whole / "model.safetensors")
     at = press(at)
     assert "✓ Verified" in words(at) and "Since this program" not in words(at)
@@ -325,7 +320,7 @@ def test_a_model_with_nothing_beside_it_says_what_is_not_known(
     assert "There is nothing to compare with" in said["Figures"]
     assert "Where the heads of bare usually look was not measured" in said["Heads"]
     assert "was not measured: there is no bias.json" in said["Leanings"]
-    assert "No card is stored beside these weights" in said["Card text"]
+    assert "No card (a file README.md) is stored" in said["Card text"]
     assert "LICENCE" in said["Figures"].upper() and "not stated" in said["Figures"]
     for tab in ("Calibration", "Limits", "Training", "Trained for", "Verification"):
         at = opened(tab=tab)

@@ -10,7 +10,7 @@ from app.catalog import examples
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice
 from app.models import Engine
-from tests.svg_parts import pictures, printed
+from tests.drawings import printed
 
 PAGE = "pages/9_multiple_choice.py"
 ANSWER = 'role="status"'
@@ -30,7 +30,7 @@ def test_the_first_example_is_answered_at_once(visit: Visit) -> None:
 def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
     page = visit(PAGE, **ASKED)
     result = multiple_choice(tiny_engine, "the cat", ("sat on the mat", "a dog", "the river"))
-    assert printed(pictures(page.at)["multiple-choice"]) == [
+    assert printed(page.pictures["multiple-choice"]) == [
         f"{view.percent(each.probability)}, logit {view.signed(each.logit, 2)}"
         for each in result.choices
     ]
@@ -42,7 +42,7 @@ def test_another_order_gives_the_same_answer(visit: Visit) -> None:
     for order in ("sat on the mat\na dog\nthe river", "the river\nsat on the mat\na dog"):
         page = visit(PAGE, text="the cat", choices=order)
         verdicts.append(page.markup[page.markup.index(ANSWER) :].partition("</div>")[0])
-        numbers.append(sorted(printed(pictures(page.at)["multiple-choice"])))
+        numbers.append(sorted(printed(page.pictures["multiple-choice"])))
     assert verdicts[0] == verdicts[1] and numbers[0] == numbers[1]
 
 
@@ -72,7 +72,7 @@ def test_too_few_or_too_many_choices_are_told(visit: Visit, choices: str, found:
 def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
     choice = " ".join(nasty.split())
     page = visit(PAGE).type(f"a {nasty}").type(f"b {choice}\nc", key="choices")
-    shown = page.markup + "".join(pictures(page.at).values())
+    shown = page.markup + "".join(page.pictures.values())
     assert ANSWER in shown and "<script" not in shown and "<img" not in shown
 
 

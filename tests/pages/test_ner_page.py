@@ -1,6 +1,5 @@
 """Test the entity page by driving it as a visitor would."""
 
-import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -32,8 +31,7 @@ def visit(tagger: Path, visit: Callable, monkeypatch: pytest.MonkeyPatch) -> Cal
 
 def pictures(page) -> list[str]:
     """Return the markup of every picture on the page."""
-    parts = [json.loads(each.proto.json) for each in page.at.get("bidi_component")]
-    return [part["markup"] for part in parts if "markup" in part]
+    return list(page.pictures.values())
 
 
 def drawing(page, number: int = 0) -> Drawing:
@@ -138,18 +136,18 @@ def test_the_address_seeds_every_setting(visit: Callable) -> None:
         aggregation="Average",
         least="0.2",
         only="LOC",
-        piece="1: river",
+        labels="1: river",
         tab=PIECES,
     )
     assert page.at.button_group(key="aggregation").value == "average"
     assert page.at.slider(key="least").value == 0.2
     assert page.at.button_group(key="only").value == ["LOC"]
-    assert page.at.selectbox(key="piece").value == "1: river"
+    assert page.at.selectbox(key="labels").value == "1: river"
     assert [mark.start for mark in drawing(page).marks] == [4]
 
 
 def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
-    page = visit(PAGE, aggregation="x", least="7", only="<b>", piece="-3", pieces="all", tab="x")
+    page = visit(PAGE, aggregation="x", least="7", only="<b>", labels="-3", stretch="all", tab="x")
     assert page.errors == page.warnings == ""
     assert page.at.button_group(key="aggregation").value == "first"
     assert page.at.button_group(key="only").value == []
@@ -158,7 +156,7 @@ def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
 def test_a_text_without_entities_is_answered_plainly(visit: Callable) -> None:
     page = visit(PAGE, tab=WAYS).type("the sat on")
     assert "Nothing found." in page.words
-    assert "What came nearest" in page.words
+    assert "Closest to a name" in page.words
     assert "finds anything in this text" in page.words
 
 
@@ -173,16 +171,16 @@ def test_a_long_text_is_read_whole_and_shown_in_parts(visit: Callable) -> None:
     assert "Long text, read whole." in page.words
     [mark] = drawing(page).marks
     assert (mark.start, mark.end) == (190 * 11, 190 * 11 + 10)
-    page.at.selectbox(key="pieces").set_value("pieces 480 to 571")
+    page.at.selectbox(key="stretch").set_value("pieces 480 to 571")
     page.run()
-    assert page.at.selectbox(key="piece").options[-1] == "571: bank"
+    assert page.at.selectbox(key="labels").options[-1] == "571: bank"
     page.type("cat")
     assert page.errors == ""
-    assert page.at.selectbox(key="piece").value == "0: cat"
+    assert page.at.selectbox(key="labels").value == "0: cat"
 
 
 def test_the_bars_are_the_labels_of_the_piece_picked(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat", piece="1: cat", tab=PIECES)
+    page = visit(PAGE, text="the cat", labels="1: cat", tab=PIECES)
     bars = pictures(page)[1]
     assert 'aria-label="Labels of piece 1, cat: B-PER' in bars
     assert 'aria-pressed="true" tabindex="-1"' in page.markup
@@ -231,7 +229,7 @@ def test_an_untrained_head_is_announced_before_any_number(
     page = visit(PAGE, noise="true", tab=PIECES)
     assert "no trained weights" in page.words
     assert "These labels have no names" in page.words
-    assert page.markup.index('bx-untrained"') < page.markup.index('class="bx-ner-score"')
+    assert page.markup.index('bx-untrained"') < page.markup.index('class="bx-scale"')
 
 
 def test_another_model_drops_the_labels_it_does_not_have(

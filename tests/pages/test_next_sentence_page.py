@@ -10,7 +10,7 @@ from app.catalog import examples
 from app.features.next_sentence import view as view
 from app.features.next_sentence.task import next_sentence
 from app.models import Engine
-from tests.svg_parts import pictures, printed
+from tests.drawings import printed
 
 PAGE = "pages/3_next_sentence.py"
 ANSWER = 'role="status"'  # the verdict's box
@@ -22,7 +22,7 @@ Visit = Callable[..., Any]
 
 def logits(page: Any) -> list[str]:
     """Return what is printed beside the two bars."""
-    return printed(pictures(page.at)["next-sentence"])
+    return printed(page.pictures["next-sentence"])
 
 
 def test_the_first_example_is_answered_at_once(visit: Visit) -> None:
@@ -39,7 +39,7 @@ def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine)
     for shown, share, logit in zip(logits(page), result.probabilities, result.logits, strict=True):
         assert shown == f"{view.percent(share)}, logit {view.signed(logit, 2)}"
     assert str(view.verdict(result)) in page.markup
-    assert view.describe(result) in pictures(page.at)["next-sentence"]
+    assert view.describe(result) in page.pictures["next-sentence"]
 
 
 def test_swap_exchanges_the_sentences_and_swapping_again_brings_them_back(visit: Visit) -> None:
@@ -76,19 +76,19 @@ def test_every_example_gives_an_answer(visit: Visit, number: int) -> None:
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("the cat", ""), ("", "sat"), ("  ", "a")])
 def test_an_empty_box_is_met_with_an_invitation(visit: Visit, first: str, second: str) -> None:
     page = visit(PAGE).type(first).type(second, key="text_pair")
-    assert "a sentence into each box" in page.at.info[0].value
+    assert "a sentence in each box" in page.at.info[0].value
     assert ANSWER not in page.markup and page.errors == ""
 
 
 def test_a_sentence_of_invisible_characters_is_a_friendly_warning(visit: Visit) -> None:
     page = visit(PAGE, **PAIR).type("\u200b\x01")
-    assert "first sentence holds no piece" in page.warnings
+    assert "first sentence has no piece" in page.warnings
 
 
 def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
     page = visit(PAGE).type(f"a {nasty}").type(f"{nasty} b", key="text_pair")
     assert ANSWER in page.markup
-    shown = page.markup + "".join(pictures(page.at).values())
+    shown = page.markup + "".join(page.pictures.values())
     assert "<script" not in shown and "<img" not in shown
 
 
@@ -106,24 +106,24 @@ def test_a_text_beyond_the_sites_limit_is_refused_kindly(visit: Visit) -> None:
 
 def test_a_paragraph_is_put_in_order(visit: Visit) -> None:
     page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH)
-    drawn = pictures(page.at)["sentence-order"]
+    drawn = page.pictures["sentence-order"]
     assert drawn.count('class="bx-svg-cell"') == 2 * 6
     assert "As written" in page.words and "best order" in page.words
     page.at.text_area(key="paragraph").set_value("Only one.")
     page.run()
     assert "Found 1 sentences; expected 2 to 12" in page.warnings
-    assert ANSWER in page.markup and "sentence-order" not in pictures(page.at)
+    assert ANSWER in page.markup and "sentence-order" not in page.pictures
 
 
 def test_shuffling_shows_another_order_and_can_be_undone(visit: Visit) -> None:
     page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH)
-    before = pictures(page.at)["sentence-order"]
+    before = page.pictures["sentence-order"]
     seed = next(seed for seed in range(9) if "Shuffled" in shuffled(visit, seed).words)
     page = shuffled(visit, seed)
-    after = pictures(page.at)["sentence-order"]
+    after = page.pictures["sentence-order"]
     assert after != before and after.partition("<details")[2] == before.partition("<details")[2]
     page.click("As written")
-    assert pictures(page.at)["sentence-order"] == before
+    assert page.pictures["sentence-order"] == before
     page.click("Shuffle")
     assert page.at.query_params["shuffle"][0].isdecimal()
 
@@ -141,7 +141,7 @@ def test_a_strange_seed_shows_the_text_as_written(visit: Visit, seed: str) -> No
 
 def test_the_colours_of_the_matrix_can_be_common(visit: Visit) -> None:
     page = visit(PAGE, tab="Order of a paragraph", paragraph=PARAGRAPH, common="true")
-    assert "Faintest: 0 %, deepest: 100 %" in page.words
+    assert "Palest: 0 %, darkest: 100 %" in page.words
 
 
 def test_many_pairs_are_scored_and_can_be_saved(visit: Visit) -> None:
@@ -159,7 +159,7 @@ def test_many_pairs_are_scored_and_can_be_saved(visit: Visit) -> None:
 
 
 def test_a_model_without_measurements_says_so(visit: Visit) -> None:
-    assert "No measurement" in visit(PAGE, tab="Reliability").words
+    assert "was not measured" in visit(PAGE, tab="Reliability").words
 
 
 def test_only_the_open_tab_is_computed(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,10 +139,10 @@ def test_a_sentence_can_be_taken_out(visit: Callable) -> None:
     assert len(box.options) == 2
     assert sum("the answer starts here" in option for option in box.options) == 1
     assert "the answer starts here" in box.value, "the sentence of the answer is out at once"
-    assert "Without the sentence the best span" in page.words
+    assert "Without the sentence, the best span" in page.words
     box.select_index(0)
     page.run()
-    assert "Without the sentence the best span" in page.words
+    assert "Without the sentence, the best span" in page.words
     page.type("the dog. the cat. the mat.")
     assert page.errors == page.warnings == ""
 

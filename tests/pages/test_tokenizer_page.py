@@ -1,6 +1,5 @@
 """Test the tokenizer page by driving it as a visitor would."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,17 +11,11 @@ from app.catalog import examples
 PAGE = "pages/1_tokenizer.py"
 
 
-def drawn(page) -> str:
-    """The markup of all pictures on the page."""
-    pictures = [json.loads(each.proto.json) for each in page.at.get("bidi_component")]
-    return "".join(each.get("markup", "") for each in pictures)
-
-
 def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     page = visit(PAGE)
     assert "<h1>Tokenizer</h1>" in page.markup
     assert page.at.text_area(key="text").value == examples("tokenizer")[0].values["text"]
-    assert "bx-tok-text" in page.markup and "bx-tok-cell" in drawn(page)
+    assert "bx-tok-text" in page.markup and "bx-tok-cell" in "".join(page.pictures.values())
     assert page.warnings == page.errors == ""
 
 
@@ -50,7 +43,7 @@ def test_nasty_texts_are_shown_and_never_become_markup(
 ) -> None:
     page = visit(PAGE, tab=tab).type(nasty)
     assert page.errors == page.warnings == ""
-    for markup in (page.markup, drawn(page)):
+    for markup in (page.markup, "".join(page.pictures.values())):
         assert "<script" not in markup
         assert "<img" not in markup
 
@@ -58,7 +51,7 @@ def test_nasty_texts_are_shown_and_never_become_markup(
 def test_an_empty_text_gets_a_friendly_word_and_the_foot_stays(visit: Callable) -> None:
     page = visit(PAGE).type("   ")
     assert "empty" in page.warnings
-    assert "Keep in mind: " in page.words
+    assert "Note: " in page.words
 
 
 def test_a_text_over_the_models_length_is_shown_with_what_would_be_lost(visit: Callable) -> None:
@@ -82,7 +75,7 @@ def test_the_address_seeds_texts_switches_and_padding(visit: Callable) -> None:
     assert page.at.toggle(key="cased").value
     assert "Not this model's casing" in page.words
     assert "12 positions, 5 of them padding" in page.words
-    assert drawn(page).count(">[PAD]</text>") == 2 * 5  # wide and narrow
+    assert "".join(page.pictures.values()).count(">[PAD]</text>") == 2 * 5  # wide and narrow
 
 
 def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
@@ -123,11 +116,11 @@ def test_a_piece_of_the_vocabulary_can_be_looked_up(visit: Callable) -> None:
     page.run()
     assert "mat is entry 10 of" in page.words
     assert "One letter away: 2" in page.words
-    assert 'data-name="neighbours"' in drawn(page)
+    assert 'data-name="neighbours"' in "".join(page.pictures.values())
     page.at.text_input(key="piece").set_value("played")
     page.run()
     assert "played is not in the vocabulary" in page.words
-    assert "neighbours" not in drawn(page)
+    assert "neighbours" not in "".join(page.pictures.values())
 
 
 def test_other_models_on_offer_can_be_compared_with(
@@ -135,10 +128,10 @@ def test_other_models_on_offer_can_be_compared_with(
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
     page = visit(PAGE, text="The cat", tab="Compare")
-    assert "1 of 2 stretches of text read differently" in page.words
+    assert "1 of 2 stretches of text cut differently" in page.words
     page.at.selectbox(key="versus").set_value(headless_folder.name)
     page.run()
-    assert "Both read the text in the same pieces" in page.words
+    assert "Both cut the text into the same pieces" in page.words
 
 
 class Clicks:

@@ -83,7 +83,7 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
     whole = engine.tokenizer.encode(text, pair)
     if 0 not in whole.sequence_ids:
         raise InputError(
-            "The first text holds no piece that the model reads; at least one is needed. "
+            "The first text has no piece that the model reads; at least one is needed. "
             "Write a word or pick an example."
         )
     encoding = whole

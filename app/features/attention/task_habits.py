@@ -20,8 +20,7 @@ PLACES = (
     Measure(
         "to_repeats",
         "Same piece elsewhere",
-        "Share of attention to the other places where the same piece stands, of tokens that have "
-        "such a place.",
+        "Share of attention that goes to the same piece at other places, for tokens that have one.",
     ),
     Measure("to_cls", "[CLS]", "Share of attention that goes to [CLS]."),
     Measure("to_sep", "[SEP]", "Share of attention that goes to [SEP], both of them in a pair."),

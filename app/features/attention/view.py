@@ -25,7 +25,7 @@ from app.words.pictures import csv, linked
 from bert_core.analysis.head_statistics import HeadName
 
 MEAN = -1
-"""The option that stands for the mean over a layer's heads."""
+"""The option for the mean over a layer's heads."""
 
 LIST = 8
 """Heads in the list beside the picture; the others are in the table."""
@@ -36,7 +36,7 @@ HOW_NAMES = {"mean": "mean", "max": "largest"}
 SCALE_UP = "Scale what is left up to 1"
 SCALE_UP_HELP = (
     "Hidden columns take their share of attention with them. Scaling divides every row by what is "
-    "left; the model itself never worked with such numbers."
+    "left; the model itself never used such numbers."
 )
 WORDS = "Whole words"
 WORDS_HELP = (
@@ -60,13 +60,13 @@ PART_NAMES: dict[Part, str] = {
 
 RANKINGS = {
     "pattern": "clearest pattern",
-    "to_previous": "to the previous piece",
-    "to_next": "to the next piece",
-    "to_itself": "to the piece itself",
-    "to_repeats": "to the same piece elsewhere",
-    "to_punctuation": "to punctuation",
-    "to_cls": "to [CLS]",
-    "to_sep": "to [SEP]",
+    "to_previous": "attention to the previous piece",
+    "to_next": "attention to the next piece",
+    "to_itself": "attention to the piece itself",
+    "to_repeats": "attention to the same piece elsewhere",
+    "to_punctuation": "attention to punctuation",
+    "to_cls": "attention to [CLS]",
+    "to_sep": "attention to [SEP]",
     "entropy": "widest spread",
 }
 """What heads can be ranked by: the names of `rank_heads`, and what they are called."""
@@ -81,11 +81,11 @@ _GOES = {
     "[SEP]": "to [SEP]",
 }
 _NAMES_HINT = (
-    "Each token gives attention of 1 in total. A head is named after the kind of piece that gets "
-    "at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such a "
-    "piece. “Broad” heads look at everything nearly alike. The thresholds are a convention. "
-    "“Usually” is the name on texts that come with the program; the list gives it where it is "
-    "another. Heads are written layer.head, both counted from 0."
+    "The attention that a token gives adds up to 1. A head is named after the kind of piece that "
+    "gets at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such "
+    "a piece. “Broad” heads look at everything almost equally. The thresholds are a convention. "
+    "“Usually” is the name on texts that come with the program; the list gives it where it "
+    "differs. Heads are written layer.head, both counted from 0."
 )
 _LOOKS = {
     "A": "The first text (A) looks",
@@ -93,7 +93,7 @@ _LOOKS = {
     "special": "[CLS] and [SEP] look",
 }
 _GOALS = {"A": "A", "B": "B", "special": "[CLS] and [SEP]"}
-_LINKS = 200  # rows of a table that stands for a longer matrix
+_LINKS = 200  # rows of the table that replaces a longer matrix
 
 
 def whole_percent(share: float) -> str:
@@ -156,7 +156,7 @@ def goes(name: HeadName) -> str:
     """
     if name.name in _GOES:
         return f"{whole_percent(name.score)} {_GOES[name.name]}"
-    return {"broad": "to everything nearly alike", "pruned": "pruned"}.get(
+    return {"broad": "to everything almost equally", "pruned": "pruned"}.get(
         name.name, "no simple pattern"
     )
 
@@ -312,9 +312,11 @@ def selection_note(result: AttentionResult, view: HeadView) -> Html:
             f"{count(shown, 'cell')} of {view.weights.size:,} shown: {' and '.join(limits)}."
         )
     if result.by_word:
-        notes.append("Words: attention to their pieces added up, from their pieces averaged.")
+        notes.append(
+            "Words: attention to their pieces is added up, attention from them is averaged."
+        )
     if len(view.heads.places) > 1 and view.heads.how == "max":
-        notes.append("The largest value of several heads: rows add up to more than 1.")
+        notes.append("The largest value of several heads: rows may add up to more than 1.")
     return line(" ".join(notes)) if notes else join()
 
 

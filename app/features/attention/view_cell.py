@@ -13,7 +13,7 @@ from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, linked, numbers, picture, svg
 
 NO_CELL = "Click a cell to see how its number is computed."
-ONE_HEAD = "The arithmetic is that of one head; several are shown as one now."
+ONE_HEAD = "Several heads are combined now; show a single head to see its arithmetic."
 
 _ROWS = 200  # of the table of the softmax
 _TALL = 54  # height of a row of bars
@@ -31,8 +31,8 @@ def steps(cell: CellArithmetic) -> Html:
     return join(
         tag(
             "ol",
-            tag("li", f"Layer {layer}, head {head} makes {size} numbers, the query, of ", source,
-                f", and {size}, the key, of ", goal, "."),
+            tag("li", f"Layer {layer}, head {head} turns ", source, f" into a query of {size} "
+                "numbers and ", goal, f" into a key of {size}."),
             tag("li", "Multiplied in pairs and added up: ", tag("b", signed(product, 4)), "."),
             tag("li", f"Divided by √{size} = {math.sqrt(size):.4f}: ",
                 tag("b", signed(score, 4)), "."),
@@ -71,7 +71,7 @@ def products(cell: CellArithmetic) -> Picture:
             parts += [
                 tag("text", name, x=40, y=f"{middle:g}", class_="bx-svg-name"),
                 tag("line", x1=48, x2=width, y1=f"{middle:g}", y2=f"{middle:g}",
-                    class_="bx-att-zero"),
+                    class_="bx-svg-base"),
             ]  # fmt: skip
             for i, value in enumerate(values):
                 high = abs(float(value)) / top * (_TALL / 2 - 3)
@@ -124,4 +124,4 @@ def cell_name(result: AttentionResult, cell: tuple[int, int]) -> Html:
     """Say which pieces are meant where rows and columns are whole words."""
     if not result.by_word:
         return join()
-    return line("Of the first pieces of these words, because heads work with pieces.")
+    return line("Computed for the first pieces of these words, because heads work with pieces.")

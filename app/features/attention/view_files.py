@@ -4,10 +4,7 @@ Files are drawn on white paper in the light scale, whatever the theme of the pag
 `view.SMALL` tokens a side, a heat map is drawn cell by cell; a larger one is an embedded PNG.
 """
 
-import base64
 import json
-import struct
-import zlib
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +31,7 @@ from app.features.attention.view import (
 from app.features.attention.view_pictures import colours, head_colour
 from app.words.html import Html, tag, visible
 from app.words.pictures import Picture, linked, picture
+from app.words.pixels import address, image
 
 PICTURES = {"map": "Heat map", "grid": "Every head", "lines": "Lines"}
 """The pictures that can be saved."""
@@ -61,33 +59,10 @@ def _hex(shade: int) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
-def png(pixels: NDArray[np.uint8]) -> bytes:
-    """Write pixels (h, w, 3) as a PNG file (ISO/IEC 15948): header, data, end."""
-    height, width, _ = pixels.shape
-
-    def chunk(name: bytes, body: bytes) -> bytes:
-        check = zlib.crc32(name + body)
-        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", check)
-
-    # Every line begins with the number of its filter: 0, none.
-    lines = np.concatenate(
-        [np.zeros((height, 1), np.uint8), pixels.reshape(height, 3 * width)], axis=1
-    )
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-        + chunk(b"IDAT", zlib.compress(lines.tobytes(), level=9))
-        + chunk(b"IEND", b"")
-    )
-
-
 def _image(number: NDArray[np.intp], x: float, y: float, wide: float, high: float) -> Html:
     """Draw colours as an embedded PNG with one pixel a cell."""
-    data = base64.b64encode(png(_PAPER[number])).decode("ascii")
-    return tag(
-        "image", href=f"data:image/png;base64,{data}", x=f"{x:g}", y=f"{y:g}", width=f"{wide:.2f}",
-        height=f"{high:.2f}", preserve_aspect_ratio="none", image_rendering="pixelated",
-    )  # fmt: skip
+    colour = address(number.astype(np.uint8), _PAPER)
+    return image(colour, x=x, y=y, width=wide, height=high)
 
 
 def _paper(width: float, height: float, *children: Html) -> Html:

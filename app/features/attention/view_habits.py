@@ -106,8 +106,8 @@ def source(habits: HeadHabits) -> Html:
     return line(
         f"Means over {habits.texts:,} texts with {habits.tokens:,} tokens that come with the "
         "program, each token counting once as the one that looks. Places overlap, so the shares of "
-        f"a head do not add up to 1; if every token looked at all alike, the spread would be "
-        f"{habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}"
+        "a head do not add up to 1. If every token looked at all tokens equally, the spread would "
+        f"be {habits.widest:.1f} bits. Source: head-statistics.json, beside the weights.{stale}"
     )
 
 
@@ -119,8 +119,8 @@ def place_note(habits: HeadHabits, key: str) -> Html:
 def nothing_known(model: str) -> Html:
     """State that the usual behaviour of a model's heads was not measured."""
     return line(
-        f"Where the heads of {model} usually look was not measured: no head-statistics.json lies "
-        "beside its weights. The bundled model has one."
+        f"Where the heads of {model} usually look was not measured: there is no "
+        "head-statistics.json beside its weights. The bundled model has one."
     )
 
 

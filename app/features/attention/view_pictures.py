@@ -50,7 +50,7 @@ HEAD_COLOURS = (
 )
 # fmt: on
 """One colour per head, of middle lightness so that both themes show them; the first six are
-Okabe and Ito's. A head's number stands beside its colour everywhere."""
+Okabe and Ito's. A head's number is beside its colour everywhere."""
 
 
 def head_colour(number: int) -> str:

@@ -27,7 +27,7 @@ def classification(engine: Engine, text: str, text_pair: str = "") -> Classifica
         text_pair: the second text; "" for none.
 
     Raises:
-        InputError: a text holds no piece, or the model reads no pairs.
+        InputError: a text has no piece, or the model reads no pairs.
     """
     return _classify(engine, [(text, text_pair)])[0]
 
@@ -39,11 +39,11 @@ def classify_lines(
 
     Args:
         engine: the model.
-        lines: one text a line; a tab separates it from a second text.
+        lines: one text per line; a tab separates it from a second text.
         progress: called after each group of texts with the number done and the total.
 
     Raises:
-        InputError: there are no lines or too many, or one holds no piece.
+        InputError: there are no lines or too many, or one has no piece.
     """
     pairs = tuple(
         (first, second)
@@ -51,7 +51,7 @@ def classify_lines(
         if first.strip() or second.strip()
     )
     if not 1 <= len(pairs) <= MOST:
-        raise InputError(f"Found {len(pairs):,} texts; expected 1 to {MOST}, one a line.")
+        raise InputError(f"Found {len(pairs):,} texts; expected 1 to {MOST}, one per line.")
     model = engine.model(BertForSequenceClassification)
     return RECENT.get(
         ("labels", engine.provenance.fingerprint, id(model), pairs),
@@ -114,7 +114,7 @@ def _encoded(engine: Engine, first: str, second: str) -> Encoding:
     for side, name in sides:
         if side not in whole.sequence_ids:
             raise InputError(
-                f"The {name} text holds no piece that the model reads. Write a word or pick an "
+                f"The {name} text has no piece that the model reads. Write a word or pick an "
                 "example."
             )
     if len(sides) > 1 and engine.facts.segments < 2:

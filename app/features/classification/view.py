@@ -23,8 +23,8 @@ SHOWN = 8
 _CLOSE = 0.1  # a lead below this is called small
 
 _KINDS = {
-    "single": "One of the labels is true; the probabilities of all labels add up to 100 %. ",
-    "multi": "Any number of the labels may be true: each has a probability of its own, and they do "
+    "single": "The model chooses one label: the probabilities of all labels add up to 100 %. ",
+    "multi": "The model may choose any number of labels: each has its own probability, and they do "
     "not add up to 100 %. ",
 }
 
@@ -41,7 +41,9 @@ def verdict(result: ClassificationResult) -> Html:
         return answer(says, "This model gives a number, not a label: a regression.")
     if result.kind == "multi":
         labels = ", ".join(visible(label) for label in result.chosen)
-        more = f"Of {count(len(result.labels), 'label')}, each with at least 50 % of its own."
+        more = (
+            f"Of {count(len(result.labels), 'label')}: those with a probability of at least 50 %."
+        )
         return answer(labels or "none of its labels", more, kind="" if labels else "bx-open")
     (best, share), *others = _rows(result)
     more = f"{percent(share)} of the probability of its {count(len(result.labels), 'label')}."
@@ -92,11 +94,11 @@ def describe(result: ClassificationResult) -> str:
     return f"Bar chart of the probabilities of labels, best first: {best}."
 
 
-def trust(result: ClassificationResult) -> Html:
-    """Say how far to trust the numbers, in one line and a fold."""
+def trust(result: ClassificationResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
     if result.kind == "regression":
-        return line("The number is the model’s output as it is; its scale is that of its training.")
-    return calibration_line(result.calibration, "texts", _KINDS[result.kind])
+        return line("The number is the model’s own output, on the scale of its training data.")
+    return calibration_line(result.calibration, "texts", _KINDS[result.kind], model=model)
 
 
 def left_out(result: ClassificationResult, shown: int) -> Html:

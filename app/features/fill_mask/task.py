@@ -47,7 +47,9 @@ def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> F
             `top_k` is outside 1..100.
     """
     if not text.strip():
-        raise InputError("The text is empty. Type a sentence and write [MASK] where a word hides.")
+        raise InputError(
+            "The text is empty. Type a sentence and write [MASK] where a word is hidden."
+        )
     if not 1 <= top_k <= _MAX_CANDIDATES:
         raise InputError(f"Found top_k={top_k}; expected 1 to {_MAX_CANDIDATES}.")
     text, read_as = read_signs(text)
@@ -137,7 +139,7 @@ def masks_of(engine: Engine, whole: Encoding) -> list[int]:
     if len(found) > _MAX_MASKS:
         raise InputError(
             f"The text has {len(found)} masks; this page fills at most {_MAX_MASKS} at once. "
-            "Write some of the words again."
+            "Fill in some of them yourself."
         )
     return found
 
@@ -174,7 +176,7 @@ def _named(engine: Engine, word: str, *, tokens: int) -> tuple[list[str], str]:
     if len(pieces) > _MAX_PIECES:
         return [], (
             f"“{shown}” is {len(pieces)} pieces in this vocabulary; this page puts at most "
-            f"{_MAX_PIECES} into one gap. Name a shorter word."
+            f"{_MAX_PIECES} into one gap. Choose a shorter word."
         )
     if len(pieces) > 1 and tokens * len(pieces) > _MAX_TOKENS:
         return [], (

@@ -44,8 +44,8 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
     )
     if not either.search(found.text):
         raise InputError(
-            f"The text contains neither “{words[0][:40]}” nor “{words[1][:40]}”. Name a word of "
-            "the text and one to put in its place."
+            f"The text contains neither “{words[0][:40]}” nor “{words[1][:40]}”. Name a word in "
+            "the text and one to replace it."
         )
     first, second = (either.sub(partial(_cased, word), found.text) for word in words)
     rows = [_probabilities(engine, text, found) for text in (first, second)]

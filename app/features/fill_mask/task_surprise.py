@@ -22,7 +22,7 @@ def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:
     mask = engine.tokenizer.mask_token_id
     places = [n for n, id_ in enumerate(whole.input_ids) if id_ != mask][1:-1]
     if not places:
-        raise InputError("There is nothing but masks in the text. Write some words around them.")
+        raise InputError("The text has nothing but masks. Write some words around them.")
     scores = score_pieces(
         engine.score_rows,
         engine.tokenizer,

@@ -1,7 +1,6 @@
 """Pictures, tables and text of fill-mask; the tabs are in `view_tabs`."""
 
 from collections.abc import Iterable, Sequence
-from urllib.parse import quote
 
 import pandas as pd
 
@@ -9,6 +8,7 @@ from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spell
 from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
+from app.words.notes import calibration_line
 from app.words.pictures import Picture, bars, figure, linked, picture
 
 _MODEL = """
@@ -235,24 +235,16 @@ def certainty(slot: Slot) -> Html:
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
-        f"Shown: {chance(shown)} of all probability. Like a fair draw among "
+        f"Shown: {chance(shown)} of all probability. As uncertain as a fair draw from "
         f"{count(choices, 'word')}."
     )
 
 
-def calibration_note(result: FillMaskResult) -> Html:
-    """State in one line how far the percentages can be trusted."""
+def calibration_note(result: FillMaskResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
     if not result.slots:
         return join()
-    card = tag("a", "Model card", href=f"model_card?model={quote(result.model)}", target="_self")
-    scale = result.calibration
-    if not scale.named:
-        return line("Not calibrated: 70 % need not mean right seven times in ten. ", card)
-    return line(
-        f"Calibrated (temperature {scale.temperature:.2f}): of first guesses given 70 %, about "
-        "seven in ten are right. ",
-        card,
-    )
+    return calibration_line(result.calibration, "first guesses", model=model)
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
@@ -263,7 +255,8 @@ def named_word(slot: Slot, vocabulary: int) -> Html:
         return join()
     return line(
         tag("b", tag("bdi", visible(slot.named.token))),
-        f" has {chance(slot.named.probability)}: number {slot.named.rank:,} of {vocabulary:,}.",
+        f" has {chance(slot.named.probability)} of all probability: rank {slot.named.rank:,} of "
+        f"{vocabulary:,}.",
     )
 
 
@@ -272,11 +265,12 @@ def _spelled_word(word: Spelled) -> Html:
     steps = " × ".join(chance(each) for each in word.probabilities)
     return explained(
         tag("b", tag("bdi", visible(" ".join(word.pieces)))),
-        f" has {chance(word.probability)}, if the gap has {len(word.pieces)} masks.",
+        f" has {chance(word.probability)} of all probability if the gap has {len(word.pieces)} "
+        "masks.",
         more=(
             f"This word is {len(word.pieces)} pieces, and one mask holds one piece. So the gap "
             f"gets {len(word.pieces)} masks, which are filled from left to right: {steps}. Do not "
-            "compare it with words of one piece: every further piece is a further factor."
+            "compare it with words of one piece: every further piece adds a factor below 1."
         ),
     )
 

@@ -36,7 +36,7 @@ def odd_line(result: SurpriseResult) -> Html:
     least = min(pieces, key=lambda piece: piece.probability)
     share = chance(math.prod(piece.probability for piece in pieces))
     instead = (
-        f"; the model would sooner write {_quoted(least.best)} ({chance(least.best_probability)})."
+        f"; the model would rather write {_quoted(least.best)} ({chance(least.best_probability)})."
         if least.best != least.token
         else "."
     )

@@ -76,7 +76,7 @@ def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
     """
     model, own = engine.model(BertModel), result.input_ids[at]
     words = model.embeddings.word_embeddings.weight
-    left_out = sorted({own, *_never_used(engine, len(words))})
+    left_out = sorted({own, *engine.never_used(len(words))})
 
     def find(vector: Tensor, table: Tensor) -> tuple[Neighbour, ...]:
         ids, values = nearest(vector, table, NEAR, without=left_out)
@@ -100,12 +100,6 @@ def _parts(engine: Engine, ids: list[int], types: list[int]) -> InputParts:
     model = engine.model(BertModel)
     place = model.device
     return input_parts(model, torch.tensor(ids, device=place), torch.tensor(types, device=place))
-
-
-def _never_used(engine: Engine, rows: int) -> list[int]:
-    """Return entries that no text contains: reserved ones, and rows without a spelling."""
-    names = engine.tokenizer.ids_to_tokens
-    return [id_ for id_ in range(rows) if id_ not in names or names[id_].startswith("[unused")]
 
 
 def _pad_id(engine: Engine) -> int:

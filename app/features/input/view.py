@@ -133,7 +133,9 @@ def _column(
         grid = patch(vector[piece]) / full[row == len(vectors) - 1]
         y = _row(row)
         drawn += [
-            tag("rect", x=f"{x:.1f}", y=y, width=f"{room:.1f}", height=_PATCH, class_="bx-in-cell"),
+            tag(
+                "rect", x=f"{x:.1f}", y=y, width=f"{room:.1f}", height=_PATCH, class_="bx-svg-frame"
+            ),
             pixels(grid, x=round(x, 1), y=y, width=room, height=_PATCH),
         ]
     numbers = (result.input_ids[piece], piece, result.token_type_ids[piece])
@@ -328,7 +330,7 @@ def near_note(result: InputResult) -> Html:
         hint(
             "Left: the word vector against all word vectors. Right: each entry is put in this "
             "position and segment and compared after LayerNorm. Position and segment are then the "
-            "same everywhere, so all are more alike."
+            "same for all entries, so all are more alike."
         ),
         tag("span", f"Cosine with {result.rows[0]:,} entries: word vectors left, after LayerNorm "
             "right."),

@@ -76,8 +76,8 @@ def no_figures(result: ModelCardResult) -> Html:
         return join()
     return tag(
         "p",
-        "No figures are stored beside these weights: how well this model does is not known here. "
-        "The text of its card may say more.",
+        "No figures are stored beside these weights, so it is not known here how well this model "
+        "does. The text of its card may say more.",
     )
 
 
@@ -105,12 +105,16 @@ def figures_table(figures: Sequence[Figure]) -> Html:
 def figures_note(result: ModelCardResult) -> Html:
     """Explain where the figures come from, how to read them and what is left out."""
     more = f" {result.left_out:,} more figures are not shown." if result.left_out else ""
-    guess = " Chance is the share of a blind guess." if _has_chance(result.figures) else ""
+    guess = (
+        " Chance is the share that blind guessing gets right."
+        if _has_chance(result.figures)
+        else ""
+    )
     errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
     return line(
         "Source: figures.json beside the weights. Every result is a share of its cases. The floor "
-        "was to be reached at least, the goal was hoped for. Of a hundred such intervals about 95 "
-        "hold the share that endlessly many cases of the kind would give."
+        "had to be reached; the goal was hoped for. About 95 of a hundred such intervals contain "
+        "the share that endlessly many cases of the kind would give."
         f"{guess}{errors}{more}"
     )
 
@@ -205,7 +209,7 @@ def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
     for quarter in range(5):
         x = left + room * quarter / 4
         drawn += [
-            tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=0, y2=bottom, class_="bx-card-grid"),
+            tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=0, y2=bottom, class_="bx-svg-grid"),
             tag("text", _percent(top * quarter / 4), x=f"{x:.1f}", y=bottom + 12,
                 class_="bx-card-tick"),
         ]  # fmt: skip
@@ -248,10 +252,10 @@ def _percent(share: float) -> str:
 def legend(figures: Sequence[Figure]) -> Html:
     """Say what the marks are, and behind a hint what a figure means."""
     explained = hint(
-        "Each bar is a share of test cases that the model had never read; the files tell of what. "
-        "The whisker is the 95 % interval: of a hundred such intervals about 95 hold the share "
-        "that endlessly many such cases would give. The floor was to be reached at least, the goal "
-        "was hoped for. All figures, with cases and data, are listed below."
+        "Each bar is a share of test cases that the model had never read; the table says which. "
+        "The whisker is the 95 % interval: about 95 of a hundred such intervals contain the share "
+        "that endlessly many such cases would give. The floor had to be reached; the goal was "
+        "hoped for. All figures, with cases and data, are listed below."
     )
     floors = [each.reaches_floor for each in figures if each.floor is not None]
     told = f" {sum(map(bool, floors))} of {len(floors)} floors reached." if floors else ""
@@ -297,17 +301,17 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
     """Explain calibration, and what the errors below are."""
     explained = hint(
         "Logits are divided by the temperature before the softmax. It was fitted on other texts "
-        "than those measured, so that of answers given 70 %, about seven in ten are right; 1 "
-        "leaves the logits as they are."
+        "than those measured, so that about seven in ten answers with 70 % are right; 1 leaves "
+        "the logits as they are."
     )
     if not errors:
-        return join(explained, line("How far the percentages can be believed was not measured."))
+        return join(explained, line("How far the percentages can be trusted was not measured."))
     return join(
         explained,
         line(
             "A percentage on these pages is the softmax of logits divided by this temperature. The "
-            "bars show the calibration error: how far the percentages shown are, on average, from "
-            "the share of right answers. Shorter is better."
+            "bars show the calibration error: how far these percentages are, on average, from the "
+            "share of right answers. Shorter is better."
         ),
     )
 
@@ -356,12 +360,12 @@ def card_note(result: ModelCardResult) -> Html:
     if not result.text.strip():
         return tag(
             "p",
-            "No card is stored beside these weights (a file README.md): what the model was made "
-            "from, under which licence, and where its limits are, is not known here.",
+            "No card (a file README.md) is stored beside these weights. What the model was trained "
+            "on, its licence and its limits are not known here.",
         )
     shown = ""
     if not result.whole:
-        shown = f" It has {result.text_bytes:,} bytes, of which only the beginning is shown."
+        shown = f" It has {result.text_bytes:,} bytes; only the beginning is shown."
     return line(
         "The file README.md beside the weights, as its makers wrote it. Pictures and addresses are "
         f"shown as words: nothing is fetched.{shown}"

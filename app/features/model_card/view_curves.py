@@ -97,8 +97,8 @@ def _draw(found: Curves, width: int) -> Html:
     for tick in range(0, int(top) + 1, 1 + int(top) // 6):
         y = _TOP + _HEIGHT * (1 - tick / top)
         drawn += [
-            tag("line", x1=_LEFT, x2=right, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="bx-card-grid"),
-            tag("text", str(tick), x=_LEFT - 8, y=f"{y:.1f}", class_="bx-svg-name bx-card-small"),
+            tag("line", x1=_LEFT, x2=right, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="bx-svg-grid"),
+            tag("text", str(tick), x=_LEFT - 8, y=f"{y:.1f}", class_="bx-svg-name bx-svg-small"),
         ]
     for quarter in range(5):
         x = _LEFT + (right - _LEFT) * quarter / 4
@@ -107,9 +107,9 @@ def _draw(found: Curves, width: int) -> Html:
                 class_="bx-card-tick")
         )  # fmt: skip
     drawn += [
-        tag("text", visible(found.y), x=0, y=8, class_="bx-card-small"),
+        tag("text", visible(found.y), x=0, y=8, class_="bx-svg-small"),
         tag("text", visible(found.x), x=right, y=_TOP + _HEIGHT + 36,
-            class_="bx-svg-name bx-card-small"),
+            class_="bx-svg-name bx-svg-small"),
     ]  # fmt: skip
     scale = np.array([(right - _LEFT) / end, -_HEIGHT / top])
     for number, points in enumerate(found.lines.values()):
@@ -129,7 +129,7 @@ def _names(names: Sequence[str], width: int) -> tuple[list[Html], float]:
         x, y = _LEFT + column * width / 2, _TOP + _HEIGHT + 60 + 22 * row
         drawn += [
             tag("line", x1=x, x2=x + 32, y1=y, y2=y, class_=_look(number)),
-            tag("text", visible(name), x=x + 40, y=y, class_="bx-card-small"),
+            tag("text", visible(name), x=x + 40, y=y, class_="bx-svg-small"),
         ]
     return drawn, 22 * math.ceil(len(names) / columns)
 

@@ -28,7 +28,10 @@ def times(log_odds: float) -> str:
 
 def unknown() -> Html:
     """State that the leanings were not measured."""
-    return line("Which words this model leans towards was not measured: there is no bias.json.")
+    return line(
+        "Which words this model leans towards was not measured: there is no bias.json beside its "
+        "weights."
+    )
 
 
 def summary(found: Bias) -> Html:
@@ -36,7 +39,7 @@ def summary(found: Bias) -> Html:
     first, second = (visible(word) for word in found.words)
     ranked = ordered(found)
     sides = [
-        f"In a sentence about an occupation it takes one of “{first}” and “{second}” to be "
+        f"In a sentence about an occupation, the model makes one of “{first}” and “{second}” "
         f"{times(found.skew.value)} as likely as the other, on average over occupations "
         f"(log-odds {found.skew.value:.2f} nats, 95 % interval {found.skew.low:.2f} to "
         f"{found.skew.high:.2f}; 0 would be even)."
@@ -45,9 +48,7 @@ def summary(found: Bias) -> Html:
         sides.append(f" {_end(ranked[0], first, leans=ranked[0].log_odds.value > 0)}")
         sides.append(f" {_end(ranked[-1], second, leans=ranked[-1].log_odds.value < 0)}")
     neutral = first if found.neutral > 0 else second
-    sides.append(
-        f" For a person of no named occupation it prefers “{neutral}”, {times(found.neutral)}."
-    )
+    sides.append(f" Where no occupation is named, “{neutral}” is {times(found.neutral)} as likely.")
     return tag("p", "".join(sides))
 
 
@@ -55,7 +56,7 @@ def _end(lean: Leaning, word: str, *, leans: bool) -> str:
     """Name the occupation at one end, even if it does not lean to that side."""
     if leans:
         return f"Furthest towards “{word}”: {_named(lean)}."
-    return f"None leans to “{word}”; nearest to it: {_named(lean)}."
+    return f"None leans towards “{word}”; nearest to it: {_named(lean)}."
 
 
 def _named(lean: Leaning) -> str:
@@ -105,7 +106,7 @@ def _dots(found: Bias, width: int) -> Html:
 
     drawn: list[Html] = []
     for tick in ticks:
-        look = "bx-card-zero" if tick == 0 else "bx-card-grid"
+        look = "bx-svg-base" if tick == 0 else "bx-svg-grid"
         drawn += [
             tag("line", x1=x(tick), x2=x(tick), y1=0, y2=bottom, class_=look),
             tag("text", signed(tick, 0) if tick else "0", x=x(tick), y=bottom + 12,
@@ -116,14 +117,14 @@ def _dots(found: Bias, width: int) -> Html:
         whisker = f"M{x(odds.low)} {y - 3}v6m0-3H{x(odds.high)}m0-3v6"
         drawn += [
             tag("text", visible(lean.occupation[:_LETTERS]), x=left - 10, y=y,
-                class_="bx-svg-name bx-card-small"),
+                class_="bx-svg-name bx-svg-small"),
             tag("path", d=whisker, class_="bx-card-interval"),
             _MARKS[_side(lean)](x(odds.value), y),
         ]  # fmt: skip
     first, second = (visible(word) for word in found.words)
     drawn += [
-        tag("text", f"← {second}", x=left, y=bottom + 32, class_="bx-card-small"),
-        tag("text", f"{first} →", x=right, y=bottom + 32, class_="bx-svg-name bx-card-small"),
+        tag("text", f"← {second}", x=left, y=bottom + 32, class_="bx-svg-small"),
+        tag("text", f"{first} →", x=right, y=bottom + 32, class_="bx-svg-name bx-svg-small"),
     ]
     return svg(width, bottom + 44, *drawn)
 

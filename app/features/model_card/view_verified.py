@@ -10,7 +10,7 @@ from bert_core.verification import FileCheck, OutputCheck, TextCheck, Verificati
 
 FILES = ("file", "expected SHA-256", "found SHA-256", "the same")
 _EXPLAINED = (
-    "All files are read again and hashed, and a few stored texts are computed with them. Hashes "
+    "All files are read again and hashed, and a few stored texts are run through the model. Hashes "
     "and results must be those that were stored when the model was written."
 )
 OUTPUTS = ("output", "numbers", "largest", "off by", "allowed", "the same")
@@ -96,7 +96,7 @@ def _when(found: Verified) -> Html:
     read = f"Files read on {clock}, in {found.seconds:.1f} s."
     if not found.loaded:
         read += (
-            " Since this program loaded them they have changed: what the pages show comes from the "
+            " They have changed since this program loaded them: the pages show results of the "
             "weights that were loaded."
         )
     return tag("span", read, class_="bx-line")
@@ -169,18 +169,18 @@ def texts_note(checked: VerificationReport) -> Html:
 def outputs_note() -> Html:
     """Explain the numbers in the table."""
     return line(
-        "“Largest” is the largest stored number, “off by” the largest absolute difference to one; "
-        "both in the unit of the output: logits are plain numbers, attention is a share of 1. What "
-        "is allowed grows with the largest stored number, because "
-        "processors round differently."
+        "“Largest” is the largest stored number, “off by” the largest absolute difference from a "
+        "stored number; both are in the unit of the output: logits are plain numbers, attention is "
+        "a share of 1. The larger the numbers, the more is allowed, because processors round "
+        "differently."
     )
 
 
 def what_it_proves() -> Html:
     """Explain what a verdict means and what it does not."""
     return line(
-        "A tick says that the files have the bits they had when the model was written, and that "
-        "this computer computes the same results from them. It does not say where they come from: "
-        "a person who can change the weights can change the stored hashes, so compare a hash with "
-        "one from another place. Nor does it say that the model is good."
+        "A tick says that the files are the same, bit by bit, as when the model was written, and "
+        "that this computer gets the same results from them. It does not say where they come from: "
+        "a person who can change the weights can change the stored hashes too, so compare a hash "
+        "with one from another place. Nor does it say that the model is good."
     )

@@ -27,16 +27,16 @@ def multiple_choice(engine: Engine, context: str, choices: Sequence[str]) -> Mul
         choices: 2 to 8 answers or endings, each with at least one piece.
 
     Raises:
-        InputError: the number of choices is wrong, or a text holds no piece.
+        InputError: the number of choices is wrong, or a text has no piece.
     """
     if not LEAST <= len(choices) <= MOST:
-        raise InputError(f"Found {len(choices)} choices; expected {LEAST} to {MOST}, one a line.")
+        raise InputError(f"Found {len(choices)} choices; expected {LEAST} to {MOST}, one per line.")
     wholes = [engine.tokenizer.encode(context, choice) for choice in choices]
     if 0 not in wholes[0].sequence_ids:
-        raise InputError("The context holds no piece that the model reads. Write a word.")
+        raise InputError("The context has no piece that the model reads. Write a word.")
     for number, whole in enumerate(wholes, start=1):
         if 1 not in whole.sequence_ids:
-            raise InputError(f"Choice {number} holds no piece that the model reads. Write a word.")
+            raise InputError(f"Choice {number} has no piece that the model reads. Write a word.")
     limit = engine.max_length
     read = [
         engine.tokenizer.encode(context, choice, max_length=limit) if len(whole) > limit else whole

@@ -15,7 +15,7 @@ HINTS = ("It began to rain, so", "she opened her umbrella.\nshe watered the gard
 _CLOSE = 0.1  # a lead below this is called small
 _ALONE = (
     "The model scores each choice alone, together with the context; their order does not matter. "
-    "The probabilities compare these choices only: another choice changes all of them. "
+    "The probabilities compare only these choices: a change in one changes all of them. "
 )
 
 
@@ -77,9 +77,9 @@ def describe(result: MultipleChoiceResult) -> str:
     return f"Bar chart of the probability of every choice. {said}."
 
 
-def trust(result: MultipleChoiceResult) -> Html:
-    """Say how far to trust the numbers, in one line and a fold."""
-    return calibration_line(result.calibration, "choices", _ALONE)
+def trust(result: MultipleChoiceResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(result.calibration, "choices", _ALONE, model=model)
 
 
 def kept(result: MultipleChoiceResult) -> list[Html]:

@@ -75,7 +75,7 @@ def show_piece(result: NerResult, number: int) -> None:
     for part in view_pieces.part_names(result).values():
         if number in part:
             names = view_pieces.piece_names(result, part)
-            st.session_state["piece"] = next(n for n, at in names.items() if at == number)
+            st.session_state["labels"] = next(n for n, at in names.items() if at == number)
 
 
 def pieces_tab(result: NerResult) -> None:
@@ -83,12 +83,12 @@ def pieces_tab(result: NerResult) -> None:
     parts = view_pieces.part_names(result)
     part = next(iter(parts))
     if len(parts) > 1:
-        part = pick_one("Part of the text", list(parts), key="pieces")
+        part = pick_one("Part of the text", list(parts), key="stretch")
     shown = parts[part]
     place = st.container()
     names = view_pieces.piece_names(result, shown)
     doubtful = view_pieces.least_sure(result, shown) - shown.start
-    picked = names[pick_one("All labels of one piece", list(names), key="piece", index=doubtful)]
+    picked = names[pick_one("All labels of one piece", list(names), key="labels", index=doubtful)]
     with place:
         show_html(
             join(

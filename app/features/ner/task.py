@@ -38,7 +38,7 @@ def ner(
         progress: called after each group of windows with the number done and the total.
 
     Raises:
-        InputError: the text holds no piece, or the aggregation does not exist.
+        InputError: the text has no piece, or the aggregation does not exist.
     """
     if aggregation not in AGGREGATIONS:
         raise InputError(
@@ -86,7 +86,7 @@ def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
     [pieces] = read_texts(runner, [text], scale.temperature)
     if not len(pieces):
         raise InputError(
-            "The text holds no piece that the model reads. Write a word or pick an example."
+            "The text has no piece that the model reads. Write a word or pick an example."
         )
     scheme = TagScheme.of(engine.model(BertForTokenClassification).config)
     return NerResult(

@@ -64,7 +64,7 @@ def read_annotated(lines: str) -> Annotated:
         tags.append(tag)
         place, opens = place + len(word), False
     if not words:
-        raise InputError("There is no annotated word. Write one word, a TAB and its tag a line.")
+        raise InputError("There is no annotated word. Write a word, a TAB and its tag per line.")
     return Annotated("".join(text), tuple(words), tuple(tags), tuple(starts))
 
 

@@ -19,7 +19,7 @@ from app.settings import settings
 from app.words.blocks import hint, line, note
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibrated
+from app.words.notes import calibration_line
 from app.words.pictures import Picture, data_table, figure, linked, picture
 from bert_core.reading.entities import Aggregation, Entity
 from bert_core.text.encoding import Span
@@ -217,7 +217,7 @@ def _nothing(result: NerResult) -> Html:
         start, end = result.pieces.spans[piece]
         best = score(float(result.pieces.probabilities[piece, label]))
         near = (
-            f" What came nearest: {visible(result.labels.names[label])}, score {best}, at "
+            f" Closest to a name: {visible(result.labels.names[label])}, score {best}, at "
             f"“{visible(result.text[start:end])}”."
         )
     others = [
@@ -226,7 +226,7 @@ def _nothing(result: NerResult) -> Html:
     return tag(
         "p",
         tag("strong", "Nothing found. "),
-        "In this way of reading the label for “none” is the likeliest everywhere in the text.",
+        "Read in this way, the most likely label is “none” everywhere in the text.",
         near,
         f" Other ways of reading do find something: {', '.join(others)}." if others else "",
         class_="bx-note",
@@ -234,27 +234,16 @@ def _nothing(result: NerResult) -> Html:
     )
 
 
-def score_note(result: NerResult, *, on_site: bool = True) -> Html:
-    """Explain the numbers next to the labels, in one line and a fold.
-
-    Args:
-        result: the result.
-        on_site: whether a link can lead to the model card.
-    """
-    card = join(" (", tag("a", "model card", href="model_card"), ")") if on_site else "."
-    kind = "calibrated" if result.calibration.named else "not calibrated"
-    more = hint(
+def trust(result: NerResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(
+        result.calibration,
+        "labels of single pieces other than O",
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
         "higher score. It says how sure the model is, not how often it is right: an entity is "
-        "right only where all its pieces are. ",
-        calibrated(result.calibration, "labels of single pieces other than O"),
+        "right only if all its pieces are. ",
+        model=model,
     )
-    return tag(
-        "div",
-        more,
-        tag("p", f"Scores: probabilities, {kind}", card, class_="bx-line"),
-        class_="bx-ner-score",
-    )  # fmt: skip
 
 
 def coverage(result: NerResult) -> Html:
@@ -269,9 +258,9 @@ def coverage(result: NerResult) -> Html:
         hint(
             f"The model reads {read.room:,} pieces at once, and each window shares "
             f"{read.shared:,} with the next. Every piece takes its labels from the window in which "
-            f"it has most text around it: at least {read.context:,} pieces on both sides, except "
-            "at the two ends of the text. Entities are joined afterwards, so none is cut at a "
-            "window's edge."
+            f"it has the most text around it: at least {read.context:,} pieces on both sides, "
+            "except at the two ends of the text. Entities are joined afterwards, so none is cut at "
+            "a window's edge."
         ),
         class_="bx-note",
     )
@@ -318,7 +307,7 @@ def kept(result: NerResult, selection: Selection, colours: Colours) -> list[Html
         legend(result, selection, colours),
         figure(running_text(result, selection, colours)),
         data_table(table, "entities") if selection.shown else join(),
-        score_note(result, on_site=False),
+        trust(result),
         coverage(result),
     ]
 
@@ -371,8 +360,8 @@ def label_note(result: NerResult) -> Html:
         return note(
             tag("strong", "These labels have no names. "),
             f"The model's configuration numbers its {len(labels.names)} labels without saying what "
-            "they stand for, not even which of them means “no entity”. So every one is shown as it "
-            "is, and neighbours with the same number are joined.",
+            "they mean, not even which of them is “no entity”. So each is shown as it is, and "
+            "neighbours with the same number are joined.",
             caution=True,
         )
     limit = settings().shown_pieces
@@ -393,8 +382,8 @@ _SCHEMES = {
     "BIO": "B- begins an entity, I- continues it, O is outside.",
     "IOB1": "I- is inside an entity, O outside; B- only separates two neighbours of one kind.",
     "IO": "I- is inside an entity, O outside; neighbours of one kind are joined.",
-    "BIOES": "B- begins an entity, I- (or M-) continues it, E- (or L-) ends it, S- (or U-) is one "
-    "of a single word, O is outside.",
+    "BIOES": "B- begins an entity, I- (or M-) continues it, E- (or L-) ends it, S- (or U-) is an "
+    "entity of one word, O is outside.",
     "plain": "The labels have no B- and I-, so neighbours with the same label are joined.",
 }
 

@@ -25,11 +25,11 @@ def how() -> Html:
     return tag(
         "div",
         hint(
-            "A word, a TAB and its tag on each line, a blank line after each sentence. CoNLL files "
-            "fit as they are. The model reads these words, each takes the label of its first "
-            "piece, and the names of both are compared. The settings do not matter here."
+            "One word, a TAB and its tag per line; a blank line after each sentence. CoNLL files "
+            "can be pasted as they are. The model reads these words, and each takes the label of "
+            "its first piece. Its names are compared with yours. Settings have no effect here."
         ),
-        line("Paste words with your own tags, and compare them with the model's."),
+        line("Paste words with your own tags and compare them with the model's."),
     )
 
 

@@ -106,7 +106,7 @@ def strip_note(result: NerResult) -> Html:
         if not result.reading.asked.all()
         else ""
     )
-    return line(f"Every piece with its likeliest label and its probability.{mute}")
+    return line(f"Every piece with its most likely label and the probability of that label.{mute}")
 
 
 def fault_note(result: NerResult) -> Html:
@@ -118,10 +118,10 @@ def fault_note(result: NerResult) -> Html:
     if len(faults) > _FEW:
         named.append(tag("li", f"… and {len(faults) - _FEW:,} more, marked ⚠ and in the table."))
     head = (
-        "1 label is out of rule" if len(faults) == 1 else f"{len(faults):,} labels are out of rule"
+        "1 label breaks the rule" if len(faults) == 1 else f"{len(faults):,} labels break the rule"
     )
     why = hint(
-        "The model decides on every piece alone, so nothing keeps its labels in order. A label "
+        "The model labels every piece separately, so nothing keeps the labels in order. A label "
         "that continues nothing is read as a beginning."
     )
     return tag(
@@ -158,7 +158,7 @@ def piece_table(result: NerResult) -> pd.DataFrame:
             "label": [labels.names[label] for label in best.tolist()],
             "score": pieces.probabilities.max(axis=1),
             "has a say": ["yes" if asked else "no" for asked in result.reading.asked.tolist()],
-            "out of rule": [why.get(number, "") for number in range(len(pieces))],
+            "breaks the rule": [why.get(number, "") for number in range(len(pieces))],
         }
     )
     shares = pd.DataFrame(

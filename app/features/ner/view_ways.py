@@ -23,10 +23,10 @@ from bert_core.reading.entities import Aggregation, Entity
 _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
 _RULES: dict[Aggregation, str] = {
     "first": "The word takes the label of its first piece. In training only first pieces carried a "
-    "label, so theirs are the answers that were learned.",
+    "label, so only their answers were learned.",
     "average": "The word takes the label with the highest mean probability over its pieces.",
-    "max": "The word takes the label of the piece that is surest of its own.",
-    "simple": "Pieces are not put together to words first, so an entity may begin or end inside a "
+    "max": "The word takes the label of its surest piece.",
+    "simple": "Pieces are not combined into words first, so an entity may begin or end inside a "
     "word.",
     "none": "Nothing is joined: every labelled piece is an entity, with its B- or I-.",
 }
@@ -43,8 +43,8 @@ def said(ways: pd.DataFrame) -> Html:
         for how, rule in _RULES.items()
     ]
     why = hint(
-        "Rare words fall into several pieces, and every piece has a label of its own. These rules "
-        "turn them into one label. Except for the last, all then join neighbours of one kind.",
+        "Rare words are split into several pieces, and every piece has its own label. These rules "
+        "turn them into one label. All but the last then join neighbours of the same kind.",
         tag("ul", *items, class_="bx-ner-rules"),
     )
     return tag("div", why, line(agreement(ways)))
@@ -148,8 +148,8 @@ def agreement(ways: pd.DataFrame) -> str:
     which = "place" if count == 1 else "places"
     return (
         f"The four ways that join pieces do not agree: of {count:,} {which} that any of them "
-        f"marks, {differ:,} {'is' if differ == 1 else 'are'} not marked, or not with the same "
-        "label, by all of them."
+        f"marks, {differ:,} {'is' if differ == 1 else 'are'} not marked with the same label by all "
+        "of them."
     )
 
 

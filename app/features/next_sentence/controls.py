@@ -47,7 +47,7 @@ def order_tab(page: Page) -> list[Html]:
             st.button("Shuffle", icon=":material/shuffle:", on_click=_shuffle)
             if shown != result.true:
                 st.button("As written", icon=":material/undo:", on_click=_written)
-            own = not switch("Colours from 0 to 100 %", key="common")
+            own = not switch("Darkest colour at 100 %", key="common")
         scale = view_order.scale_of(result, own=own)
         drawn = view_order.matrix(result, shown, scale)
         show_picture(drawn)
@@ -62,7 +62,7 @@ def pairs_tab(page: Page) -> None:
     with guarded():
         table = text_box(
             page.feature.slug,
-            f"Up to {MOST_PAIRS} pairs, one a line: two sentences with a tab or a comma between",
+            f"Pairs, one per line (at most {MOST_PAIRS}): two sentences, a tab or comma between",
             key="pairs",
             height=140,
             first=view_more.PAIRS,

@@ -28,7 +28,7 @@ def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult
     for side, name in ((0, "first"), (1, "second")):
         if side not in whole.sequence_ids:
             raise InputError(
-                f"The {name} sentence holds no piece that the model reads; both sentences need "
+                f"The {name} sentence has no piece that the model reads; both sentences need "
                 "at least one. Write a word or pick an example."
             )
     encoding = whole

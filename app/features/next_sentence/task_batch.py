@@ -26,7 +26,7 @@ def score_pairs(
 
     Args:
         engine: the model.
-        table: one pair a line; see `read_pairs`.
+        table: one pair per line; see `read_pairs`.
         progress: called after each group of pairs with the number done and the total.
 
     Raises:
@@ -70,7 +70,7 @@ def read_pairs(table: str) -> tuple[tuple[str, str], ...]:
             filled = sum(map(bool, cells))
             raise InputError(
                 f"Row {number} has {filled} sentence{'s' * (filled != 1)}; expected 2, with a tab "
-                "between them, or a comma. With commas, put quotes around a sentence that has one."
+                "or a comma between them. Put quotes around a sentence that contains commas."
             )
         if found or {cell.lower() for cell in cells} not in _HEADS:
             found.append((cells[0], cells[1]))
@@ -87,7 +87,7 @@ def _score(
     for number, encoding in enumerate(encodings, start=1):
         if {0, 1} - set(encoding.sequence_ids):
             raise InputError(
-                f"In pair {number}, a sentence holds no piece that the model reads. Write a word."
+                f"In pair {number}, a sentence has no piece that the model reads. Write a word."
             )
     logits = engine.logits(BertForNextSentencePrediction, encodings, progress).double()  # (N, 2)
     scale = engine.calibration(BertForNextSentencePrediction)

@@ -40,7 +40,7 @@ def sentence_order(
         )
     blank = next((each for each in sentences if not engine.tokenizer.tokenize(each)), None)
     if blank is not None:
-        raise InputError(f"The sentence “{blank[:60]}” holds no piece that the model reads.")
+        raise InputError(f"The sentence “{blank[:60]}” has no piece that the model reads.")
     return RECENT.get(
         ("order", engine.provenance.fingerprint, sentences),
         make=lambda: _order(engine, sentences, progress),

@@ -31,8 +31,8 @@ _SURE = (
     "“Contradiction”: order and logic hardly matter to it. "
 )
 _LABELS = (
-    "Mind the labels: in training, half of the pairs were true neighbours, label 0; in the other "
-    "half the second sentence came from elsewhere, label 1. So 0 is the yes. "
+    "About the labels: in training, half of the pairs were true neighbours (label 0); in the other "
+    "half, the second sentence came from elsewhere (label 1). So label 0 means yes. "
 )
 
 
@@ -44,7 +44,7 @@ def before(result: NextSentenceResult) -> Html:
 def verdict(result: NextSentenceResult) -> Html:
     """Draw the model's answer in words."""
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
-    share = f"{percent(result.confidence)} of the probability of both answers"
+    share = f"{percent(result.confidence)} of the probability of the two answers"
     if result.confidence < UNDECIDED:
         return answer("undecided", f"{meaning} has only {share}.", kind="bx-open")
     says = f"{meaning[0].lower()}{meaning[1:]}"
@@ -91,9 +91,9 @@ def describe(result: NextSentenceResult) -> str:
     )
 
 
-def trust(result: NextSentenceResult) -> Html:
-    """Say how far to trust the numbers, in one line and a fold."""
-    return calibration_line(result.calibration, "pairs", _LABELS, _SURE)
+def trust(result: NextSentenceResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(result.calibration, "pairs", _LABELS, _SURE, model=model)
 
 
 def oversure(result: NextSentenceResult) -> Html:
@@ -106,7 +106,7 @@ def oversure(result: NextSentenceResult) -> Html:
         if result.calibration.named
         else f"{share} does not mean that such answers are right that often."
     )
-    return line(tag("strong", "Very sure is not very right. "), said)
+    return line(tag("strong", "Being sure is not being right. "), said)
 
 
 def model_input(result: NextSentenceResult) -> Html:
@@ -129,9 +129,9 @@ def _piece(place: int, token: str, segment: int, added: int) -> Html:
 def input_note(result: NextSentenceResult) -> Html:
     """Explain the row of pieces in one line and a fold."""
     more = hint(
-        "[CLS] opens the input, and the answer is read off its vector alone; [SEP] closes each "
+        "[CLS] opens the input, and the answer is read from its vector alone; [SEP] closes each "
         "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1. "
-        f"Here are {len(result.encoding.tokens):,} of at most {result.cut.limit:,} pieces."
+        f"This input has {len(result.encoding.tokens):,} of at most {result.cut.limit:,} pieces."
     )
     said = line("Solid line: segment 0; dashed: 1.")
     return tag("div", more, said)

@@ -46,7 +46,9 @@ def pairs_summary(rows: Sequence[PairScore]) -> str:
 def reliability_note(rows: Sequence[Reliability]) -> Html:
     """Say what was measured, and what was not stored."""
     if not rows:
-        return line("No measurement of the reliability of this model is stored with its weights.")
+        return line(
+            "The reliability of this model was not measured: nothing is stored with its weights."
+        )
     return line(
         "Each dot: how sure the model was on average, and how often it was right. On the dashed "
         "line both are equal; below it the model is too sure. Only these means are stored with the "
@@ -95,7 +97,7 @@ def _diagram(rows: Sequence[Reliability], width: int) -> Html:
     for tick in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
         parts += [
             tag("line", x1=f"{left:g}", x2=f"{left + side:g}", y1=f"{y(tick):g}",
-                y2=f"{y(tick):g}", class_="bx-svg-axis"),
+                y2=f"{y(tick):g}", class_="bx-svg-grid"),
             tag("text", percent(tick, 0, counted=True), x=f"{left - 8:g}", y=f"{y(tick):g}",
                 class_="bx-svg-name bx-svg-small"),
             tag("text", percent(tick, 0, counted=True), x=f"{x(tick):g}", y=f"{top + side + 16:g}",

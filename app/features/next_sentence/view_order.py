@@ -1,7 +1,7 @@
 """Who may follow whom: the sentences of a paragraph as a matrix, and the best order."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from app.features.next_sentence.result_order import SentenceOrderResult
 from app.words.blocks import hint, line
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
+from app.words.matrix import Matrix
 from app.words.pictures import Picture, linked, picture, svg
 
 PARAGRAPH = (
@@ -87,8 +88,8 @@ def orders(result: SentenceOrderResult, shown: Sequence[int]) -> Html:
     )
     said = line(
         f"{result.kept} of {count(len(result.sentences) - 1, 'true step')} kept. ",
-        "Best: the largest product of the probabilities of all steps, among all orders. "
-        "A step: their geometric mean.",
+        "The best order has the largest product of the probabilities of its steps. "
+        "Percentages: the geometric mean of these.",
     )
     cut = line(f"{count(result.cut, 'pair')} too long, cut at the end.") if result.cut else join()
     return join(tag("div", *parts, class_="bx-nsp-orders"), said, cut)
@@ -106,12 +107,12 @@ def legend(scale: tuple[float, float]) -> Html:
         hint(
             "Each row is a sentence, each column the sentence after it. The number is the model’s "
             "probability that the column’s sentence follows the row’s, out of its two answers. "
-            "Numbers of sentences are those of the written text, even after shuffling: the model "
-            "reads each pair alone, so shuffling cannot change its answers."
+            "Sentences keep the numbers of the written text, even after shuffling: the model reads "
+            "each pair alone, so shuffling cannot change its answers."
         ),
         line(
-            f"Row, then column; numbers in %. Faintest: {least}, deepest: {most}. Frame: the true "
-            "next sentence. Dot: a step of the best order."
+            f"Probability in % that the column follows the row. Palest: {least}, darkest: {most}. "
+            "Frame: the true next sentence. Dot: a step of the best order."
         ),
     )
 
@@ -123,7 +124,7 @@ def _listed(result: SentenceOrderResult, order: Sequence[int], title: str) -> Ht
         for number in order
     )  # fmt: skip
     mean = percent(result.mean_step(order))
-    head = tag("h2", title, tag("small", f" {mean} a step"))
+    head = tag("h2", title, tag("small", f" {mean} per step"))
     return tag("section", head, tag("ol", *items))
 
 
@@ -136,55 +137,32 @@ def _grid(
     n = len(order)
     names = width * 0.38 if width > 500 else 34.0
     side = min((width - names) / n, 94.0)
-    height = min(side, 46.0)
-    top = 26.0
-    best = set(pairwise(result.best))
+    grid = Matrix(names, 26.0, side, min(side, 46.0))
     letters = int((names - 34) / _LETTER)
-    parts: list[Html] = []
-    for at, a in enumerate(order):
-        name = f" {shortened(result.sentences[a], letters)}" if letters > 4 else ""
-        y = top + at * height
-        parts += [
-            tag("text", visible(f"{a + 1}{name}"), x=0, y=f"{y + height / 2:.2f}",
-                data_at=linked([a], text=_OWN)),
-            tag("text", str(a + 1), x=f"{names + (at + 0.5) * side:.2f}", y=f"{top / 2:g}",
-                class_="bx-svg-middle", data_at=linked([a], text=_OWN)),
-        ]  # fmt: skip
-        for column, b in enumerate(order):
-            x = names + column * side
-            depth = 0.0 if a == b else (float(result.follows[a, b]) - least) / span
-            parts.append(_cell(result, (a, b), (x, y, side, height), depth, (a, b) in best))
-    return svg(width, top + n * height + 4, *parts)
-
-
-def _cell(
-    result: SentenceOrderResult,
-    pair: tuple[int, int],
-    box: tuple[float, float, float, float],
-    depth: float,
-    best: bool,
-) -> Html:
-    """Draw one pair: colour (0 to 1 deep), number, frame of a true step, dot of a best one."""
-    x, y, width, height = box
-    where = {"x": f"{x + 2:.2f}", "y": f"{y + 2:.2f}",
-             "width": f"{width - 4:.2f}", "height": f"{height - 4:.2f}"}  # fmt: skip
-    a, b = pair
-    if a == b:
-        return tag("rect", class_="bx-svg-frame", stroke_dasharray="3 4", **where)
-    share = float(result.follows[a, b])
-    parts = [
-        tag("rect", class_="bx-svg-cell", fill_opacity=f"{_INK * depth:.4f}", **where),
-        tag("rect", class_="bx-svg-true" if b == a + 1 else "bx-svg-frame", **where),
+    keys = [linked([a], text=_OWN) for a in order]
+    numbers = [str(a + 1) for a in order]
+    texts = [
+        f"{a + 1} {shortened(result.sentences[a], letters)}" if letters > 4 else str(a + 1)
+        for a in order
     ]
-    if width >= 44:
-        printed = percent(share, 0).removesuffix(" %")
-        parts.append(
-            tag("text", printed, x=f"{x + width / 2:.2f}", y=f"{y + height / 2:.2f}",
-                class_="bx-svg-middle")
-        )  # fmt: skip
-    if best:
-        parts.append(
-            tag("circle", cx=f"{x + width - 9:.2f}", cy=f"{y + 10:.2f}", r=4.5,
-                class_="bx-svg-step")
-        )  # fmt: skip
-    return tag("g", *parts, data_at=linked([a, b], text=_OWN))
+    parts = [
+        *grid.rows(zip(texts, keys, strict=True), x=0),
+        *grid.columns(zip(numbers, keys, strict=True)),
+    ]
+    best = set(pairwise(result.best))
+    for place in product(range(n), range(n)):
+        a, b = (order[at] for at in place)
+        frame = grid.place(*place, inset=2)
+        if a == b:
+            parts.append(tag("rect", **frame, stroke_dasharray="3 4", class_="bx-svg-frame"))
+            continue
+        share = float(result.follows[a, b])
+        printed = percent(share, 0).removesuffix(" %") if side >= 44 else ""
+        drawn = grid.cell(*place, _INK * (share - least) / span, printed, inset=2)
+        drawn.append(tag("rect", **frame, class_="bx-svg-true" if b == a + 1 else "bx-svg-frame"))
+        if (a, b) in best:
+            x, y = (float(frame[name]) for name in ("x", "y"))
+            drawn.append(tag("circle", cx=f"{x + side - 11:.2f}", cy=f"{y + 8:.2f}", r=4.5,
+                             class_="bx-svg-step"))  # fmt: skip
+        parts.append(tag("g", *drawn, data_at=linked([a, b], text=_OWN)))
+    return svg(width, grid.top + n * grid.height + 4, *parts)

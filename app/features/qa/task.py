@@ -128,7 +128,7 @@ def questions(text: str) -> tuple[str, ...]:
     if len(found) > MOST_QUESTIONS:
         raise InputError(
             f"There are {len(found)} questions, one per line; this page answers at most "
-            f"{MOST_QUESTIONS} at once. Take some of them out."
+            f"{MOST_QUESTIONS} at once. Remove some of them."
         )
     return found
 

@@ -16,11 +16,11 @@ from app.features.qa.result import QaResult, Reason, Rejected
 from app.words.blocks import hint, line
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
-from app.words.notes import calibrated
+from app.words.notes import calibration_line
 from app.words.pictures import linked
 from bert_core.reading.passage import Span
 
-HINT, WHO = "Paste a text that holds the answer.", "Who? When? Where? …"
+HINT, WHO = "Paste a text that contains the answer.", "Who? When? Where? …"
 """What the empty boxes suggest."""
 
 ASK = "Questions, one per line"
@@ -49,9 +49,9 @@ _BROKEN: dict[Reason, str] = {
     "long": "it has {pieces:,} pieces; at most {longest:,} are allowed",
     "question": "an answer is in the passage, not in the question",
     "half_null": "one end says “no answer” and the other does not",
-    "special": "a special token is no part of an answer",
+    "special": "a special token cannot be part of an answer",
     "inside_word": "it would begin or end inside a word",
-    "over_sentences": "it would run over the end of a sentence",
+    "over_sentences": "it would cross the end of a sentence",
 }
 
 
@@ -63,7 +63,7 @@ def outcome(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
         threshold: the no-answer score above which there is no answer.
         whole: whether it is drawn for a file: a long passage at its full height, without links.
     """
-    about = hint(*explanation(result, threshold, file=whole))
+    about = hint(*explanation(result, threshold))
     parts = verdict(result, threshold, about), passage(result, threshold, whole=whole)
     return tag("div", *parts, windows(result), class_="bx-qa-outcome")
 
@@ -108,8 +108,8 @@ def _doubt(result: QaResult) -> str:
         return ""
     around = percent(max(result.touching, result.probability))
     if result.touching >= _SURE:
-        return f"Surer of the place than of the ends: overlapping answers together have {around}."
-    return f"A weak guess: with all overlapping answers it has only {around}."
+        return f"The place is clearer than the ends: overlapping answers have {around} together."
+    return f"A weak guess: even with all overlapping answers, it has only {around}."
 
 
 def passage(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
@@ -201,7 +201,7 @@ def _why_notes(result: QaResult) -> dict[int, Html]:
     return {
         end: tag(
             "details",
-            tag("summary", "✕", aria_label="Why is this no answer?",
+            tag("summary", "✕", aria_label="Why was this rejected?",
                 data_at=at(result, cast(tuple[int, int], same[0].place))),
             tag("span", *(tag("span", why(each, result.longest)) for each in same)),
             class_="bx-qa-why",
@@ -282,26 +282,25 @@ def coverage_note(result: QaResult) -> Html:
     read = result.coverage
     if len(read.windows) == 1:
         return line(
-            f"The passage was read at once: {count(read.pieces, 'piece')}, with "
-            f"{count(read.question, 'piece')} of the question and the special tokens "
-            f"{read.tokens:,} tokens. A longer one is read in overlapping windows."
+            f"The passage was read at once: {count(read.pieces, 'piece')}; with the question "
+            f"({count(read.question, 'piece')}) and the special tokens, {read.tokens:,} tokens. "
+            "A longer one is read in overlapping windows."
         )
     return noted(
         f"Each window has the whole question and at most {read.tokens:,} tokens; neighbours share "
         f"{read.shared:,} pieces. Outlined: what a window sees. Filled: what it reads.",
-        "Each piece is read by the window in which it is furthest from a cut, a span likewise. "
-        "Neighbours share more pieces than an answer may have, so no answer falls into a gap. “No "
-        "answer” is as likely as the window that believes in it least says. Pieces count from 0.",
+        "Each piece, and each span, is read by the window in which it is furthest from a cut. "
+        "Neighbours share more pieces than an answer may have, so no answer is lost between them. "
+        "“No answer” gets its lowest score among the windows. Pieces count from 0.",
     )
 
 
-def explanation(result: QaResult, threshold: float, *, file: bool = False) -> list[Html]:
+def explanation(result: QaResult, threshold: float) -> list[Html]:
     """Explain the verdict, the marks, the numbers and the threshold, a paragraph each."""
-    card = tag("a", "Measured on the model card", href="model_card", target="_self")
     parts = (
         figures(result, threshold),
         marks_key(result),
-        meaning(result) if file else join(meaning(result), " ", card, "."),
+        meaning(result),
         threshold_note(result),
     )
     return [tag("p", part) for part in parts]
@@ -327,12 +326,14 @@ def marks_key(result: QaResult) -> Html:
             "probability, unless they overlap a better one."
         )
     if any(number == 1 and not best for _, number, best in marks):
-        parts.append("“Same words” says the same at another place, where it scores less.")
+        parts.append("“Same words” marks the same answer at another place, where it scores less.")
     first = result.answers[0]
     if first.count > len(first.places):
-        parts.append(f"Of its {first.count:,} places the best {len(first.places)} are marked.")
+        parts.append(
+            f"Of the answer’s {first.count:,} places, the best {len(first.places)} are marked."
+        )
     if any(each.place for each in result.rejected):
-        parts.append("A ✕ ends a span that scores higher but is rejected: unfold it for the rule.")
+        parts.append("A ✕ marks the end of a rejected span that scores higher: open it to see why.")
     return join(" ".join(parts))
 
 
@@ -350,15 +351,18 @@ def meaning(result: QaResult) -> Html:
     """Explain what the numbers measure."""
     spans = count(result.candidates, "span")
     return join(
-        "A span scores its start logit plus its end logit; “no answer” scores what the model gives "
-        "to [CLS]. The best span against “no answer” tells how likely the passage answers: "
-        f"{percent(1 - result.null_probability)}. A softmax of the scores shares this out among "
-        f"the {spans} of at most {result.longest:,} pieces in the passage{_kept(result)}; spans "
-        "that say the same are added up, and the best answer has "
-        f"{percent(result.given_answer)} of it. ",
-        calibrated(result.calibration, "best answers"),
-        _whether(result),
+        "The score of a span is its start logit plus its end logit; that of “no answer” is what "
+        "the model gives to [CLS]. Comparing the best span with “no answer” gives the probability "
+        f"that the passage has an answer: {percent(1 - result.null_probability)}. A softmax of the "
+        f"scores divides this among the {spans} of at most {result.longest:,} pieces in the "
+        f"passage{_kept(result)}; spans that say the same are added up, and the best answer has "
+        f"{percent(result.given_answer)} of it."
     )
+
+
+def trust(result: QaResult, model: str = "") -> Html:
+    """Say how far to trust the numbers; link the card of the model, if it is named."""
+    return calibration_line(result.calibration, "best answers", _whether(result), model=model)
 
 
 def _whether(result: QaResult) -> str:
@@ -368,8 +372,8 @@ def _whether(result: QaResult) -> str:
     data = visible(result.has_answer.fitted_on)
     fitted = f", fitted on {data}" if data else ""
     return (
-        " How far the best span is above “no answer” is divided by a temperature of its own, "
-        f"{result.has_answer.temperature:.2f}{fitted}."
+        "The lead of the best span over “no answer” is divided by a temperature of its own, "
+        f"{result.has_answer.temperature:.2f}{fitted}. "
     )
 
 
@@ -394,8 +398,9 @@ def answers_note(result: QaResult) -> Html:
         "Bars: share of all probability.",
         "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
         "answer: it is drawn at the best place and has the probability of all. Overlapping spans "
-        "that say something else stay apart. The order is that of the scores. All spans that share "
-        f"a piece with the best one have {percent(result.touching)} of all probability."
+        "that say something else are listed separately. The order is that of the scores. All "
+        f"spans that share a piece with the best one have {percent(result.touching)} of all "
+        "probability."
         + (f" The table lists the best {kept} places of each answer." if cut else ""),
     )
 
@@ -469,12 +474,12 @@ def comparison(result: QaResult, changed: QaResult | None, threshold: float) -> 
     if changed is None:
         return line("The passage has only one sentence.")
     before, after = result.answers[0].text, changed.answers[0].text
-    same = "stays the same" if before == after else "is another one"
+    same = "stays the same" if before == after else "changes"
     return join(
         verdict(changed, threshold, live=False),
         passage(changed, threshold),
         line(
-            f"Without the sentence the best span {same}. The no-answer score goes from "
+            f"Without the sentence, the best span {same}. The no-answer score goes from "
             f"{signed(result.no_answer_score, 2)} to {signed(changed.no_answer_score, 2)}."
         ),
     )

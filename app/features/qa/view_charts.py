@@ -16,7 +16,8 @@ from app.features.qa.result import Coverage, Floats, QaResult
 from app.words.blocks import line
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import NARROW, WIDE, Picture, figure, linked, picture, svg
+from app.words.matrix import Matrix, shaded
+from app.words.pictures import NARROW, WIDE, Picture, bar_length, figure, linked, picture, svg
 
 Kind = Literal["curves", "logits"]
 
@@ -25,7 +26,7 @@ KINDS: dict[Kind, str] = {"curves": "Probabilities", "logits": "Raw logits"}
 
 Scale = Literal["own", "common"]
 
-SCALES: dict[Scale, str] = {"own": "Up to its highest", "common": "Up to 100 %"}
+SCALES: dict[Scale, str] = {"own": "own peak", "common": "100 %"}
 """What the darkest colour of the map may mean, and what that is called on the screen."""
 
 _STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
@@ -34,7 +35,6 @@ _CELLS = {WIDE: 16, NARROW: 8}  # of the map, in a row
 _LETTERS = 16  # of one word on an axis
 _WRITTEN = 0.01  # probability from which a cell of the map shows its number
 _LISTED = 0.001  # probability from which a pair is listed in the table
-_STRONG = 0.85  # share of the darkest colour from which letters on it are light
 _BINS = 60  # bars of the overview
 _ROWS = 200  # of a table in the page
 _NAMED_WINDOWS = 12  # drawn each in its own row, with its number
@@ -92,13 +92,13 @@ def _answer_bars(result: QaResult, width: int) -> Html:
         label = tag(
             "text", visible(shortened(" ".join(name.split()), letters)),
             x=4 if narrow else left - 12, y=11 if narrow else 12,
-            class_="bx-qa-left" if narrow else "bx-svg-name",
+            class_=None if narrow else "bx-svg-name",
             font_weight="600" if strong else None,
         )  # fmt: skip
         rows.append(tag("g", label, *drawn, transform=f"translate(0 {y})", data_at=keys))
 
     def bar(share: float, kind: str) -> tuple[Html, Html]:
-        length = max(1.5, room * share / longest) if share > 0 else 0
+        length = bar_length(share / longest, room)
         return (
             tag("rect", x=left, y=top, width=f"{length:.2f}", height=24, class_=kind),
             tag("text", percent(share), x=f"{left + length + 8:.2f}", y=top + 12),
@@ -149,8 +149,8 @@ def curves_note(result: QaResult, kind: Kind, middle: int | None = None) -> Html
     said = {
         "curves": "A point is the probability that the answer starts, or ends, in this word: the "
         "sum over all spans that do. What is missing from 100 % is “no answer”.",
-        "logits": "A point is what the head itself gives to this word, the highest of its pieces: "
-        "only differences between logits have a meaning.",
+        "logits": "A point is the head’s own logit for this word, the highest of its pieces. Only "
+        "differences between logits have a meaning.",
     }[kind]
     narrow = "A narrow screen shows fewer words; the table has them."
     return view.noted(part if len(shown) < words else "What is a point?", f"{said} {narrow}")
@@ -234,8 +234,9 @@ def _curves(result: QaResult, kind: Kind, shown: range, width: int) -> Html:
         printed = _percent(value) if kind == "curves" else signed(value, 1)
         parts += [
             tag("line", x1=left, x2=width - 8, y1=f"{y(value):.1f}", y2=f"{y(value):.1f}",
-                class_="bx-qa-grid"),
-            tag("text", printed, x=left - 8, y=f"{y(value):.1f}", class_="bx-svg-name bx-qa-small"),
+                class_="bx-svg-grid"),
+            tag("text", printed, x=left - 8, y=f"{y(value):.1f}",
+                class_="bx-svg-name bx-svg-small"),
         ]  # fmt: skip
     for name, values in (("start", start), ("end", end)):
         points = [(x(number), y(float(value))) for number, value in enumerate(values)]
@@ -250,7 +251,7 @@ def _curves(result: QaResult, kind: Kind, shown: range, width: int) -> Html:
                 "g",
                 tag("rect", x=f"{at - step / 2:.1f}", y=top, width=f"{step:.1f}",
                     height=height + 14, class_="bx-qa-hit"),
-                tag("text", word, x=f"{at:.1f}", y=base + 14, class_="bx-svg-name bx-qa-small",
+                tag("text", word, x=f"{at:.1f}", y=base + 14, class_="bx-svg-name bx-svg-small",
                     transform=f"rotate(-55 {at:.1f} {base + 14})"),
                 data_at=_keys(result, number),
             )
@@ -283,17 +284,17 @@ def _point(name: str, x: float, y: float) -> Html:
 def _legend(kind: Kind, width: int) -> list[Html]:
     """Name the lines, and what their height is."""
     unit = "share of all probability" if kind == "curves" else "logit"
-    parts = [tag("text", unit, x=4, y=14, class_="bx-qa-small")] if width >= WIDE else []
+    parts = [tag("text", unit, x=4, y=14, class_="bx-svg-small")] if width >= WIDE else []
     for x, name, said in ((width - 330, "start", "starts here"), (width - 200, "end", "ends here")):
         parts += [
             tag("line", x1=x, x2=x + 34, y1=14, y2=14, class_=f"bx-qa-{name}"),
             _point(name, x + 17, 14),
-            tag("text", said, x=x + 42, y=14, class_="bx-qa-small"),
+            tag("text", said, x=x + 42, y=14, class_="bx-svg-small"),
         ]
     return [
         *parts,
         tag("rect", x=width - 76, y=5, width=18, height=18, class_="bx-qa-band"),
-        tag("text", "answer", x=width - 52, y=14, class_="bx-qa-small"),
+        tag("text", "answer", x=width - 52, y=14, class_="bx-svg-small"),
     ]
 
 
@@ -373,72 +374,52 @@ def pairs_table(result: QaResult) -> pd.DataFrame:
 
 def _pairs(result: QaResult, scale: Scale, width: int) -> Html:
     """Draw the cells of the words that fit, with the words at the left and above."""
-    grid, most = result.grid, _CELLS[width]
-    rows = _around(grid.rows, result.words.answer[0], most)
-    columns = _around(grid.columns, result.words.answer[1], most)
+    pairs, most = result.grid, _CELLS[width]
+    rows = _around(pairs.rows, result.words.answer[0], most)
+    columns = _around(pairs.columns, result.words.answer[1], most)
     left = 150 if width >= WIDE else 110
     top = 22 + 6 * max(min(len(_word(result, number)), _LETTERS) for number in columns)
-    step, height = (width - left - 40) / max(len(columns), 6), 26
-    peak = float(grid.probability.max()) if scale == "own" else 1.0
-    parts: list[Html] = []
-    for column, word in enumerate(columns):
-        x = left + (column + 0.5) * step
-        parts.append(
-            tag("text", shortened(_word(result, word), _LETTERS), x=f"{x:.1f}", y=top - 8,
-                class_="bx-qa-small", transform=f"rotate(-45 {x:.1f} {top - 8})",
-                data_at=_keys(result, word))
-        )  # fmt: skip
+    peak = float(pairs.probability.max()) if scale == "own" else 1.0
+    grid = Matrix(left, top, (width - left - 40) / max(len(columns), 6), 26)
+    parts = [
+        *grid.columns(_names(result, columns, _LETTERS), slanted=True),
+        *grid.rows(_names(result, rows, left // 9)),
+    ]
     for row, word in enumerate(rows):
-        y = top + row * height
-        parts.append(
-            tag("text", shortened(_word(result, word), left // 9), x=left - 8, y=y + height / 2,
-                class_="bx-svg-name bx-qa-small", data_at=_keys(result, word))
-        )  # fmt: skip
         for column, other in enumerate(columns):
-            place = word - grid.rows.start, other - grid.columns.start
-            if grid.allowed[place]:
-                share = float(grid.probability[place])
-                parts.append(
-                    tag("g", *_cell(share, peak, (left + column * step, y), (step, height)),
-                        data_at=f"{_keys(result, word)} {_keys(result, other)}")
-                )  # fmt: skip
-    first, last = (number - shown.start for number, shown in zip(
-        result.words.answer, (rows, columns), strict=True))  # fmt: skip
-    frame = tag("rect", x=f"{left + last * step:.1f}", y=top + first * height,
-                width=f"{step:.1f}", height=height, class_="bx-qa-frame")  # fmt: skip
-    bottom = top + len(rows) * height
-    return svg(
-        width, bottom + 40, *parts, frame, *_key(peak, left if width >= WIDE else 4, bottom + 12)
-    )
+            place = word - pairs.rows.start, other - pairs.columns.start
+            if pairs.allowed[place]:
+                share = float(pairs.probability[place])
+                cell = grid.cell(row, column, min(1.0, share / peak), _written(share))
+                keys = f"{_keys(result, word)} {_keys(result, other)}"
+                parts.append(tag("g", *cell, data_at=keys))
+    first, last = result.words.answer
+    frame = grid.place(first - rows.start, last - columns.start)
+    parts.append(tag("rect", **frame, class_="bx-qa-frame"))
+    bottom = top + len(rows) * grid.height
+    return svg(width, bottom + 40, *parts, *_key(peak, left if width >= WIDE else 4, bottom + 12))
 
 
-def _cell(
-    share: float, peak: float, at: tuple[float, float], size: tuple[float, float]
-) -> list[Html]:
-    """Draw a cell, the darker the likelier, with its number in per cent if it is not small."""
-    (x, y), (width, height) = at, size
-    shade = min(1.0, share / peak)
-    drawn = [
-        tag("rect", x=f"{x:.1f}", y=f"{y:.1f}", width=f"{width:.1f}", height=f"{height:.1f}",
-            fill_opacity=f"{shade:.3f}", class_="bx-qa-cell")
-    ]  # fmt: skip
-    if share >= _WRITTEN:
-        kind = "bx-qa-number bx-qa-strong" if shade >= _STRONG else "bx-qa-number"
-        number = f"{100 * share:.0f}" if share < 0.995 else ">99"
-        drawn.append(tag("text", number, x=f"{x + width / 2:.1f}", y=f"{y + height / 2:.1f}",
-                         class_=kind))  # fmt: skip
-    return drawn
+def _names(result: QaResult, numbers: range, letters: int) -> list[tuple[str, str]]:
+    """Return words, shortened, with the keys of their pieces."""
+    return [(shortened(_word(result, n), letters), _keys(result, n)) for n in numbers]
+
+
+def _written(share: float) -> str:
+    """Print the probability of a cell in per cent; small ones are left out."""
+    if share < _WRITTEN:
+        return ""
+    return f"{100 * share:.0f}" if share < 0.995 else ">99"
 
 
 def _key(peak: float, left: float, y: float) -> list[Html]:
     """Draw the scale of the colours."""
     steps = [
-        tag("rect", x=left + 22 * number, y=y, width=22, height=18, class_="bx-qa-cell",
-            fill_opacity=f"{number / 4:.2f}")
-        for number in range(5)
-    ]  # fmt: skip
+        shaded(step / 4, x=f"{left + 22 * step:g}", y=f"{y:g}", width="22", height="18")
+        for step in range(5)
+    ]
     said = f"0 to {percent(peak, counted=True)} of all probability"
-    return [*steps, tag("text", said, x=left + 120, y=y + 9, class_="bx-qa-small")]
+    return [*steps, tag("text", said, x=left + 120, y=y + 9, class_="bx-svg-small")]
 
 
 def _around(numbers: range, middle: int, most: int) -> range:
@@ -503,10 +484,11 @@ def _coverage(read: Coverage, shown: range, width: int, offset: int) -> Html:
     )  # fmt: skip
     middle = min(max(start, left + 30), width - 40)
     parts += [
-        tag("text", f"{first:,}", x=left, y=bottom + 14, class_="bx-qa-small"),
+        tag("text", f"{first:,}", x=left, y=bottom + 14, class_="bx-svg-small"),
         tag("text", f"piece {behind - 1:,}", x=width - 8, y=bottom + 14,
-            class_="bx-svg-name bx-qa-small"),
-        tag("text", "answer", x=f"{middle:.1f}", y=bottom + 32, class_="bx-qa-middle bx-qa-small"),
+            class_="bx-svg-name bx-svg-small"),
+        tag("text", "answer", x=f"{middle:.1f}", y=bottom + 32,
+            class_="bx-svg-middle bx-svg-small"),
     ]  # fmt: skip
     return svg(width, bottom + 44, *parts)
 
@@ -539,6 +521,7 @@ def kept(result: QaResult, threshold: float) -> Sequence[Html]:
     blocks = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
         view.outcome(result, threshold, whole=True),
+        view.trust(result),
         figure(answers(result)),
         figure(curves(result, "curves")),
         figure(pairs(result)),

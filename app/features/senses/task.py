@@ -106,7 +106,9 @@ def _ids(engine: Engine, word: str) -> list[int]:
     encoding = engine.tokenizer.encode(word)
     pieces = encoding.tokens[1:-1]
     if not pieces:
-        raise InputError("No word to look for. Type one that is in at least two sentences.")
+        raise InputError(
+            "There is no word to look for. Type one that is in at least two sentences."
+        )
     if engine.tokenizer.unk_token in pieces:
         raise InputError(
             f"“{word.strip()[:60]}” contains something that this vocabulary cannot spell. Try "
@@ -125,8 +127,8 @@ def _places(encodings: list[Encoding], ids: list[int], word: str) -> Places:
         much = "fewer than two places" if len(found) < 2 else f"more than {MOST_PLACES} places"
         raise InputError(
             f"“{word.strip()[:60]}” is in {much} of these {len(encodings)} sentences "
-            f"({len(found)}). Other forms of a word count as other words. Change the word or the "
-            "sentences."
+            f"({len(found)}). Other forms of a word count as different words. Change the word or "
+            "the sentences."
         )
     return found
 

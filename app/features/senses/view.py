@@ -11,6 +11,7 @@ from app.words.blocks import hint, line
 from app.words.curves import Curve, curves
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
+from app.words.matrix import Matrix
 from app.words.pictures import NARROW, Picture, data_table, figure, linked, picture, svg
 from app.words.pixels import STEPS, pixels
 
@@ -80,11 +81,11 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     )  # fmt: skip
     return svg(
         width, height,
-        tag("rect", x=left, y=1, width=width - left - 1, height=bottom - 1, class_="bx-se-frame"),
-        tag("text", f"axis 1: {first} of the variance", x=(width + left) / 2, y=height - 12,
-            text_anchor="middle", class_="bx-se-axis"),
-        tag("text", f"axis 2: {second} of the variance", text_anchor="middle", class_="bx-se-axis",
-            transform=f"translate(14 {bottom / 2:g}) rotate(-90)"),
+        tag("rect", x=left, y=1, width=width - left - 1, height=bottom - 1, class_="bx-svg-frame"),
+        tag("text", f"axis 1: {first} of variance", x=(width + left) / 2, y=height - 12,
+            text_anchor="middle", class_="bx-svg-small"),
+        tag("text", f"axis 2: {second} of variance", text_anchor="middle",
+            class_="bx-svg-small", transform=f"translate(14 {bottom / 2:g}) rotate(-90)"),
         *marks,
     )  # fmt: skip
 
@@ -269,7 +270,10 @@ def neighbours(result: SensesResult) -> Html:
         "div", data_table(neighbours_table(result), "senses-neighbours"), class_="bx-se-scroll"
     )
     return join(
-        table, line("Cosines at this layer. Other words: of all sentences, with their numbers.")
+        table,
+        line(
+            "Cosines at this layer. Other words come from all sentences; in brackets, the sentence."
+        ),
     )
 
 
@@ -314,16 +318,11 @@ def _pairs(result: SensesResult, low: float, width: int) -> Html:
     shade = ((found - low) / max(1e-9, 1 - low)).astype(np.float32)
     drawn = [
         pixels(shade, x=left, y=22, width=side, height=side),
-        tag("rect", x=left, y=22, width=f"{side:.1f}", height=f"{side:.1f}", class_="bx-se-frame"),
+        tag("rect", x=left, y=22, width=f"{side:.1f}", height=f"{side:.1f}", class_="bx-svg-frame"),
     ]
-    for number in range(0, len(labels), step):
-        middle = (number + 0.5) * cell
-        drawn += [
-            tag("text", labels[number], x=f"{left + middle:.1f}", y=10, text_anchor="middle",
-                class_="bx-se-axis"),
-            tag("text", labels[number], x=left - 8, y=f"{22 + middle:.1f}",
-                class_="bx-svg-name bx-se-axis"),
-        ]  # fmt: skip
+    names = [(label if n % step == 0 else "", None) for n, label in enumerate(labels)]
+    grid = Matrix(left, 22, cell, cell)
+    drawn += [*grid.columns(names), *grid.rows(names)]
     for number in range(1, len(labels)):
         if result.occurrences[number].group != result.occurrences[number - 1].group:
             at = f"{left + number * cell:.1f}"
@@ -336,9 +335,9 @@ def _pairs(result: SensesResult, low: float, width: int) -> Html:
     ramp = np.linspace(0, 1, STEPS + 1, dtype=np.float32)[None]
     y = 22 + side + 10
     drawn += [
-        tag("text", f"{low:.2f}", x=left, y=y + 9, class_="bx-se-axis"),
+        tag("text", f"{low:.2f}", x=left, y=y + 9, class_="bx-svg-small"),
         pixels(ramp, x=left + 40, y=y, width=120, height=18),
-        tag("text", "1", x=left + 168, y=y + 9, class_="bx-se-axis"),
+        tag("text", "1", x=left + 168, y=y + 9, class_="bx-svg-small"),
     ]
     return svg(width, y + 22, *drawn)
 

@@ -4,13 +4,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-import torch
-
 from app.compute.processor import PROCESSOR
 from app.features.tokenizer.result import Comparison, Entry, Lookup, Part, Reading, TokenizerResult
 from app.models import Engine, offers
 from app.models.shelf import called_by_name, local_folder
 from bert_core import BertModel, BertTokenizer
+from bert_core.analysis.similarity import nearest as nearest_rows
 from bert_core.errors import InputError
 from bert_core.text.vocabulary import SPECIAL_TOKENS
 from bert_core.text.wordpiece import CONTINUATION
@@ -184,22 +183,9 @@ def nearest(engine: Engine, id_: int, count: int = NEAR) -> tuple[Entry, ...]:
         count: number of entries.
     """
     table = engine.model(BertModel).embeddings.word_embeddings.weight  # (V, D)
-    cutter = engine.tokenizer
-    words = min(len(cutter), table.size(0))
-    left_out = [id_] + [
-        number
-        for piece, number in cutter.vocab.items()
-        if piece.startswith("[unused") and number < words
-    ]
-
-    def cosines() -> torch.Tensor:
-        rows = table[:words].float()
-        found = torch.nn.functional.cosine_similarity(rows, rows[id_ : id_ + 1])  # (V,)
-        found[left_out] = -2.0
-        return found.cpu()
-
-    values, ids = PROCESSOR.run(cosines, tokens=1).topk(min(count, words - len(left_out)))
-    return tuple(
-        Entry(cutter.convert_ids_to_tokens(number), number, value)
-        for value, number in zip(values.tolist(), ids.tolist(), strict=True)
+    left_out = {id_, *engine.never_used(len(table))}
+    ids, values = PROCESSOR.run(
+        lambda: nearest_rows(table[id_], table, count, without=sorted(left_out)), tokens=1
     )
+    names = engine.tokenizer.ids_to_tokens
+    return tuple(Entry(names[each], each, value) for each, value in zip(ids, values, strict=True))

@@ -124,7 +124,7 @@ def summary(result: TokenizerResult) -> Html:
     explained = hint(
         "A word in the vocabulary is one piece; other words are cut into the longest pieces that "
         "the vocabulary has. ## marks a piece that continues a word. [CLS] and [SEP] are added "
-        "around every text and take up room, too. Point at a piece to see it everywhere on this "
+        "around every text and take up room too. Point at a piece to see it everywhere on this "
         "page; click it to look it up in the vocabulary. With the keyboard: Tab, arrow keys, Enter."
     )
     counts = line(
@@ -146,8 +146,8 @@ def casing(result: TokenizerResult) -> Html:
         )
     else:
         told = (
-            "This vocabulary was made from text with capitals and accents. Lower-cased, fewer "
-            "words are in it, and the model has never seen input like this."
+            "This vocabulary was made from text with capitals and accents. It has fewer words in "
+            "lower case, and the model has never seen input like this."
         )
     return note(tag("strong", "Not this model's casing. "), told, caution=True)
 

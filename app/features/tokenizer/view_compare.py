@@ -39,14 +39,14 @@ def side_by_side(found: Comparison, *, limit: int) -> Html:
 def verdict(found: Comparison) -> Html:
     """Count what is cut differently."""
     explained = hint(
-        "Pieces that cover the same characters are compared. Where both tokenizers write the same "
-        "pieces, they are underlined thinly; where they differ, they are framed and marked ≠. The "
-        "same piece usually has another id in another vocabulary."
+        "Pieces that cover the same characters are compared. Pieces that both tokenizers make are "
+        "thinly underlined; those that differ are framed and marked ≠. The same piece usually has "
+        "a different id in another vocabulary."
     )
     if not found.different:
-        return join(explained, line("Both read the text in the same pieces."))
+        return join(explained, line("Both cut the text into the same pieces."))
     stretches = count(found.stretches, "stretch", "stretches")
-    return join(explained, line(f"{found.different:,} of {stretches} of text read differently."))
+    return join(explained, line(f"{found.different:,} of {stretches} of text cut differently."))
 
 
 def name_of(reading: Reading) -> str:

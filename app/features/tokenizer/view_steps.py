@@ -13,10 +13,10 @@ from bert_core.text.trace import Attempt, WordTrace
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 _EXPLAINED = (
-    "First the text is cleaned: control characters go, every kind of blank becomes a space. An "
-    "uncased model then drops accents and capitals. The text is split at spaces and around "
-    "punctuation; a Chinese character is a word of its own. Only then are words looked up. Click "
-    "a word to watch its look-ups."
+    "First the text is cleaned: control characters are removed, and every kind of white space "
+    "becomes a space. An uncased model then drops accents and capitals. The text is split at "
+    "spaces and around punctuation; a Chinese character is a word of its own. Only then are words "
+    "looked up. Click a word to watch its look-ups."
 )
 
 
@@ -42,7 +42,7 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
         blocks.append(tag("ol", *items, class_="bx-steps"))
         if not steps.whole:
             first = f"These are the first {len(trace.text):,} characters"
-            blocks.append(line(f"{first}; the rest goes the same way."))
+            blocks.append(line(f"{first}; the rest is treated in the same way."))
     return join(*blocks)
 
 
@@ -186,7 +186,7 @@ def decoded(result: TokenizerResult) -> Html:
     """Draw the texts as decoded from the ids, and what was lost."""
     texts = [tag("p", tag("bdi", visible(text)), class_="bx-text") for text in result.decoded]
     if result.losses:
-        told = f"The ids no longer say: {', '.join(result.losses)}."
+        told = f"The ids do not keep: {', '.join(result.losses)}."
     else:
         told = "Nothing was lost: the ids give the text back as typed."
     if not result.decoded_whole:

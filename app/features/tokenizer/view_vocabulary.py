@@ -68,10 +68,10 @@ def meaning(found: Lookup) -> Html:
     """Title the picture of neighbours, with the meaning of the number behind a hint."""
     explained = hint(
         f"For each piece the model has learned {found.width:,} numbers, its word embedding: all "
-        "that enters the model for that piece, before position and context. Neighbours are the "
-        "pieces whose numbers point in the most similar direction. The cosine is 1 for the same "
-        "direction and near 0 for unrelated pieces. Close pieces occur in similar places, so they "
-        "may mean the same, the opposite, or just belong to one subject."
+        "that the model gets for that piece before position and segment are added. Neighbours are "
+        "the pieces whose numbers point in the most similar direction. The cosine is 1 for the "
+        "same direction and near 0 for unrelated pieces. Close pieces occur in similar places, so "
+        "they may mean the same, the opposite, or just belong to the same subject."
     )
     return join(explained, tag("h2", "Nearest embeddings, by cosine", class_="bx-tok-title"))
 

@@ -152,14 +152,14 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     if part is Part.CONFIG:
         return config
     weights = weights_among(names, tensorflow=part is Part.TENSORFLOW)
+    heads = sorted(name for name in names if _HEAD.fullmatch(name))
     if not weights:
         expected = f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or {_CKPT}"
         expected = _CKPT if part is Part.TENSORFLOW else expected
         raise CheckpointError(
             f"{repository} has no weights in a supported format. Expected {expected}. Found: "
-            f"{listed(names)}."
+            f"{listed(set(names).difference(heads))}."
         )
-    heads = sorted(name for name in names if _HEAD.fullmatch(name))
     card = [_CARD] if _CARD in names else []
     return [*config, *tokenizer, *card, *weights, *heads]
 

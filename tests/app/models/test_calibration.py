@@ -155,7 +155,7 @@ def test_a_configuration_with_one_temperature_means_it_for_both_steps(
     assert result.calibration == result.has_answer == Calibration(3.0, True, "old rows")
     odds = np.exp(result.no_answer_score / 3.0)
     assert result.null_probability == pytest.approx(odds / (1 + odds))
-    assert "of its own" not in str(qa_view.meaning(result))
+    assert "of its own" not in str(qa_view.trust(result))
 
 
 def test_names_divide_the_logits_of_every_piece(warm: Engine) -> None:
@@ -174,21 +174,21 @@ def test_every_page_says_what_its_probabilities_are_worth(
         answer = qa(engine, PASSAGE, "who sat")
         return [
             str(next_sentence_view.trust(next_sentence(engine, "the cat", "sat"))),
-            str(qa_view.meaning(answer)),
-            str(ner_view.score_note(ner(engine, "the cat sat"))),
+            str(qa_view.trust(answer)),
+            str(ner_view.trust(ner(engine, "the cat sat"))),
             str(classification_view.trust(classification(engine, "the cat sat"))),
             str(choice_view.trust(multiple_choice(engine, "the cat", ("sat", "a dog")))),
         ]
 
     temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")
     for said, temperature in zip(told(warm), temperatures, strict=True):
-        assert f"Calibrated with temperature {temperature}, fitted" in said
+        assert f"divided by a temperature of {temperature} " in said
     scale = warm.calibration(BertForMaskedLM)
-    assert "fitted on masked &lt;words&gt;: logits" in str(calibrated(scale))
+    assert "(fitted on masked &lt;words&gt;) before" in str(calibrated(scale))
     for said in told(tiny_engine):
         assert "Not calibrated" in said and "need not be right seven times in ten" in said
     note = fill_mask_view.calibration_note
-    assert "Calibrated (temperature 1.70)" in str(note(fill_mask(warm, "the [MASK] sat")))
+    assert "a temperature of 1.70 (fitted on" in str(note(fill_mask(warm, "the [MASK] sat")))
     assert "Not calibrated" in str(note(fill_mask(tiny_engine, "the [MASK] sat")))
     assert str(note(fill_mask(warm, "no gap"))) == ""
 
@@ -204,10 +204,10 @@ def test_the_note_on_the_threshold_counts_with_the_temperature(
 
 def test_the_page_names_the_temperature_of_having_an_answer(warm: Engine) -> None:
     result = qa(warm, PASSAGE, "who sat")
-    said = str(qa_view.meaning(result))
+    said = str(qa_view.trust(result))
     assert "is divided by a temperature of its own, 2.00." in said
     told = replace(result, has_answer=Calibration(2.0, True, "rows <b>"))
-    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_view.meaning(told))
+    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_view.trust(told))
 
 
 def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:
@@ -220,5 +220,7 @@ def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engin
 
 def test_a_temperature_of_one_that_was_fitted_is_called_calibrated() -> None:
     said = str(calibrated(Calibration(1.0, True, "texts"), "words"))
-    assert said.startswith("Calibrated with temperature 1.00, fitted on texts")
-    assert "of words like those, given 70 %, about seven in ten are right" in said
+    assert said.startswith(
+        "Calibrated: logits are divided by a temperature of 1.00 (fitted on texts)"
+    )
+    assert "about seven in ten words with 70 % are right" in said

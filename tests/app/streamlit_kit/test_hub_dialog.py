@@ -156,7 +156,7 @@ def test_who_leaves_others_waiting_is_told_so(model: Repository, loopback: Loopb
         press(at, next(label for label in labels(at) if label.startswith("Download")))
         at.session_state["open"] = False
     press(first, "Cancel")
-    assert "goes on for others who wait for it" in said(first)
+    assert "continues for others who are waiting for it" in said(first)
     loopback.faults.clear()
     until_arrived(second)
     assert worked_with(second) == f"works with {NAME}"

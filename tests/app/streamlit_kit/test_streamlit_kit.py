@@ -209,7 +209,7 @@ def page_of_errors() -> None:
 def test_an_error_of_a_text_is_in_the_answer_and_the_foot_still_comes(tiny_model: Path) -> None:
     at = AppTest.from_function(page_of_errors, default_timeout=60).run()
     assert "warning" in places(at)["bx-answer"] and "611 tokens" in at.warning[0].value
-    assert "Keep in mind:" in markup(at) and f"{tiny_model.name}: " in markup(at)
+    assert "Note:" in markup(at) and f"{tiny_model.name}: " in markup(at)
 
 
 def test_a_text_taken_along_leaves_no_partner_of_an_earlier_one(site: AppTest) -> None:
@@ -250,6 +250,37 @@ def test_only_whole_numbers_under_known_names_are_passed_on(
     mounted["on_pick_change"]()
     assert calls == ([] if taken is None else [taken])
     assert mounted["data"] == {"page": "fill_mask", "present": False}
+
+
+def test_a_click_that_interrupts_a_run_is_answered_by_the_run_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[str, int]] = []
+    mounted: dict[str, Any] = {}
+    used = SimpleNamespace(session_state={}, container=lambda key: nullcontext())
+    monkeypatch.setattr(components, "st", used)
+    monkeypatch.setattr(
+        components, "_component", lambda name: lambda **given: mounted.update(given)
+    )
+
+    def run(page: str, *names: str, number: int) -> None:
+        picks: dict[str, Any] = {}
+        components.mount_bridge(page, picks)
+        for name in names:
+            picks[name] = lambda value, name=name: calls.append((name, 10 * number + value))
+
+    def click(name: str) -> None:
+        used.session_state["_bridge"] = {"pick": {"name": name, "value": 3}}
+        mounted["on_pick_change"]()
+
+    run("qa", "suggest", number=1)
+    run("qa", number=2)  # interrupted before the page has named its functions
+    click("suggest")
+    run("qa", "suggest", number=3)
+    click("suggest")
+    run("ner", number=4)
+    click("suggest")
+    assert calls == [("suggest", 13), ("suggest", 33)]
 
 
 def test_the_saved_page_has_result_model_caution_and_script(tiny_engine: Engine) -> None:

@@ -83,7 +83,12 @@ def test_a_model_and_its_tokenizer_are_loaded_by_their_id(model, loopback, tiny_
 def test_only_what_is_needed_is_fetched(model, loopback, cache):
     folder = resolve(NAME, cache_dir=cache)
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    heads = {"BertForQuestionAnswering", "BertForTokenClassification"}
+    heads = {
+        "BertForMultipleChoice",
+        "BertForQuestionAnswering",
+        "BertForSequenceClassification",
+        "BertForTokenClassification",
+    }
     assert names == {"config.json", "vocab.txt", "README.md", "model.safetensors"} | {
         f"heads/{head}/{name}" for head in heads for name in ("config.json", "model.safetensors")
     }

@@ -124,7 +124,7 @@ def test_a_single_text_has_no_second_side(tiny_engine: Engine) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "\x00\u200b"])
 def test_a_text_without_pieces_is_refused(tiny_engine: Engine, text: str) -> None:
-    with pytest.raises(InputError, match="The first text holds no piece"):
+    with pytest.raises(InputError, match="The first text has no piece"):
         attention(tiny_engine, text, "cat")
 
 

@@ -15,7 +15,7 @@ from app.models import Engine
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
 from tests.conftest import save_tiny
-from tests.svg_parts import lengths, parts
+from tests.drawings import elements, lengths
 
 
 def engine_of(folder: Path, **settings: object) -> Engine:
@@ -111,7 +111,7 @@ def test_bars_are_sorted_and_as_long_as_their_probabilities(tiny_engine: Engine,
     tracks, bars = lengths(drawing, "bx-svg-track"), lengths(drawing, "bx-svg-mark", "bx-svg-bar")
     shares = [bar / track for bar, track in zip(bars, tracks, strict=True)]
     assert shares == pytest.approx([0.625, 0.25, 0.125], abs=1e-4)
-    texts = [each["text"] for each in parts(drawing, "text")]
+    texts = [each.text for each in elements(drawing, "text")]
     assert texts == ["good", "62.5 %", "bad", "25.0 %", "odd", "12.5 %"]
 
 
@@ -161,7 +161,7 @@ def test_lines_that_cannot_be_read_are_refused(tiny_engine: Engine, lines: str, 
 def test_a_text_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
 ) -> None:
-    with pytest.raises(InputError, match=f"The {named} text holds no piece"):
+    with pytest.raises(InputError, match=f"The {named} text has no piece"):
         classification(tiny_engine, first, second)
 
 

@@ -91,7 +91,7 @@ def test_every_figure_has_its_bar_its_interval_and_its_aims(
 ) -> None:
     drawn = getattr(model_card.figures_picture(figures, "figures"), size).markup
     bars = re.findall(BAR, drawn)
-    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*bx-card-grid', drawn)]
+    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*bx-svg-grid', drawn)]
     start, room = grid[0], grid[-1] - grid[0]
     assert "100 %" in drawn and len(bars) == len(figures)
 
@@ -215,17 +215,17 @@ def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     assert "2.0 times as likely as the other" in said
     assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (-2.00)." in said
     one_sided = str(leanings.summary(replace(BIAS, leanings=ROWS[1:])))
-    assert "None leans to “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
-    assert "it prefers “she”, 1.2 times" in said
+    assert "None leans towards “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
+    assert "“she” is 1.2 times as likely" in said
     assert "● leans to “he”, ◆ to “she”, ○ cannot be told" in str(leanings.legend(BIAS))
-    names = re.findall(r'bx-svg-name bx-card-small">(.*?)</text>', leanings.chart(BIAS).wide.markup)
+    names = re.findall(r'bx-svg-name bx-svg-small">(.*?)</text>', leanings.chart(BIAS).wide.markup)
     assert names[:3] == ["judge", "&lt;b&gt;", "nurse"]
     assert "1 lean to “he”, 1 to “she”, for 1 it cannot be told" in leanings.describe(BIAS)
     assert leanings.table(BIAS)["log-odds (nats)"].tolist() == [1.0, 0.1, -2.0]
 
 
 ROW = (
-    r'<text x="[\d.]+" y="([\d.]+)" class="bx-svg-name bx-card-small">(\w+)</text>'
+    r'<text x="[\d.]+" y="([\d.]+)" class="bx-svg-name bx-svg-small">(\w+)</text>'
     r'<path d="M([\d.]+) [\d.]+v6m0-3H([\d.]+)m0-3v6"[^>]*></path>'
     r'<\w+ (?:cx="([\d.]+)"|d="M([\d.]+) )[^>]*class="bx-card-(\w+)"'
 )

@@ -12,7 +12,7 @@ from app.features.multiple_choice.task import multiple_choice, split_choices
 from app.models import Engine
 from bert_core import BertForMultipleChoice
 from bert_core.errors import InputError
-from tests.svg_parts import lengths, parts
+from tests.drawings import elements, lengths
 
 CHOICES = ("sat on the mat", "a dog", "the river bank , the cat .")
 
@@ -53,7 +53,7 @@ def test_the_number_of_choices_is_checked(tiny_engine: Engine, number: int) -> N
 
 @pytest.mark.parametrize(
     ("context", "choices", "told"),
-    [("\x00", ("a", "b"), "context"), ("a", ("a", "\x00"), "Choice 2 holds no piece")],
+    [("\x00", ("a", "b"), "context"), ("a", ("a", "\x00"), "Choice 2 has no piece")],
 )
 def test_a_text_without_pieces_is_refused_by_name(
     tiny_engine: Engine, context: str, choices: tuple[str, ...], told: str
@@ -77,8 +77,8 @@ def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: s
     bars = lengths(drawing, "bx-svg-bar", "bx-svg-mark")
     for bar, track, choice in zip(bars, tracks, result.choices, strict=True):
         assert bar == pytest.approx(max(1.5, choice.probability * track), abs=0.01)
-    (marked,) = parts(drawing, "rect", "bx-svg-mark")
-    assert float(marked["width"]) == max(bars)
+    (marked,) = elements(drawing, "rect", "bx-svg-mark")
+    assert marked.number("width") == max(bars)
 
 
 def test_long_choices_are_shortened_in_the_drawing_and_whole_in_the_table(
@@ -87,7 +87,7 @@ def test_long_choices_are_shortened_in_the_drawing_and_whole_in_the_table(
     long = "the cat sat on the mat " * 12
     result = multiple_choice(tiny_engine, "a", (long.strip(), "b"))
     drawn = view.scores(result)
-    lines = [each["text"] for each in parts(drawn.wide, "text") if "%" not in each["text"]]
+    lines = [each.text for each in elements(drawn.wide, "text") if "%" not in each.text]
     assert len(lines) == 3 and lines[1].endswith("…")
     assert drawn.table["choice"][0] == long.strip()
 

@@ -311,7 +311,7 @@ def test_nasty_texts_keep_their_characters(planted: Engine, nasty: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n", "\u200b\x00"])
 def test_a_text_without_pieces_is_refused_in_words(planted: Engine, text: str) -> None:
-    with pytest.raises(InputError, match="holds no piece"):
+    with pytest.raises(InputError, match="has no piece"):
         ner(planted, text)
 
 

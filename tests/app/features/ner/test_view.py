@@ -3,7 +3,6 @@
 import json
 import re
 from contextlib import redirect_stdout
-from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 
@@ -16,9 +15,10 @@ from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.models import Engine
 from app.settings import BUNDLED_MODEL
-from app.words.html import Html, visible
+from app.words.html import visible
 from app.words.pictures import figure
 from bert_core.reading.entities import AGGREGATIONS
+from tests.drawings import words
 from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
 
@@ -26,23 +26,6 @@ from tests.taggers import KNOWN, save_tagger
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Engine(str(save_tagger(tmp_path_factory.mktemp("planted"), known=KNOWN)))
-
-
-class Words(HTMLParser):
-    """Collects the text of markup."""
-
-    def __init__(self, drawn: Html) -> None:
-        super().__init__()
-        self.all = ""
-        self.feed(drawn.markup)
-        self.close()
-
-    def handle_data(self, data: str) -> None:
-        self.all += data
-
-
-def words(markup: Html) -> str:
-    return Words(markup).all
 
 
 def drawn(result: NerResult, colours: dict[str, str] | None = None, **chosen) -> Drawing:
@@ -205,7 +188,7 @@ def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -
     result = ner(planted, "the sat on")
     told = words(view.outcome(result, result.select(least=0.9)))
     assert told.startswith("Nothing found.")
-    assert re.search(r"nearest: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
+    assert re.search(r"Closest to a name: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
 
 
 def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
@@ -244,7 +227,7 @@ def test_the_table_and_its_words_hold_the_same_entities(planted: Engine) -> None
 @pytest.mark.parametrize("how", AGGREGATIONS)
 def test_every_way_of_reading_says_what_its_score_is(planted: Engine, how: str) -> None:
     result = ner(planted, "cat", aggregation=how)  # type: ignore[arg-type]
-    told = words(view.score_note(result))
+    told = words(view.trust(result))
     assert "probability" in told and "not how often it is right" in told
     rules = words(ways_view.said(ways_view.comparison(result)))
     assert view.AGGREGATION_NAMES[how] in rules  # type: ignore[index]
@@ -282,7 +265,7 @@ def test_a_long_text_is_drawn_in_parts_that_cover_it(planted: Engine) -> None:
 def test_labels_out_of_rule_are_explained(planted: Engine) -> None:
     assert pieces_view.fault_note(ner(planted, "cat sat")).markup == ""
     told = words(pieces_view.fault_note(ner(planted, "dog, bank <b>")))
-    assert "2 labels are out of rule" in told
+    assert "2 labels break the rule" in told
     assert "“dog” (piece 0): I-PER begins the text." in told
     assert "“bank” (piece 2): I-LOC follows O." in told
     many = words(pieces_view.fault_note(ner(planted, "dog, " * 9)))
@@ -296,7 +279,7 @@ def test_the_table_of_pieces_adds_up(planted: Engine) -> None:
     assert shares.sum(axis=1).tolist() == pytest.approx([1.0] * len(result.pieces))
     assert table["label"].tolist() == ["O", "B-ORG", "I-MISC", "I-PER", "O", "I-PER"]
     assert table["has a say"].tolist() == ["yes", "yes", "no", "yes", "yes", "yes"]
-    assert table["out of rule"].tolist()[3:] == [
+    assert table["breaks the rule"].tolist()[3:] == [
         "I-PER follows B-ORG",
         "",
         "I-PER follows O",
@@ -401,7 +384,7 @@ def test_nothing_found_names_the_ways_of_reading_that_do_find_something(tmp_path
     engine = Engine(str(save_tagger(tmp_path / "tagger", known={"##ing": "B-PER"})))
     result = ner(engine, "playing the cat")
     told = words(view.outcome(result, result.select()))
-    assert told.startswith("Nothing found. In this way of reading")
+    assert told.startswith("Nothing found. Read in this way")
     assert "Other ways of reading do find something:" in told
     assert "Join pieces" in told and "First piece" not in told
 

@@ -12,7 +12,7 @@ from app.features.next_sentence.task_reliability import reliability
 from app.models import Engine
 from bert_core.bundled.figures import Figure, write_figures
 from bert_core.errors import InputError
-from tests.svg_parts import parts
+from tests.drawings import elements
 
 MEANING = "error. Mean confidence 86.0 %, right 93.0 %; error 3.3 % at temperature 1"
 
@@ -85,7 +85,7 @@ def test_measurements_are_read_from_the_stored_figures(
     tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert reliability(tiny_engine) == ()
-    assert "No measurement" in str(view.reliability_note(()))
+    assert "was not measured" in str(view.reliability_note(()))
     write_figures(
         tmp_path,
         [
@@ -108,13 +108,13 @@ def test_dots_are_where_their_numbers_say(size: str) -> None:
         Reliability("some", 800, 1.0, 0.5, (0.5, 0.75), 0.5),
     )
     drawing = getattr(view.reliability_picture(rows), size)
-    even, wrong = parts(drawing, "circle", "bx-svg-dot")
-    (line,) = parts(drawing, "line", "bx-svg-even")
+    even, wrong = elements(drawing, "circle", "bx-svg-dot")
+    (line,) = elements(drawing, "line", "bx-svg-even")
     middle = (
-        (float(line["x1"]) + float(line["x2"])) / 2,
-        (float(line["y1"]) + float(line["y2"])) / 2,
+        (line.number("x1") + line.number("x2")) / 2,
+        (line.number("y1") + line.number("y2")) / 2,
     )
-    assert (float(even["cx"]), float(even["cy"])) == pytest.approx(middle)
-    assert (float(wrong["cx"]), float(wrong["cy"])) == (float(line["x2"]), float(line["y1"]))
-    (span,) = parts(drawing, "line", "bx-svg-span")
-    assert (float(span["y1"]), float(span["y2"])) == pytest.approx((float(line["y1"]), middle[1]))
+    assert (even.number("cx"), even.number("cy")) == pytest.approx(middle)
+    assert (wrong.number("cx"), wrong.number("cy")) == (line.number("x2"), line.number("y1"))
+    (span,) = elements(drawing, "line", "bx-svg-span")
+    assert (span.number("y1"), span.number("y2")) == pytest.approx((line.number("y1"), middle[1]))

@@ -13,7 +13,7 @@ from app.features.next_sentence.task_order import MOST, best_order, sentence_ord
 from app.models import Engine
 from app.results import Calibration
 from bert_core.errors import InputError
-from tests.svg_parts import parts
+from tests.drawings import elements
 
 TEXT = "A cat played. The dog sat on the mat. Bank on it!"
 
@@ -79,18 +79,19 @@ def test_steps_and_neighbours_are_counted() -> None:
 def test_each_cell_is_as_deep_as_its_probability(size: str) -> None:
     result = made_up(3, (2, 0, 1))
     drawing = getattr(view.matrix(result, (1, 2, 0), (0.1, 0.9)), size)
-    cells = parts(drawing, "rect", "bx-svg-cell")
+    cells = elements(drawing, "rect", "bx-svg-cell")
     order = [(1, 2), (1, 0), (2, 1), (2, 0), (0, 1), (0, 2)]  # rows first
     depths = [(result.follows[pair] - 0.1) / 0.8 for pair in order]
-    assert [float(cell["fill-opacity"]) for cell in cells] == pytest.approx(
+    assert [cell.number("fill-opacity") for cell in cells] == pytest.approx(
         [view._INK * depth for depth in depths], abs=1e-4
     )
-    true = parts(drawing, "rect", "bx-svg-true")
-    assert [(each["x"], each["y"]) for each in true] == [
-        (cells[order.index(pair)]["x"], cells[order.index(pair)]["y"]) for pair in ((1, 2), (0, 1))
+    true = elements(drawing, "rect", "bx-svg-true")
+    assert [(each.number("x"), each.number("y")) for each in true] == [
+        (cells[order.index(pair)].number("x"), cells[order.index(pair)].number("y"))
+        for pair in ((1, 2), (0, 1))
     ]
-    assert len(parts(drawing, "circle", "bx-svg-step")) == 2
-    keys = [each["data-at"] for each in parts(drawing, "g")]
+    assert len(elements(drawing, "circle", "bx-svg-step")) == 2
+    keys = [each.attributes["data-at"] for each in elements(drawing, "g")]
     assert keys == [f"1.{a} 1.{b}" for a, b in order]
 
 
@@ -98,7 +99,7 @@ def test_the_own_scale_ends_at_the_own_numbers() -> None:
     result = made_up(3, (0, 1, 2))
     assert view.scale_of(result, own=True) == (2 / 10, 8 / 10)
     assert view.scale_of(result, own=False) == (0, 1)
-    assert "Faintest: 20 %, deepest: 80 %" in str(view.legend((2 / 10, 8 / 10)))
+    assert "Palest: 20 %, darkest: 80 %" in str(view.legend((2 / 10, 8 / 10)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 13])

@@ -16,7 +16,7 @@ from app.models import Engine
 from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
-from tests.svg_parts import lengths, parts
+from tests.drawings import elements, lengths
 
 
 def test_probabilities_are_the_softmax_of_the_models_logits(tiny_engine: Engine) -> None:
@@ -76,7 +76,7 @@ def test_the_order_of_the_sentences_matters(tiny_engine: Engine) -> None:
 def test_a_sentence_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
 ) -> None:
-    with pytest.raises(InputError, match=f"The {named} sentence holds no piece"):
+    with pytest.raises(InputError, match=f"The {named} sentence has no piece"):
         next_sentence(tiny_engine, first, second)
 
 
@@ -158,7 +158,7 @@ def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: s
     yes, no = lengths(drawing, "bx-svg-mark", "bx-svg-bar")
     tracks = lengths(drawing, "bx-svg-track")
     assert [yes / tracks[0], no / tracks[1]] == pytest.approx([0.8125, 0.1875], abs=1e-4)
-    printed = [each["text"] for each in parts(drawing, "text", "bx-svg-value")]
+    printed = [each.text for each in elements(drawing, "text", "bx-svg-value")]
     logits = [view.signed(each, 2) for each in result.logits]
     assert printed == [f"81.2 %, logit {logits[0]}", f"18.8 %, logit {logits[1]}"]
 
@@ -191,6 +191,6 @@ def test_the_snippet_computes_the_pages_numbers(
 def test_only_a_very_sure_answer_is_warned_about(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
     sure = replace(result, logits=(6.0, -6.0), probabilities=(0.99999, 0.00001))
-    assert "Very sure is not very right" in str(view.oversure(sure))
+    assert "Being sure is not being right" in str(view.oversure(sure))
     assert "&gt; 99.9 %" in str(view.oversure(sure))
     assert str(view.oversure(replace(result, probabilities=(0.52, 0.48)))) == ""

@@ -114,7 +114,7 @@ def test_a_batch_gives_the_numbers_of_single_sentences(tiny_engine: Engine) -> N
         ("", "bank", "0 lines"),
         ("the bank", "bank", "1 line;"),
         ("the bank\nthe cat", "bank", "fewer than two places"),
-        ("the bank\nthe bank", " ", "No word"),
+        ("the bank\nthe bank", " ", "no word"),
         ("the bank\nthe bank", "Ω", "cannot spell"),
         ("the bank\nbank " + "cat " * 60, "bank", "Sentence 2 has 63 tokens"),
         ("the bank\n" * (MOST_SENTENCES + 1), "bank", f"{MOST_SENTENCES + 1} sentences"),

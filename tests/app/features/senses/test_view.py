@@ -40,7 +40,7 @@ def test_distances_in_the_plane_are_in_proportion(result: SensesResult) -> None:
     first, second = drawn["1"], drawn["2"]
     higher = result.coordinates[0][1] > result.coordinates[1][1]
     assert (first[1] < second[1]) is bool(higher)  # up is more
-    share = f"axis 1: {100 * result.shares[0]:.0f} % of the variance"
+    share = f"axis 1: {100 * result.shares[0]:.0f} % of variance"
     assert share in str(view.plane(result).wide) and share in str(view.plane(result).narrow)
 
 

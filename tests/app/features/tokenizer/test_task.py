@@ -4,7 +4,6 @@ import dataclasses
 import itertools
 import re
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,11 @@ from app.features.tokenizer.result import TokenizerResult
 from app.features.tokenizer.task import receive, replay, tokenizer
 from app.features.tokenizer.task_vocabulary import compare, look_up, stretch_ends
 from app.models import Engine
-from app.words.html import Html, visible
+from app.words.html import visible
 from app.words.pictures import figure
 from bert_core import BertModel
 from bert_core.errors import InputError
-
-
-def words_of(markup: Html) -> str:
-    """The text of some markup, as a browser shows it."""
-    parts: list[str] = []
-    parser = HTMLParser()
-    parser.handle_data = parts.append  # type: ignore[method-assign]
-    parser.feed(markup.markup)
-    parser.close()
-    return "".join(parts)
+from tests.drawings import words
 
 
 def test_every_piece_knows_its_characters(tiny_engine: Engine, nasty: str) -> None:
@@ -41,7 +31,7 @@ def test_every_piece_knows_its_characters(tiny_engine: Engine, nasty: str) -> No
 
 
 def test_the_coloured_text_is_the_text_as_typed(tiny_engine: Engine, nasty: str) -> None:
-    assert words_of(view.coloured(tokenizer(tiny_engine, nasty), limit=10_000)) == visible(nasty)
+    assert words(view.coloured(tokenizer(tiny_engine, nasty), limit=10_000)) == visible(nasty)
 
 
 def test_no_drawing_lets_markup_through(tiny_engine: Engine, nasty: str) -> None:
@@ -91,7 +81,7 @@ def test_what_a_cut_would_lose_is_marked_and_told(tiny_engine: Engine) -> None:
     lost = [piece for piece in result.pieces() if piece.cut]
     assert len(lost) == 62 - 48
     assert lost[0].start == (48 - 2) * 4
-    told = words_of(view_input.too_long(result))
+    told = words(view_input.too_long(result))
     assert "Too long by 14 tokens" in told
     assert f"character {lost[0].start} on" in told
     assert 'aria-valuenow="48"' in view_input.length_meter(result).markup
@@ -107,7 +97,7 @@ def test_the_other_casing_is_used_and_warned_of(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "Cat cat", lower_case=False)
     assert [piece.token for piece in result.pieces()] == ["[CLS]", "[UNK]", "cat", "[SEP]"]
     assert result.unknown == 1
-    assert "Not this model's casing" in words_of(view.casing(result))
+    assert "Not this model's casing" in words(view.casing(result))
     assert view.casing(tokenizer(tiny_engine, "Cat cat")).markup == ""
 
 
@@ -126,7 +116,7 @@ def test_what_the_ids_lose_is_named(tiny_engine: Engine) -> None:
 
 def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) -> None:
     replays = [replay(tiny_engine, "Ω cat Ω " + "b" * 101)]
-    told = words_of(view_steps.unknown_words(replays))
+    told = words(view_steps.unknown_words(replays))
     assert told.count("Ω") >= 1
     assert told.count("[UNK]") == 2
     assert "101 characters" in told
@@ -135,7 +125,7 @@ def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) ->
 
 def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "played")
-    told = words_of(view_steps.story(steps.trace.words[0]))
+    told = words(view_steps.story(steps.trace.words[0]))
     for tried in ("played ✗", "playe ✗", "play ✓", "##ed ✓"):
         assert tried in told
 
@@ -152,11 +142,11 @@ def test_neighbours_differ_in_colour_and_texts_in_look(tiny_engine: Engine) -> N
     assert ["bx-continues" in look for look in looks].count(True) == 1
 
 
-@pytest.mark.parametrize(("words", "full"), [(10, 25.0), (22, 50.0), (46, 100.0), (90, 100.0)])
-def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, words: int, full: float) -> None:
-    drawn = view_input.length_meter(tokenizer(tiny_engine, "cat " * words)).markup
+@pytest.mark.parametrize(("cats", "full"), [(10, 25.0), (22, 50.0), (46, 100.0), (90, 100.0)])
+def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, cats: int, full: float) -> None:
+    drawn = view_input.length_meter(tokenizer(tiny_engine, "cat " * cats)).markup
     assert re.findall(r"width:([\d.]+)%", drawn) == [f"{full}"]
-    assert ("bx-meter-over" in drawn) == (words > 46)
+    assert ("bx-meter-over" in drawn) == (cats > 46)
 
 
 def test_a_hit_and_a_miss_look_as_they_are_called(tiny_engine: Engine) -> None:
@@ -171,7 +161,7 @@ def test_a_long_text_is_replayed_from_its_beginning_and_that_is_said(tiny_engine
     assert not steps.whole
     assert len(steps.trace.text) <= 1_000
     assert not steps.trace.text.endswith(" ca")
-    assert "first 99" in words_of(
+    assert "first 99" in words(
         view_steps.stages(tokenizer(tiny_engine, "the cat sat " * 200), [steps])
     )
 
@@ -198,24 +188,24 @@ def test_the_table_lists_every_token(tiny_engine: Engine) -> None:
 
 def test_a_long_text_is_drawn_in_part_and_the_rest_is_counted(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "cat " * 40)
-    assert "and 30 more pieces" in words_of(view.coloured(result, limit=10))
+    assert "and 30 more pieces" in words(view.coloured(result, limit=10))
 
 
 def test_the_beginning_of_a_long_text_is_decoded_and_that_is_said(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "Cat " * 1_500)
     assert result.decoded == ("cat " * 999 + "cat",)
-    assert "beginning" in words_of(view_steps.decoded(result))
-    assert "beginning" not in words_of(view_steps.decoded(tokenizer(tiny_engine, "Cat")))
+    assert "beginning" in words(view_steps.decoded(result))
+    assert "beginning" not in words(view_steps.decoded(tokenizer(tiny_engine, "Cat")))
 
 
 def test_numbers_of_one_are_singular(tiny_engine: Engine) -> None:
-    told = words_of(view.summary(tokenizer(tiny_engine, "a")))
+    told = words(view.summary(tokenizer(tiny_engine, "a")))
     assert "1 piece, 1 character, 1.00 pieces per word" in told
 
 
 def test_pieces_that_share_characters_are_drawn_once(tiny_engine: Engine) -> None:
     result: TokenizerResult = tokenizer(tiny_engine, "½ ﬁ cat")
-    assert unescape(words_of(view.coloured(result, limit=99))) == "½ ﬁ cat"
+    assert unescape(words(view.coloured(result, limit=99))) == "½ ﬁ cat"
 
 
 def links(markup: str) -> list[str]:
@@ -310,7 +300,7 @@ def test_the_same_tokenizer_differs_nowhere(
     found = compare(tiny_engine, result, name)
     assert found.different == 0
     assert [part.id for part in found.ours.parts[0]] == [part.id for part in found.theirs.parts[0]]
-    assert "in the same pieces" in words_of(view_compare.side_by_side(found, limit=9))
+    assert "into the same pieces" in words(view_compare.side_by_side(found, limit=9))
 
 
 def test_differences_between_casings_are_marked_on_both_sides(tiny_engine: Engine) -> None:
@@ -328,7 +318,7 @@ def test_differences_between_casings_are_marked_on_both_sides(tiny_engine: Engin
     table = view_compare.differences(found)
     assert list(table["text"]) == ["The", "Played"]
     assert table.iloc[1, 1].startswith("play (") and "##ed (" in table.iloc[1, 1]
-    assert f"{found.different} of 3 stretches" in words_of(view_compare.verdict(found))
+    assert f"{found.different} of 3 stretches" in words(view_compare.verdict(found))
 
 
 def test_overlapping_spans_are_one_stretch() -> None:
@@ -392,7 +382,7 @@ def test_a_longer_input_than_is_drawn_is_counted(tiny_engine: Engine) -> None:
         given, tokens=given.tokens * 40, ids=given.ids * 40, segments=given.segments * 40,
         mask=given.mask * 40, places=given.places * 40,
     )  # fmt: skip
-    assert f"The first {drawn} are drawn" in words_of(view_input.explained(more))
+    assert f"The first {drawn} are drawn" in words(view_input.explained(more))
     shown = view_input.received(result, more)
     assert len(re.findall("<g ", shown.wide.markup)) == drawn
     assert len(shown.table) == drawn
@@ -407,6 +397,6 @@ def test_pieces_of_the_same_characters_light_up_together(tiny_engine: Engine) ->
 
 
 def test_a_long_text_scrolls_so_that_what_follows_stays_in_sight(tiny_engine: Engine) -> None:
-    for words, long in ((40, False), (400, True)):
-        drawn = view.coloured(tokenizer(tiny_engine, "cat " * words), limit=600).markup
+    for cats, long in ((40, False), (400, True)):
+        drawn = view.coloured(tokenizer(tiny_engine, "cat " * cats), limit=600).markup
         assert ("bx-tok-long" in drawn) == long

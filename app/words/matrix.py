@@ -1,0 +1,89 @@
+"""A matrix: a number for every pair as a cell, deeper for larger ones, with names on two sides."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from app.words.html import Html, tag, visible
+
+Names = Iterable[tuple[str, str | None]]
+"""What lines are called, "" for no name, and the keys that link them (`pictures.linked`)."""
+
+_LIGHT, _DARK = 0.85, 0.58  # depths from which a number is white, on the dark page black
+_WIDE = 44  # from this width of a cell on, letters have their full size
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The place of a matrix in a drawing.
+
+    Attributes:
+        left: edge of the first column.
+        top: edge of the first row.
+        width: of a cell.
+        height: of a cell.
+    """
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def place(self, row: int, column: int, *, inset: float = 0) -> dict[str, str]:
+        """Return the place of a cell as attributes of a `rect`."""
+        return {
+            "x": f"{self.left + column * self.width + inset:.2f}",
+            "y": f"{self.top + row * self.height + inset:.2f}",
+            "width": f"{self.width - 2 * inset:.2f}",
+            "height": f"{self.height - 2 * inset:.2f}",
+        }
+
+    @property
+    def _middle(self) -> str:
+        return "bx-svg-middle" if self.width >= _WIDE else "bx-svg-middle bx-svg-small"
+
+    def rows(self, names: Names, *, x: float | None = None) -> list[Html]:
+        """Draw the names at the left: they end at the matrix, or begin at `x`."""
+        return [
+            tag("text", visible(name), x=f"{self.left - 8 if x is None else x:g}",
+                y=f"{self.top + (row + 0.5) * self.height:.2f}", data_at=keys,
+                class_="bx-svg-name bx-svg-small" if x is None else None)
+            for row, (name, keys) in enumerate(names) if name
+        ]  # fmt: skip
+
+    def columns(self, names: Names, *, slanted: bool = False) -> list[Html]:
+        """Draw the names on top; slanted ones may be words."""
+        y = self.top - (8 if slanted else 13)
+        middles = (f"{self.left + (n + 0.5) * self.width:.2f}" for n in count())
+        return [
+            tag("text", visible(name), x=x, y=f"{y:g}", data_at=keys,
+                class_="bx-svg-small" if slanted else self._middle,
+                transform=f"rotate(-45 {x} {y:g})" if slanted else None)
+            for x, (name, keys) in zip(middles, names, strict=False) if name
+        ]  # fmt: skip
+
+    def cell(
+        self, row: int, column: int, depth: float, printed: str, *, inset: float = 0
+    ) -> list[Html]:
+        """Draw a number as a cell.
+
+        Args:
+            row: of the cell.
+            column: of the cell.
+            depth: 0 to 1, from the page's own colour to the deepest.
+            printed: the number; "" leaves it out.
+            inset: space around the cell.
+        """
+        number = tag(
+            "text", printed, x=f"{self.left + (column + 0.5) * self.width:.2f}",
+            y=f"{self.top + (row + 0.5) * self.height:.2f}",
+            class_=self._middle
+            + (" bx-svg-deep" if depth >= _LIGHT else " bx-svg-half" if depth >= _DARK else ""),
+        )  # fmt: skip
+        shade = shaded(depth, **self.place(row, column, inset=inset))
+        return [shade, number] if printed else [shade]
+
+
+def shaded(depth: float, **place: str) -> Html:
+    """Draw a rectangle in the colour of a depth."""
+    return tag("rect", **place, fill_opacity=f"{depth:.4f}", class_="bx-svg-cell")
