@@ -9,6 +9,7 @@ tokenizer, model, tables, figures, and reading the page by the test driver.
 
 import argparse
 import gc
+import itertools
 import json
 import os
 import random
@@ -43,6 +44,7 @@ LIMIT = 0.150  # seconds
 _ROOT = Path(__file__).parents[1]
 _WORDS_A_SENTENCE = 12
 _QUESTION = 8  # tokens
+_SHORTEST = 6  # tokens of such a sentence
 _SENTENCES = 6  # on the page "Senses", each with its own [CLS] and [SEP]
 
 Step = Callable[[AppTest, int], None]
@@ -103,10 +105,12 @@ class Texts:
         if slug == "fill_mask":
             return {"text": f"{self.of(tokens - 4)} [MASK] ."}
         if slug == "senses":  # in every sentence the word of the first example
+            count = min(_SENTENCES, tokens // _SHORTEST)
+            sizes = [tokens * n // count for n in range(count + 1)]
             lines = [
-                f"{self.of(max(1, tokens // _SENTENCES - 4))} bank ." for _ in range(_SENTENCES)
+                f"{self.of(end - start - 4)} bank ." for start, end in itertools.pairwise(sizes)
             ]
-            return {"text": "\n".join([*lines[: _SENTENCES // 2], "", *lines[_SENTENCES // 2 :]])}
+            return {"text": "\n".join([*lines[: count // 2], "", *lines[count // 2 :]])}
         return {"text": self.of(tokens - 2)}
 
 
@@ -123,6 +127,10 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
 
         return step
 
+    def another_tab(at: AppTest, number: int) -> None:
+        labels = [tab.label for tab in at.tabs]
+        at.session_state["tab"] = labels[number % len(labels)]
+
     yield "a new text", new_text
     if slug == "fill_mask":
         yield "more candidates", lambda at, n: _set(at.slider(key="k"), 6 + n % 10)
@@ -135,8 +143,7 @@ def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:
     if slug == "qa":
         yield "another threshold", lambda at, n: _set(at.slider(key="threshold"), n % 5)
         yield "longer answers", lambda at, n: _set(at.slider(key="longest"), 31 + n % 10)
-        tabs = "Start and end", "Without a sentence", "Windows", "Other answers"
-        yield "another tab", chosen("tab", *tabs)
+        yield "another tab", another_tab
     if slug == "ner":
         yield "another way of reading", chosen("aggregation", "max", "none", "first")
         yield "scores hidden", lambda at, n: _set(at.slider(key="least"), n % 2 / 2)
