@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
+from starlette.routing import Route
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.bootstrap import load_config_options
 
@@ -19,6 +20,7 @@ from app.models import open_engine
 from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
+from app.serving.health import Health
 from app.settings import BUNDLED_MODEL, settings
 from bert_core.errors import BertError, ConfigError
 
@@ -48,7 +50,7 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    site = st.App(script)
+    site = st.App(script, routes=[Route("/healthz", Health().answer)])
     options = _overrides()
     load_config_options(options)
     check_address(st.get_option("server.address") or _EVERYWHERE, st.get_option("server.port"))
@@ -138,6 +140,9 @@ def _say(line: str) -> None:
 def _overrides() -> dict[str, str | int]:
     """Read options from the environment, converting numbers."""
     found = {option: os.environ.get(name, "") for name, option in _ENVIRONMENT.items()}
+    if os.environ.get("SPACE_HOST"):
+        # A Space is shown in a frame of another site, over https: its cookie must be sent there.
+        found["server.xsrfCookieSameSite"] = "none"
     return {
         option: int(value) if _NUMBER.fullmatch(value) else value
         for option, value in found.items()
