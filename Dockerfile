@@ -14,8 +14,8 @@ WORKDIR /home/user/app
 # Exactly the files whose digests are in the locks, before the code: this layer is built again only
 # when a lock has changed.
 COPY deploy/torch.lock deploy/requirements.lock deploy/
-RUN python -m pip install --no-cache-dir --no-deps --require-hashes -r deploy/torch.lock \
- && python -m pip install --no-cache-dir --require-hashes -r deploy/requirements.lock \
+RUN python -m pip install --no-cache-dir --no-deps --require-hashes -r deploy/torch.lock
+RUN python -m pip install --no-cache-dir --require-hashes -r deploy/requirements.lock \
  && python -m pip check
 
 COPY --chown=user . .
