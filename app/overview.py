@@ -12,7 +12,7 @@ import numpy as np
 from app.catalog import feature
 from app.features.attention.task import attention
 from app.features.attention.task_habits import telling_head
-from app.features.attention.view import goes
+from app.features.attention.view_text import goes
 from app.features.fill_mask.task import fill_mask, mask_word
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM

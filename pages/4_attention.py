@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app.features.attention import view as view
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention import view_habits as habits
 from app.features.attention import view_pictures as pictures
+from app.features.attention import view_text as view
 from app.features.attention.controls import (
     choose_heads,
     chosen_heads,

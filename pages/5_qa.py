@@ -3,8 +3,8 @@
 import streamlit as st
 
 from app.catalog import feature
-from app.features.qa import view as view
 from app.features.qa import view_charts as charts
+from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from app.features.qa.task_suggested import suggested

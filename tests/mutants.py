@@ -27,7 +27,7 @@ _PATIENCE = 300  # time limit in seconds for the tests of one entry
 
 # Locations of the code and its tests: change only these two tables when files move.
 FILES = {
-    "attention": "app/features/attention/view.py",
+    "attention": "app/features/attention/view_text.py",
     "attention task": "app/features/attention/task.py",
     "attention cell": "app/features/attention/view_cell.py",
     "attention files": "app/features/attention/view_files.py",
@@ -49,7 +49,7 @@ FILES = {
     "many pairs": "app/features/next_sentence/view_more.py",
     "classification": "app/features/classification/view.py",
     "multiple_choice": "app/features/multiple_choice/view.py",
-    "qa": "app/features/qa/view.py",
+    "qa": "app/features/qa/view_text.py",
     "qa_charts": "app/features/qa/view_charts.py",
     "qa task": "app/features/qa/task.py",
     "tokenizer": "app/features/tokenizer/view.py",

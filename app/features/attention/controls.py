@@ -9,7 +9,7 @@ from app.features.attention import view_habits as view
 from app.features.attention.result import AttentionResult, Heads, How, Place
 from app.features.attention.result_habits import HeadHabits
 from app.features.attention.task_habits import telling_head
-from app.features.attention.view import (
+from app.features.attention.view_text import (
     COMBINE_HELP,
     HOW_NAMES,
     MEAN,

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from app.features.qa import view as view
+from app.features.qa import view_text as view
 from app.features.qa.result import Coverage, Floats, QaResult
 from app.words.blocks import line
 from app.words.format import percent, shortened, signed

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.features.attention import view as view
 from app.features.attention import view_pictures as pictures
+from app.features.attention import view_text as view
 from app.features.attention.result import (
     AttentionResult,
     Heads,

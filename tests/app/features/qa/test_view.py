@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.features.qa import view as view
 from app.features.qa import view_charts as charts
+from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.models import Engine
