@@ -17,14 +17,13 @@ from app.features.attention.controls import (
 )
 from app.features.attention.result import Selection
 from app.features.attention.result_habits import RankedHead
-from app.features.attention.task import (
-    attention,
+from app.features.attention.result_views import (
     attention_grid,
     group_shares,
     head_view,
-    in_words,
     strongest_links,
 )
+from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.task_habits import compare_head, ranked_heads
 from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box

@@ -29,6 +29,7 @@ _PATIENCE = 300  # time limit in seconds for the tests of one entry
 FILES = {
     "attention": "app/features/attention/view_text.py",
     "attention task": "app/features/attention/task.py",
+    "attention numbers": "app/features/attention/result_views.py",
     "attention cell": "app/features/attention/view_cell.py",
     "attention files": "app/features/attention/view_files.py",
     "attention_pictures": "app/features/attention/view_pictures.py",
@@ -198,7 +199,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a text that exactly fits its picture is called averaged",
-        "attention task",
+        "attention numbers",
         "averaged=max(len(rows), len(columns)) > side",
         "averaged=max(len(rows), len(columns)) >= side",
         "attention task::test_a_text_as_long_as_its_picture_is_drawn_number_by_number",

@@ -20,14 +20,13 @@ from app.features.attention.result import (
     Selection,
     Units,
 )
-from app.features.attention.task import (
-    attention,
+from app.features.attention.result_views import (
     attention_grid,
     group_shares,
     head_view,
-    in_words,
     strongest_links,
 )
+from app.features.attention.task import attention, in_words
 from app.features.attention.task_habits import ranked_heads
 from app.models import Engine
 from app.results import Cut
