@@ -22,6 +22,8 @@ from app.features.attention.result import (
     Place,
     Selection,
 )
+from app.features.attention.result_habits import RankedHead
+from bert_core.analysis.head_statistics import HeadName, name_heads, rank_heads
 from bert_core.errors import InputError
 
 GRID_BYTES = 96 * 1024
@@ -62,8 +64,12 @@ def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int]
     )
 
 
-def _head(result: AttentionResult, place: Place) -> Floats:
-    """Return one head (U, U) after validating user-supplied layer and head numbers."""
+def one_head(result: AttentionResult, place: Place) -> Floats:
+    """Return one head, (U, U).
+
+    Raises:
+        InputError: there is no such head.
+    """
     layer, head = place
     if not 0 <= layer < result.layers:
         raise InputError(
@@ -84,7 +90,7 @@ def _rows_to_one(weights: Floats) -> Floats:
 
 def _matrix(result: AttentionResult, heads: Heads) -> Floats:
     """Return one head (U, U), or the mean or the largest value of several in every cell."""
-    first, *more = (_head(result, place) for place in heads.places)
+    first, *more = (one_head(result, place) for place in heads.places)
     if not more:
         return first
     if heads.how == "max":
@@ -257,4 +263,32 @@ def strongest_links(result: AttentionResult, view: HeadView, *, budget: int = LI
         head=head[order],
         weight=strength[order],
         over=int(np.count_nonzero(weights)),
+    )
+
+
+def rank(
+    result: AttentionResult,
+    by: str = "pattern",
+    usual: tuple[tuple[HeadName, ...], ...] | None = None,
+) -> tuple[RankedHead, ...]:
+    """Rank all heads by what they do in one text, and name it.
+
+    Args:
+        result: the attention for the text.
+        by: see `bert_core.analysis.head_statistics.rank_heads`.
+        usual: what each head usually does, by layer and head; None if not measured.
+
+    Raises:
+        InputError: there is no such ranking.
+    """
+    here = name_heads(result.statistics)
+    values = None if by == "pattern" else getattr(result.statistics, by, None)
+    return tuple(
+        RankedHead(
+            place=(layer, head),
+            here=here[layer][head],
+            usual=None if usual is None else usual[layer][head],
+            value=here[layer][head].score if values is None else float(values[layer, head]),
+        )
+        for layer, head in rank_heads(result.statistics, by)
     )

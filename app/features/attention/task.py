@@ -6,12 +6,15 @@ looks at the arrays they return; `task_cell` explains a single number.
 
 from dataclasses import replace
 from itertools import groupby
+from typing import Annotated
 
 import numpy as np
 from torch import Tensor
 
 from app.compute.recent import RECENT
-from app.features.attention.result import AttentionResult, Floats, Units
+from app.features.attention.result import AttentionResult, Floats, Heads, Units
+from app.features.attention.result_views import one_head
+from app.fields import Field
 from app.models import Engine
 from app.results import Cut
 from bert_core import Encoding
@@ -19,17 +22,48 @@ from bert_core.analysis.head_statistics import text_statistics
 from bert_core.errors import InputError
 
 
-def attention(engine: Engine, text: str, text_pair: str = "") -> AttentionResult:
-    """Run the encoder once and keep the attention of every layer and head.
+def attention(
+    engine: Engine,
+    text: Annotated[str, Field("Text", lines=3)],
+    text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
+    *,
+    layer: Annotated[int | None, Field("Layer", low=0)] = None,
+    head: Annotated[int | None, Field("Head", low=0)] = None,
+) -> AttentionResult:
+    """Show which pieces of a text each attention head looks at.
+
+    The answer names what every head does in this text, clearest pattern first, and lists the
+    strongest links of one head. It contains a matrix only if `layer` is given.
 
     Args:
-        engine: the loaded model.
-        text: the first text; it must hold at least one piece.
-        text_pair: a second text, or "" for none.
+        engine: the model.
+        text: the text; a text beyond the model's length is cut.
+        text_pair: a second text; "" for none.
+        layer: the layer to show, counted from 0. If empty, the head with the clearest pattern is
+            shown, without its matrix.
+        head: the head of that layer, counted from 0. If empty, the mean of the layer's heads.
 
     Raises:
-        InputError: there is nothing to read in the first text.
+        InputError: there is nothing to read in the first text, or no such layer or head.
     """
+    result = _read(engine, text, text_pair)
+    if layer is None and head is None:
+        return result
+    return replace(result, asked=_asked(result, layer, head))
+
+
+def _asked(result: AttentionResult, layer: int | None, head: int | None) -> Heads:
+    """Return the heads that were asked for."""
+    if layer is None:
+        raise InputError(f"Found head {head} without a layer; expected both. Name the layer too.")
+    heads = Heads.layer(layer, result.heads) if head is None else Heads.one(layer, head)
+    for place in heads.places:
+        one_head(result, place)
+    return heads
+
+
+def _read(engine: Engine, text: str, text_pair: str) -> AttentionResult:
+    """Run the encoder once and keep the attention of every layer and head."""
     pair = text_pair if text_pair.strip() else None
     model = (engine.provenance.name, engine.provenance.fingerprint)
     return RECENT.get(

@@ -102,6 +102,17 @@ def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) 
     )
 
 
+def headline(result: QaResult, threshold: float) -> str:
+    """State the model's answer in plain text."""
+    if not result.answered(threshold):
+        share = percent(result.null_probability)
+        return (
+            f"The model’s answer: none in this passage; “no answer” has {share} of all probability."
+        )
+    share = f"{percent(result.probability)} of all probability"
+    return f"The model’s answer: “{visible(result.answers[0].text)}”, with {share}."
+
+
 def _doubt(result: QaResult) -> str:
     """Explain what remains open if the answer has less than half of all probability."""
     if result.probability >= _SURE:

@@ -1,0 +1,49 @@
+"""The attention of a text on paper."""
+
+from collections.abc import Sequence
+
+from app.features.attention import view_files as files
+from app.features.attention import view_text as text
+from app.features.attention.result import AttentionGrid, AttentionResult, HeadView, Selection
+from app.features.attention.result_habits import RankedHead
+from app.features.attention.result_views import attention_grid, head_view, rank
+from app.words.notes import cut_note
+from app.words.report import Block, Report
+
+
+def report(
+    result: AttentionResult,
+    view: HeadView | None = None,
+    *,
+    grid: AttentionGrid | None = None,
+    ranked: Sequence[RankedHead] | None = None,
+    common: bool = False,
+    log: bool = False,
+    more: Sequence[Block] = (),
+) -> Report:
+    """Write the result as it would stand on paper.
+
+    Args:
+        result: the attention.
+        view: the heads and pieces shown; None for those of `result.shown`.
+        grid: the small pictures of all heads.
+        ranked: what each head does here, and usually.
+        common: whether the scale ends at 1 instead of the largest value.
+        log: whether the scale is logarithmic.
+        more: what is drawn below it.
+    """
+    view = view or head_view(result, result.shown, Selection())
+    grid = grid or attention_grid(result, view.selection)
+    ranked = tuple(rank(result) if ranked is None else ranked)
+    name = text.name_of(view.heads, result.heads)
+    return Report(
+        f"{name}. {text.headline(result, view)}",
+        (
+            text.title(result, view.heads, ranked),
+            files.map_picture(result, view, common=common, log=log),
+            text.selection_note(result, view),
+            files.grid_picture(result, grid, ranked, common=common, log=log),
+            *more,
+        ),
+        first=(cut_note(result.cut),),
+    )

@@ -1,0 +1,27 @@
+"""The answer to a question on paper."""
+
+from app.features.qa import view_charts as charts
+from app.features.qa import view_text as text
+from app.features.qa.result import QaResult
+from app.words.html import tag, visible
+from app.words.report import Block, Report
+
+
+def report(result: QaResult, threshold: float = 0.0) -> Report:
+    """Write the result as it would stand on paper, with everything that the tabs show.
+
+    Args:
+        result: the result.
+        threshold: the no-answer score above which there is no answer.
+    """
+    blocks: list[Block] = [
+        tag("p", tag("strong", "Question: "), visible(result.question)),
+        text.outcome(result, threshold, whole=True),
+        text.trust(result),
+        charts.answers(result),
+        charts.curves(result, "curves"),
+        charts.pairs(result),
+    ]
+    if len(result.coverage.windows) > 1:
+        blocks += [charts.coverage(result), text.coverage_note(result)]
+    return Report(text.headline(result, threshold), tuple(blocks))

@@ -1,0 +1,82 @@
+"""The face as a part of the site's server, loaded in the background.
+
+Importing Gradio takes seconds. The server starts without it, a thread imports it and builds the
+pages, and a request that comes before that waits.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_LOG = logging.getLogger("app")
+PATH = "/gradio"
+_FAILED = "This part of the site could not be started. The pages at / work without it."
+
+
+class Later:
+    """An ASGI application that is built while others already answer.
+
+    Enter `lifespan` in the lifespan of the server, and pass on requests whose path begins with
+    `PATH`, unchanged or from a `Mount`.
+
+    Args:
+        build: imports and builds the application, which answers at `PATH`; runs in a thread.
+    """
+
+    def __init__(self, build: "Callable[[], FastAPI]") -> None:
+        self._build = build
+        self._app: FastAPI | None = None
+        self._settled = asyncio.Event()
+        self._end = asyncio.Event()
+
+    @asynccontextmanager
+    async def lifespan(self, _: object = None) -> AsyncIterator[None]:
+        """Build the application in the background; end it afterwards."""
+        running = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            self._end.set()
+            await running
+
+    async def _run(self) -> None:
+        """Hold the application's own lifespan open, in one task, as its task groups demand."""
+        try:
+            app = await asyncio.to_thread(self._build)
+            async with app.router.lifespan_context(app):
+                self._app = app
+                self._settled.set()
+                await self._end.wait()
+        except Exception:  # noqa: BLE001 - the other face goes on
+            _LOG.exception("the Gradio face ended")
+        finally:
+            self._app = None
+            self._settled.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, as soon as the application is there."""
+        await self._settled.wait()
+        if self._app is None:
+            if scope["type"] == "http":
+                await PlainTextResponse(_FAILED, 503)(scope, receive, send)
+            return
+        await self._app({**scope, "root_path": ""}, receive, send)
+
+
+def mounted() -> Later:
+    """Return the face for the site's server, with links to the pages at `/`."""
+
+    def build() -> "FastAPI":
+        from app.gradio_kit.face import at_path  # imports Gradio
+
+        return at_path(PATH)
+
+    return Later(build)
