@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp
 from streamlit.file_util import get_static_dir
 from streamlit.runtime.pages_manager import PagesManager
@@ -19,6 +18,7 @@ from streamlit.url_util import make_url_path
 from streamlit.web.bootstrap import load_config_options
 
 from app.compute.device import chosen_device
+from app.gradio_kit import mounted
 from app.models import open_engine
 from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
@@ -57,7 +57,8 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    site = st.App(script)
+    second = mounted()
+    site = st.App(script, lifespan=second.lifespan)
     options = _overrides()
     load_config_options(options)
     address, port = st.get_option("server.address") or _EVERYWHERE, st.get_option("server.port")
@@ -75,21 +76,21 @@ def serve(script: Path) -> None:
     try:
         with listener(address, port) as socket_:
             port = socket_.getsockname()[1]
-            gate = _gate(site, address, port)
+            gate = _gate(site, second, address, port)
             config = configured(gate, affordable(settings().connections), _certificate())
             run(config, socket_, ready=lambda: _announce(address, port))
     finally:
         warming.join()  # Python must not end while a thread is inside PyTorch: it would abort
 
 
-def _gate(site: ASGIApp, address: str, port: int) -> Gate:
+def _gate(site: ASGIApp, second: ASGIApp, address: str, port: int) -> Gate:
     """Return both faces behind the checks for strangers."""
     found = settings()
     page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
     agents = () if st.get_option("server.enableAgentApi") else ("/_stcore/agent",)
     return Gate(
         site,
-        PlainTextResponse("Not found.", 404),
+        second,
         below="/gradio",
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=Policy(inline_scripts(page), in_space=bool(found.space)),
