@@ -50,7 +50,7 @@ class Later:
     async def _run(self) -> None:
         """Hold the application's own lifespan open, in one task, as its task groups demand."""
         try:
-            app = await asyncio.to_thread(self._build)
+            app = await asyncio.to_thread(asyncio.run, self._built())
             async with app.router.lifespan_context(app):
                 self._app = app
                 self._settled.set()
@@ -60,6 +60,10 @@ class Later:
         finally:
             self._app = None
             self._settled.set()
+
+    async def _built(self) -> "FastAPI":
+        """Build inside a running loop: without one, Gradio leaves dozens open."""
+        return self._build()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, as soon as the application is there."""

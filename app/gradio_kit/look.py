@@ -5,7 +5,8 @@ from pathlib import Path
 
 import gradio as gr
 
-from app.catalog import FEATURES, GROUPS
+from app.catalog import GROUPS, Feature
+from app.declared import all_declared
 from app.settings import ASSETS, ROOT
 from app.words.html import Html, join, stylesheet, tag
 
@@ -60,6 +61,12 @@ def own_style(slug: str) -> Html:
     return stylesheet(sheet.read_text(encoding="utf-8")) if sheet.is_file() else join()
 
 
+def groups() -> dict[str, list[Feature]]:
+    """Return the features in the groups of the menu."""
+    rows = [each.feature for each in all_declared()]
+    return {group: [row for row in rows if row.group == group] for group in GROUPS}
+
+
 def menu(here: str) -> Html:
     """Draw the links to all pages, in the groups of the catalog.
 
@@ -67,8 +74,7 @@ def menu(here: str) -> Html:
         here: the slug of this page; "" for the home page.
     """
     parts = [_link("Home", "./", here=not here)]
-    for group in GROUPS:
-        rows = [row for row in FEATURES if row.group == group]
+    for group, rows in groups().items():
         links = (_link(row.title, row.slug, here=row.slug == here) for row in rows)
         parts.append(tag("span", *links, role="group", aria_label=group))
     return tag("div", *parts, class_="bx-menu", role="navigation", aria_label="Pages")

@@ -6,9 +6,9 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from app.catalog import FEATURES, GROUPS, examples
+from app.catalog import examples
 from app.declared import Declared
-from app.gradio_kit.look import menu, own_style
+from app.gradio_kit.look import groups, menu, own_style
 from app.gradio_kit.widgets import filled, read, widget
 from app.gradio_kit.work import TASKS, in_turn
 from app.gradio_kit.written import write
@@ -36,9 +36,9 @@ def home_page(twin: str) -> None:
     Args:
         twin: address of the home page of the other face, or "".
     """
-    blocks = [menu(""), heading(SITE, "See what BERT does with a text.")]
-    for group in GROUPS:
-        rows = [row for row in FEATURES if row.group == group]
+    _html(menu(""))
+    blocks = [heading(SITE, "See what BERT does with a text.")]
+    for group, rows in groups().items():
         items = (tag("li", tag("a", row.title, href=row.slug), row.see) for row in rows)
         blocks.append(join(tag("h2", group), tag("ul", *items)))
     _html(tag("div", *blocks, line(_PROGRAMS), class_="bx-home"))
@@ -61,7 +61,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         example = _example_list(row.slug)
         model = gr.Dropdown(list(offers()), label="Model", min_width=220)
     with gr.Row(elem_classes="bx-stage"):
-        with gr.Column(scale=1, min_width=300):
+        with gr.Column(scale=1, min_width=300, visible=bool(declared.parameters)):
             boxes, run = _form(declared)
         with gr.Column(scale=2, min_width=300):
             answer = _html(join())
@@ -137,7 +137,7 @@ def _opener(declared: Declared) -> Any:
     rows = examples(declared.feature.slug)
     texts = {each.name for each in declared.parameters if each.kind is str and not each.choices}
 
-    def opened(request: gr.Request) -> list[object]:
+    def opened(request: gr.Request) -> object:
         asked = dict(request.query_params)
         values: dict[str, object] = {name: asked[name] for name in texts if name in asked}
         if not values and rows:
@@ -145,7 +145,7 @@ def _opener(declared: Declared) -> Any:
         names = list(offers())
         model = asked["model"] if asked.get("model") in names else names[0]
         choices = [(name, name) for name in names]
-        return [*filled(declared, values), gr.update(choices=choices, value=model)]
+        return _returned([*filled(declared, values), gr.update(choices=choices, value=model)])
 
     return opened
 

@@ -11,13 +11,12 @@ from gradio.route_utils import FnIndexInferError
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.catalog import FEATURES
-from app.gradio_kit.settings import BODY_BYTES
+from app.declared import all_declared
+from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.work import message_of
 
-_PAGES = "|".join(row.slug for row in FEATURES)
-_OPEN = re.compile(
-    rf"/(?:(?:{_PAGES})/?|config/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json"
+_OPEN = (
+    r"/(?:(?:{pages})/?|config/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json"
     r"|(?:static|assets|svelte)/[\w./-]+"
     r"|gradio_api/(?:info|openapi\.json|app_id|startup-events|theme\.css|login_check|token|user"
     r"|queue/(?:join|data|status)|(?:call|run|api)/[\w/-]+|heartbeat/\w+|cancel|reset"
@@ -31,6 +30,8 @@ class OwnRoutes:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        pages = "|".join(each.feature.slug for each in all_declared())
+        self._open = re.compile(_OPEN.format(pages=pages))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass the request on."""
@@ -38,7 +39,7 @@ class OwnRoutes:
             await self._app(scope, receive, send)
             return
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if ".." in path or not _OPEN.fullmatch(path or "/"):
+        if ".." in path or not self._open.fullmatch(path or "/"):
             await PlainTextResponse("Not found", 404)(scope, receive, send)
             return
         body = await _body(receive)
@@ -76,15 +77,15 @@ def _unknown(error: Exception) -> str:
 
 async def _body(receive: Receive) -> bytes | None:
     """Read the whole request; None if it is too long or the client has gone."""
-    body = b""
-    while len(body) <= BODY_BYTES:
+    body = bytearray()
+    more = True
+    while more:
         message = await receive()
-        if message["type"] != "http.request":
-            return None
         body += message.get("body", b"")
-        if not message.get("more_body"):
-            return body
-    return None
+        more = message.get("more_body", False)
+        if len(body) > BODY_BYTES or message["type"] != "http.request":
+            return None
+    return bytes(body)
 
 
 def _once(body: bytes, receive: Receive) -> Receive:

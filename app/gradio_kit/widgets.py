@@ -24,7 +24,7 @@ def widget(given: Parameter) -> Component:
     if given.kind in {int, float}:
         return _number(given)
     return gr.Textbox(
-        label=f"{label} (one per line)" if given.kind is list else label,
+        label=label,
         lines=max(1, given.field.lines),
         max_lines=max(8, given.field.lines),
         max_length=settings().text_chars,
@@ -68,7 +68,7 @@ def filled(declared: Declared, values: Mapping[str, object]) -> list[object]:
 
 def _shown(given: Parameter, value: object) -> object:
     if given.kind is list:
-        return value if isinstance(value, str) else "\n".join(value or ())  # type: ignore[call-overload]
+        return "\n".join(value) if isinstance(value, tuple | list) else value or ""
     if given.kind is str and not given.choices:
         return value or ""
     if given.kind is bool and given.optional:

@@ -11,7 +11,7 @@ import anyio
 import gradio as gr
 from anyio.to_thread import run_sync
 
-from app.gradio_kit.settings import AT_ONCE, WAITING
+from app.gradio_kit.limits import AT_ONCE, WAITING
 from bert_core.errors import BertError
 
 T = TypeVar("T")
@@ -67,7 +67,9 @@ class Face(gr.Blocks):
             raise Refusal(message_of(error)) from None
 
     def validate_inputs(self, block_fn: Any, inputs: list[Any]) -> None:
-        """Refuse a call with too few or too many values."""
+        """Refuse a call with too few or too many values, or of what only browsers do."""
+        if block_fn.fn is None:
+            raise Refusal("There is nothing to call.")
         expected = len(block_fn.inputs)
         if len(inputs) != expected:
             raise Refusal(f"Found {len(inputs)} values; expected {expected}.")
