@@ -29,6 +29,7 @@ from app.serving.policy import Policy, inline_scripts
 from app.serving.running import affordable, configured, run
 from app.serving.sessions import Sessions
 from app.settings import BUNDLED_MODEL, settings
+from app.streamlit_kit.site import DRAWN
 from bert_core.errors import BertError, ConfigError
 
 # `streamlit run` reads these by itself, `App.run` does not.
@@ -57,7 +58,7 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    second = mounted()
+    second = mounted(DRAWN)
     site = st.App(script, lifespan=second.lifespan)
     options = _overrides()
     load_config_options(options)
