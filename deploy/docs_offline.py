@@ -1,6 +1,6 @@
 """A hook of MkDocs: warn of everything that a page would fetch from elsewhere.
 
-`make docs` builds strictly, so a warning ends the build. Links that a reader may follow are allowed.
+`make docs` builds strictly, so a warning ends the build. Links for readers to follow are allowed.
 """
 
 import logging

@@ -7,48 +7,27 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from itertools import count
 
-import torch
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-
-from app.models import open_engine
 
 _LOG = logging.getLogger(__name__)
 _KEPT = 5.0  # seconds for which an answer is passed on, so that nobody can keep the model busy
 _PATIENCE = 20.0  # seconds; a class at work makes a short text wait, but not that long
-_NUMBERS = count(1)
-
-
-def ask_model() -> str:
-    """Let the default model fill a gap in a text that it has not seen before; return its name.
-
-    Raises:
-        BertError: the model cannot be opened.
-        ArithmeticError: its scores are not numbers.
-    """
-    engine = open_engine()
-    # The number differs each time, so that the answer is computed, whatever is kept.
-    text = engine.tokenizer.encode(f"The number before {next(_NUMBERS)} is [MASK].")
-    scores = engine.scores_at(text, [len(text) - 3])  # before "." and [SEP]
-    if not torch.isfinite(scores).all():
-        raise ArithmeticError("the scores of the model are not numbers")
-    return engine.provenance.name
 
 
 class Health:
     """Requests that come together, or soon after, share one answer.
 
     Args:
-        ask: lets the model answer, in a thread; raises if it does not.
+        ask: lets the model answer, in a thread, and returns its name; raises if it does not.
         patience: seconds to wait for it.
         clock: the time in seconds.
     """
 
     def __init__(
         self,
-        ask: Callable[[], str] = ask_model,
+        ask: Callable[[], str],
         *,
         patience: float = _PATIENCE,
         clock: Callable[[], float] = time.monotonic,

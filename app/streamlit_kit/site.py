@@ -1,10 +1,15 @@
 """The whole site: its menu, and the page the address asks for."""
 
+import threading
+
 import streamlit as st
 
 from app.catalog import FEATURES, GROUPS, HOME
 from app.settings import ROOT
 from app.streamlit_kit.state import ON_SITE
+
+DRAWN = threading.Event()
+"""Set when the first page has been drawn; work that can wait begins then."""
 
 # The page around a Space keeps a query but no path, so there the name of a page is a parameter;
 # `assets/components/bridge.js` writes it.
@@ -28,4 +33,7 @@ def show_site() -> None:
     if not page.url_path and asked in tools:
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
         st.switch_page(tools[asked], query_params=state)
-    page.run()
+    try:
+        page.run()
+    finally:
+        DRAWN.set()

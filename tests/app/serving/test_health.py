@@ -6,12 +6,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-import torch
 
-from app.models import Engine
-from app.serving import health
-from app.serving.health import Health, ask_model
-from bert_core import BertTokenizer, Encoding
+from app.serving.health import Health
 from bert_core.errors import CheckpointError
 
 
@@ -99,33 +95,3 @@ def test_a_model_that_hangs_is_503_and_is_not_asked_a_second_time(held: threadin
 
     asyncio.run(visit())
     assert len(calls) == 1
-
-
-def test_the_model_is_asked_something_new_each_time(
-    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts: list[str] = []
-    encode, scores_at = BertTokenizer.encode, Engine.scores_at
-
-    def read(tokenizer: BertTokenizer, text: str) -> Encoding:
-        texts.append(text)
-        return encode(tokenizer, text)
-
-    def score(engine: Engine, text: Encoding, places: list[int]) -> torch.Tensor:
-        assert [text.tokens[place] for place in places] == ["[MASK]"]
-        return scores_at(engine, text, places)
-
-    monkeypatch.setattr(BertTokenizer, "encode", read)
-    monkeypatch.setattr(Engine, "scores_at", score)
-    monkeypatch.setattr(health, "open_engine", lambda: tiny_engine)
-    assert [ask_model() for _ in range(3)] == [tiny_engine.provenance.name] * 3
-    assert len(set(texts)) == 3
-
-
-def test_scores_that_are_not_numbers_are_no_answer(
-    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health, "open_engine", lambda: tiny_engine)
-    monkeypatch.setattr(Engine, "scores_at", lambda *_: torch.tensor([[0.5, float("nan")]]))
-    with pytest.raises(ArithmeticError):
-        ask_model()
