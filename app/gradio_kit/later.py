@@ -6,6 +6,7 @@ pages, and a request that comes before that waits.
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("app")
 PATH = "/gradio"
+"""Where the face is."""
+
+_SERVED = threading.Event()
 _FAILED = "This part of the site could not be started. The pages at / work without it."
 
 
@@ -41,9 +45,11 @@ class Later:
     async def lifespan(self, _: object = None) -> AsyncIterator[None]:
         """Build the application in the background; end it afterwards."""
         running = asyncio.create_task(self._run())
+        _SERVED.set()
         try:
             yield
         finally:
+            _SERVED.clear()
             self._end.set()
             await running
 
@@ -73,6 +79,11 @@ class Later:
                 await PlainTextResponse(_FAILED, 503)(scope, receive, send)
             return
         await self._app({**scope, "root_path": ""}, receive, send)
+
+
+def is_served() -> bool:
+    """Return whether this process serves the face: `streamlit run app.py` does not."""
+    return _SERVED.is_set()
 
 
 def mounted() -> Later:

@@ -104,5 +104,3 @@ def test_two_callers_get_their_own_answers(served: Served) -> None:
     for word in words:
         assert word in found[word]
         assert not any(other in found[word] for other in words if other != word)
-
-
