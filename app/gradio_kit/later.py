@@ -1,14 +1,15 @@
 """The face as a part of the site's server, loaded in the background.
 
-Importing Gradio takes seconds. The server starts without it, a thread imports it and builds the
-pages, and a request that comes before that waits.
+Importing Gradio takes seconds, in which everything else is half as fast. The server starts without
+it; once it has nothing more urgent to do, a thread imports it and builds the pages. A request that
+comes before that waits.
 """
 
 import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
@@ -22,6 +23,7 @@ PATH = "/gradio"
 """Where the face is."""
 
 _SERVED = threading.Event()
+_PATIENCE = 10.0  # seconds; if nobody has come by then, the server has nothing to do
 _FAILED = "This part of the site could not be started. The pages at / work without it."
 
 
@@ -33,10 +35,12 @@ class Later:
 
     Args:
         build: imports and builds the application, which answers at `PATH`; runs in a thread.
+        wanted: building begins when this is set, or after ten seconds.
     """
 
-    def __init__(self, build: "Callable[[], FastAPI]") -> None:
+    def __init__(self, build: "Callable[[], FastAPI]", wanted: threading.Event) -> None:
         self._build = build
+        self._wanted = wanted
         self._app: FastAPI | None = None
         self._settled = asyncio.Event()
         self._end = asyncio.Event()
@@ -50,12 +54,17 @@ class Later:
             yield
         finally:
             _SERVED.clear()
+            if self._app is None:
+                running.cancel()
+            self._wanted.set()
             self._end.set()
-            await running
+            with suppress(asyncio.CancelledError):
+                await running
 
     async def _run(self) -> None:
         """Hold the application's own lifespan open, in one task, as its task groups demand."""
         try:
+            await asyncio.to_thread(self._wanted.wait, _PATIENCE)
             app = await asyncio.to_thread(asyncio.run, self._built())
             async with app.router.lifespan_context(app):
                 self._app = app
@@ -73,6 +82,7 @@ class Later:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, as soon as the application is there."""
+        self._wanted.set()
         await self._settled.wait()
         if self._app is None:
             if scope["type"] == "http":
@@ -86,12 +96,16 @@ def is_served() -> bool:
     return _SERVED.is_set()
 
 
-def mounted() -> Later:
-    """Return the face for the site's server, with links to the pages at `/`."""
+def mounted(wanted: threading.Event) -> Later:
+    """Return the face for the site's server, with links to the pages at `/`.
+
+    Args:
+        wanted: set when there is time to build it.
+    """
 
     def build() -> "FastAPI":
         from app.gradio_kit.face import at_path  # imports Gradio
 
         return at_path(PATH)
 
-    return Later(build)
+    return Later(build, wanted)

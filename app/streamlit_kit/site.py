@@ -1,10 +1,15 @@
 """The whole site: its menu, and the page the address asks for."""
 
+import threading
+
 import streamlit as st
 
 from app.catalog import FEATURES, GROUPS, HOME
 from app.settings import ROOT
 from app.streamlit_kit.state import ON_SITE
+
+DRAWN = threading.Event()
+"""Set when the first page has been drawn; work that can wait begins then."""
 
 
 def show_site() -> None:
@@ -22,4 +27,7 @@ def show_site() -> None:
         ]
         for group in GROUPS
     }
-    st.navigation(pages, position="top").run()
+    try:
+        st.navigation(pages, position="top").run()
+    finally:
+        DRAWN.set()

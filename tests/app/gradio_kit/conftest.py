@@ -48,7 +48,7 @@ def server() -> Iterator[Served]:
     sys.addaudithook(
         lambda event, given: connected.append(given[1]) if event == "socket.connect" else None
     )
-    face = mounted()
+    face = mounted(threading.Event())
     site = Starlette(routes=[Mount("/gradio", app=face)], lifespan=face.lifespan)
     running = uvicorn.Server(uvicorn.Config(site, port=0, log_level="error", lifespan="on"))
     thread = threading.Thread(target=running.run)

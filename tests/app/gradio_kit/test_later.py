@@ -37,7 +37,7 @@ def test_a_request_waits_until_the_face_is_there() -> None:
         return face()
 
     async def main() -> str:
-        app = Later(build)
+        app = Later(build, threading.Event())
         assert not is_served()
         async with app.lifespan():
             assert is_served()
@@ -51,12 +51,34 @@ def test_a_request_waits_until_the_face_is_there() -> None:
     assert not is_served()
 
 
+def test_building_begins_when_there_is_time_for_it() -> None:
+    begun, wanted = threading.Event(), threading.Event()
+
+    def build() -> FastAPI:
+        begun.set()
+        return face()
+
+    async def main(*, soon: bool) -> bool:
+        async with Later(build, wanted).lifespan():
+            await asyncio.sleep(0.05)
+            assert not begun.is_set()
+            if soon:
+                wanted.set()
+                return await asyncio.to_thread(begun.wait, 10)
+        return False
+
+    assert not asyncio.run(main(soon=False))  # and the end does not wait for it either
+    assert not begun.is_set()
+    wanted.clear()
+    assert asyncio.run(main(soon=True))
+
+
 def test_a_face_that_cannot_be_built_is_a_message(caplog: pytest.LogCaptureFixture) -> None:
     def build() -> FastAPI:
         raise RuntimeError
 
     async def main() -> httpx.Response:
-        app = Later(build)
+        app = Later(build, threading.Event())
         async with app.lifespan():
             return await get(app)
 
