@@ -64,16 +64,21 @@ def build(twin: str = "") -> gr.Blocks:
     return face
 
 
-def at_path(path: str) -> FastAPI:
-    """Return an application that serves the face at a path, beside other applications."""
+def own_app() -> dict[str, Any]:
+    """Return what Gradio's application is made with; also changes what Gradio has no option for."""
     install()
     # Gradio says so whatever `ssr_mode` is.
     warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
+    return {"middleware": [Middleware(OwnRoutes)]}
+
+
+def at_path(path: str) -> FastAPI:
+    """Return an application that serves the face at a path, beside other applications."""
     app: FastAPI = gr.mount_gradio_app(
         FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
         build("../"),
         path,
         **OPTIONS,
-        app_kwargs={"middleware": [Middleware(OwnRoutes)]},
+        app_kwargs=own_app(),
     )
     return app

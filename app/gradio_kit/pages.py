@@ -59,9 +59,9 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         with gr.Column(scale=2, min_width=300):
             _html(heading(row.title, row.see))
         example = _example_list(row.slug)
-        model = gr.Dropdown(list(offers()), label="Model", min_width=220)
+        model = gr.Dropdown(list(offers()), label="Model", min_width=150)
     with gr.Row(elem_classes="bx-stage"):
-        with gr.Column(scale=1, min_width=300, visible=bool(declared.parameters)):
+        with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
         with gr.Column(scale=2, min_width=300):
             answer = _html(join())
@@ -106,7 +106,7 @@ def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
     boxes = {each.name: widget(each) for each in main}
     run = gr.Button("Run", variant="primary")
     if more:
-        with gr.Accordion("Settings", open=False):
+        with gr.Accordion("Settings", open=False, elem_classes="bx-settings"):
             boxes |= {each.name: widget(each) for each in more}
     return [boxes[each.name] for each in declared.parameters], run
 

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -40,10 +41,12 @@ def with_tools(served: Served, use: Callable[[ClientSession], Awaitable[Any]]) -
 
     async def main() -> Any:
         address = f"{served.address}/gradio_api/mcp/"
-        async with streamable_http_client(address) as (read, write, _):
-            async with ClientSession(read, write) as session:
-                await session.initialize()
-                return await use(session)
+        async with (
+            streamable_http_client(address) as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            return await use(session)
 
     return asyncio.run(main())
 
@@ -150,9 +153,9 @@ WRONG = [
 def test_a_wrong_value_is_answered_with_the_reason(
     client: Client, slug: str, given: dict[str, Any], says: str
 ) -> None:
-    with pytest.raises(AppError, match="(?s).*") as refused:
+    with pytest.raises(AppError, match=re.escape(says)) as refused:
         client.predict(api_name=f"/{slug}", **given)
-    assert says in str(refused.value) and "Traceback" not in str(refused.value)
+    assert "Traceback" not in str(refused.value)
 
 
 def test_numbers_that_json_does_not_have_are_answered_with_the_reason(served: Served) -> None:
