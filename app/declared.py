@@ -1,9 +1,9 @@
 """Tasks as declared: what every face except the Streamlit pages is made from.
 
 A Streamlit page is written by hand. The Gradio tab, the API endpoint, the MCP tool, the command
-line, the saved page and the notebook come from what exists once for each feature: the signature and
-the docstring of its task, its frozen result, and `report` in its view. A new feature has all of them
-without a line of its own.
+line, the saved page and the notebook come from what exists once for each feature: the signature
+and the docstring of its task, its frozen result, and `report` in its view. A new feature has all of
+them without a line of its own.
 """
 
 import inspect
@@ -16,7 +16,8 @@ from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from app.catalog import FEATURES, Feature, feature
+from app import catalog
+from app.catalog import Feature
 from app.fields import Field
 from app.models import Engine
 from app.words.report import Report
@@ -24,8 +25,9 @@ from bert_core.errors import InputError
 
 Value = str | int | float | bool | tuple[str, ...] | None
 _PLAIN = (str, int, float, bool)
-_KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false",
-          list: "a list of texts"}  # fmt: skip
+_EXPECTED = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
+             list: "a list of texts, or one text with a line for each"}  # fmt: skip
+_FOUND = {**_EXPECTED, list: "a list", dict: "an object", types.NoneType: "nothing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Parameter:
         if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not self.kind:
-            raise self._refusal(f"a {type(given).__name__}")
+            raise self._refusal(_FOUND.get(type(given), type(given).__name__))
         assert isinstance(value, _PLAIN)
         if isinstance(value, float) and not math.isfinite(value):
             raise self._refusal(str(value))
@@ -90,12 +92,15 @@ class Parameter:
         if self.choices:
             return " or ".join(self.choices)
         low, high = self.field.low, self.field.high
-        span = f" from {low:g} to {high:g}" if low is not None and high is not None else ""
-        return _KINDS[self.kind] + span
+        start = "" if low is None else f" from {low:g}"
+        return _EXPECTED[self.kind] + start + ("" if high is None else f" to {high:g}")
 
     def _texts(self, given: object) -> tuple[str, ...]:
-        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-            raise self._refusal(f"a {type(given).__name__}")
+        """Check several texts, which a form or an example has as the lines of one."""
+        if isinstance(given, str):
+            return tuple(line.strip() for line in given.splitlines() if line.strip())
+        if not isinstance(given, Sequence) or isinstance(given, bytes):
+            raise self._refusal(_FOUND.get(type(given), type(given).__name__))
         if not all(isinstance(each, str) for each in given):
             raise self._refusal("a list with something else in it")
         return tuple(given)
@@ -114,6 +119,7 @@ class Declared:
         report: writes the report of its result.
         parameters: what a person gives, in the order of the signature.
         about: the first paragraph of the task's docstring.
+        result: the class of the result.
     """
 
     feature: Feature
@@ -121,6 +127,7 @@ class Declared:
     report: Callable[[Any], Report]
     parameters: tuple[Parameter, ...]
     about: str
+    result: type
 
     def run(self, engine: Engine, given: Mapping[str, object]) -> Any:
         """Check the values and run the task.
@@ -149,8 +156,17 @@ class Declared:
         return {name: known[name].read(value) for name, value in given.items()}
 
     def example_values(self, values: Mapping[str, object]) -> dict[str, object]:
-        """Turn the values of an example, which name widgets of the page, into parameters."""
-        return {each.name: values[each.key] for each in self.parameters if each.key in values}
+        """Turn the values of an example, which name widgets of the page, into parameters.
+
+        A box of one line takes the first line of a text.
+        """
+        found = {each: values[each.key] for each in self.parameters if each.key in values}
+        return {
+            each.name: value.partition("\n")[0]
+            if isinstance(value, str) and each.field.lines == 1
+            else value
+            for each, value in found.items()
+        }
 
 
 @cache
@@ -160,10 +176,10 @@ def declared(slug: str) -> Declared:
     Raises:
         InputError: no feature has this slug.
     """
-    row = feature(slug)
+    row = catalog.feature(slug)
     task: Callable[..., Any] = getattr(import_module(f"app.features.{slug}.task"), slug)
     report = import_module(f"app.features.{slug}.view").report
-    notes = _notes(inspect.getdoc(task) or "")
+    notes = described(inspect.getdoc(task) or "", "Args")
     hints = get_type_hints(task, include_extras=True)
     signature = list(inspect.signature(task).parameters.values())[1:]  # without the engine
     found = (_parameter(each, hints[each.name], notes.get(each.name, "")) for each in signature)
@@ -173,12 +189,13 @@ def declared(slug: str) -> Declared:
         report=report,
         parameters=tuple(each for each in found if each is not None),
         about=" ".join((inspect.getdoc(task) or "").split("\n\n")[0].split()),
+        result=hints["return"],
     )
 
 
 def all_declared() -> tuple[Declared, ...]:
     """Return the declarations of all features, in the order of the menu."""
-    return tuple(declared(row.slug) for row in FEATURES)
+    return tuple(declared(row.slug) for row in catalog.FEATURES)
 
 
 def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | None:
@@ -195,7 +212,7 @@ def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | N
         choices, one = get_args(one), str
     if get_origin(one) is Sequence and get_args(one) == (str,):
         one = list
-    if others or one not in _KINDS:
+    if others or one not in _EXPECTED:
         return None
     required = given.default is inspect.Parameter.empty
     return Parameter(
@@ -210,10 +227,8 @@ def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | N
     )
 
 
-def _notes(docstring: str) -> dict[str, str]:
-    """Read what the section "Args:" of a docstring says of each parameter."""
-    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.M | re.S)
-    found = re.findall(
-        r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1] if section else "", re.M | re.S
-    )
-    return {name: " ".join(text.split()) for name, text in found}
+def described(docstring: str, section: str) -> dict[str, str]:
+    """Read what a section of a docstring, "Args" or "Attributes", says of each name."""
+    found = re.search(rf"^{section}:\n(.*?)(?=^\S|\Z)", docstring, re.M | re.S)
+    rows = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", found[1] if found else "", re.M | re.S)
+    return {name: " ".join(text.split()) for name, text in rows}

@@ -11,8 +11,7 @@ import numpy as np
 
 from app.catalog import feature
 from app.features.attention.task import attention
-from app.features.attention.task_habits import telling_head
-from app.features.attention.view import goes
+from app.features.attention.view_text import goes
 from app.features.fill_mask.task import fill_mask, mask_word
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
@@ -135,7 +134,7 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
 def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
     """Draw a head with a clear pattern as a small map."""
     result = attention(engine, text)
-    layer, head = telling_head(result)  # the page opens with the same one
+    layer, head = result.telling  # the page opens with the same one
     name = name_heads(result.statistics)[layer][head]
     shown = result.attentions[layer][head][:_CELLS, :_CELLS]  # (T, T), rows look at columns
     size = len(shown) * _CELL
