@@ -1,4 +1,4 @@
-"""The visitor's guide and the teacher's page: every link leads somewhere, every observation holds."""
+"""The documents for visitors and teachers: links lead somewhere, and observations hold."""
 
 import re
 from collections.abc import Callable
@@ -25,12 +25,14 @@ from app.features.qa.task import qa
 from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
 from app.models import Engine, open_engine
+from app.overview import FIRST, doors
+from app.recorded.entries import all_entries
 from tools.screenshots import LIMIT, PICTURES, SIZE
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/guide.md", "docs/teaching.md", "docs/static-space.md")
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in PAGES}
-GUIDE, TEACHING = (" ".join(TEXTS[name].split()) for name in ("docs/guide.md", "docs/teaching.md"))
+GUIDE, TEACHING, STATIC = (" ".join(TEXTS[name].split()) for name in PAGES[1:])
 TROPHY = "The trophy did not fit into the suitcase because it was too {}."
 
 
@@ -62,13 +64,13 @@ def test_every_chapter_says_five_things_and_offers_two_to_try() -> None:
 def test_pictures_are_small_and_as_large_as_a_window() -> None:
     for path in PICTURES.iterdir():
         assert path.stat().st_size <= LIMIT
-        assert Image.open(path).size == SIZE
+        with Image.open(path) as picture:
+            assert picture.size == SIZE
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_leads_to_a_file_and_a_heading(name: str) -> None:
     links = re.findall(r"\]\(([^)\s]+)\)", TEXTS[name])
-    assert links
     for link in links:
         if link.startswith("https://"):
             continue
@@ -274,8 +276,10 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (TEACHING, "60 % and 76 % negative",
      lambda e: [label(e, f"It arrived on {day}.")[1] for day in ("Tuesday", "Monday")], [60, 76]),
     (TEACHING, "(error 0.7 %), for next sentence less (3.5 %)",
-     lambda e: [share(e, f"calibration error, {what}") for what in ("masked word", "next sentence")],
-     [0.7, 3.5]),
+     lambda e: [share(e, f"calibration error, {task}")
+                for task in ("masked word", "next sentence")], [0.7, 3.5]),
+    (STATIC, "106 examples of eleven pages",
+     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (106, 11)),
 ]  # fmt: skip
 
 
