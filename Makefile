@@ -19,7 +19,7 @@ LOCKED := --universal --python-version 3.11 --generate-hashes --no-annotate --qu
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench docs lock space-check clean
+.PHONY: help run dev test lint format journey bench screenshots docs lock space-check clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -29,6 +29,7 @@ help:
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
+	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
 	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker)"
 	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
@@ -45,7 +46,7 @@ test: lint docs
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p deploy
+	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools -p deploy
 	@$(BIN)/mypy app.py
 	@$(BIN)/mypy hubconf.py
 	@$(BIN)/mypy pages
@@ -59,6 +60,9 @@ journey: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+screenshots: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.screenshots
 
 docs: $(DOCS)/.installed
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
