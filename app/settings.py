@@ -21,6 +21,13 @@ BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto
 BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run at the same time
 BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long input alone uses the
                        threads of all of them
+BERT_EXPLORER_HOSTS    more names under which visitors reach the site, as they stand in an address
+                       ("bert.school.example", "localhost:9000"), separated by commas
+BERT_EXPLORER_TABS     maximum number of pages that one visitor may have open at the same time
+BERT_EXPLORER_SESSIONS maximum number of pages open at the same time from one network address, which
+                       a class may share
+BERT_EXPLORER_CONNECTIONS maximum number of connections at the same time
+BERT_EXPLORER_METRICS  "on" opens /_stcore/metrics, Streamlit's statistics about the server
 """
 
 import argparse
@@ -43,13 +50,17 @@ ASSETS = ROOT / "assets"
 BUNDLED_MODEL = "explorer-mini-uncased"
 
 _PREFIX = "BERT_EXPLORER_"
-_NAMES = "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS"
+_NAMES = (
+    "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS "
+    "HOSTS TABS SESSIONS CONNECTIONS METRICS"
+)
 VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
 """The environment variables of the site."""
 
 _ON = frozenset({"on", "yes", "true", "1"})
 _OFF = frozenset({"off", "no", "false", "0"})
 _LOCAL = frozenset({"", "local"})
+_HOST = re.compile(r"(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST = 999_999_999
@@ -85,6 +96,12 @@ class Settings:
         disk_bytes: maximum size of all downloaded models together.
         downloads: folder for downloaded models; "" for one in the user's own cache.
         text_chars: longest text that a text box accepts, in characters.
+        hosts: names under which visitors reach the site, besides those of this machine.
+        space: names of the Space of the Hugging Face Hub that this is; () if it is none.
+        tabs: pages that one visitor may have open at the same time.
+        sessions: pages that may be open at the same time from one network address.
+        connections: connections at the same time.
+        metrics: whether Streamlit's statistics about the server can be read.
         address_chars: longest text, percent-encoded, that is put in the page's address.
         shown_pieces: most pieces drawn in colour at once; the rest are on further pages.
     """
@@ -101,6 +118,12 @@ class Settings:
     download_bytes: int = 2 * 2**30
     disk_bytes: int = 10 * 2**30
     downloads: str = ""
+    hosts: tuple[str, ...] = ()
+    space: tuple[str, ...] = ()
+    tabs: int = 30
+    sessions: int = 100
+    connections: int = 1_000
+    metrics: bool = False
     text_chars: int = 100_000
     address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
     shown_pieces: int = 600
@@ -128,6 +151,22 @@ def _number(name: str, default: int, most: int = _MOST) -> int:
 def _folders(name: str) -> tuple[str, ...]:
     """Read a list of folders, separated as in the system's PATH."""
     return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
+
+
+def _hosts(name: str) -> tuple[str, ...]:
+    """Read a list of host names, separated by commas."""
+    found = tuple(part.strip() for part in _value(name).lower().split(",") if part.strip())
+    if not all(_HOST.fullmatch(part) for part in found):
+        raise _refusal(name, "names such as bert.school.example or localhost:9000, with commas")
+    return found
+
+
+def _switch(name: str) -> bool:
+    """Read whether something is on; it is off by default."""
+    value = _value(name).lower()
+    if value and value not in _ON | _OFF:
+        raise _refusal(name, "on or off")
+    return value in _ON
 
 
 def _visitors(name: str) -> Visitors:
@@ -168,6 +207,12 @@ def settings() -> Settings:
         download_bytes=_number("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
         disk_bytes=_number("BERT_EXPLORER_DISK", 10_240) * 2**20,
         downloads=_value("BERT_EXPLORER_CACHE"),
+        hosts=_hosts("BERT_EXPLORER_HOSTS"),
+        space=_hosts("SPACE_HOST"),
+        tabs=_number("BERT_EXPLORER_TABS", 30),
+        sessions=_number("BERT_EXPLORER_SESSIONS", 100),
+        connections=_number("BERT_EXPLORER_CONNECTIONS", 1_000),
+        metrics=_switch("BERT_EXPLORER_METRICS"),
         device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
         runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),

@@ -63,7 +63,7 @@ with page_shell(SLUG) as page:
             show_html(view.values_table(result, at))
             save_csv("All vectors (CSV)", lambda: view.all_values(result), "input-vectors.csv")
     page.finish(
-        lambda: view.kept(result, at, value),
+        lambda: view.report(result, at, value),
         lambda: view.snippet(result, page.engine.provenance.name, at),
         text=text,
         text_pair=text_pair,

@@ -47,7 +47,7 @@ with page_shell(SLUG) as page:
             words, table = view.describe_space(result), view.space_table(result)
             show_chart(view.space(result), alt=words, table=table, key="space")
     page.finish(
-        lambda: view.kept(result),
+        lambda: view.report(result),
         lambda: view.snippet(result, page.engine.provenance.name),
         text=text,
     )

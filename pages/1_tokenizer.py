@@ -20,10 +20,10 @@ INPUT, STEPS, BACK, COMPARE, VOCABULARY = view.TABS
 
 
 def casing(page: Page) -> bool:
-    """Draw the switch of the casing; return whether the text is lower-cased."""
+    """Draw the switch of the casing; return whether capitals and accents are kept."""
     if page.engine.provenance.lower_case:
-        return not switch("Keep capitals and accents", key="cased")
-    return switch("Drop capitals and accents", key="lowered")
+        return switch("Keep capitals and accents", key="cased")
+    return not switch("Drop capitals and accents", key="lowered")
 
 
 def ask_for(piece: str) -> None:
@@ -116,9 +116,9 @@ with page_shell(SLUG) as page:
         text = text_box(SLUG, "Text", placeholder=view.HINTS[0])
         pair = text_box(SLUG, "Second text (optional)", key="text_pair", placeholder=view.HINTS[1])
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
-        lower_case = casing(page)
-    result = tokenizer(page.engine, text, pair if pair.strip() else None, lower_case=lower_case)
-    replays = [replay(page.engine, each, lower_case=lower_case) for each in result.texts]
+        cased = casing(page)
+    result = tokenizer(page.engine, text, pair, cased=cased)
+    replays = [replay(page.engine, each, lower_case=not cased) for each in result.texts]
     show_html(view.casing(result))
     show_html(view_input.too_long(result))
     show_html(view.coloured(result, limit=SHOWN))
@@ -142,7 +142,7 @@ with page_shell(SLUG) as page:
         if tabs[VOCABULARY].open:
             draw_vocabulary(page, result)
     page.finish(
-        lambda: view.kept(result, receive(page.engine, result), replays, limit=SHOWN),
+        lambda: view.report(result, replays),
         lambda: view.snippet(result),
         text=text,
         text_pair=pair,

@@ -25,8 +25,9 @@ from app.streamlit_kit import (
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, on_demand
 from app.streamlit_kit.state import ON_SITE, leave_for
-from app.words.html import Html, plain
-from app.words.pictures import Picture, figure
+from app.words.html import plain
+from app.words.pictures import Picture
+from app.words.report import Block
 
 SLUG = "fill_mask"
 PICKABLE = 120  # words; longer texts are not practical to show as buttons
@@ -66,15 +67,14 @@ def slots(result: FillMaskResult) -> None:
     show_html(view.calibration_note(result, result.model))
 
 
-def show(*blocks: Html | Picture) -> None:
+def show(*blocks: Block) -> None:
     """Draw blocks of an open tab, and keep them for the file."""
     for block in blocks:
         if isinstance(block, Picture):
             show_picture(block)
-            kept.append(figure(block))
         else:
             show_html(block)
-            kept.append(block)
+        shown.append(block)
 
 
 def every_piece(page: Page, result: FillMaskResult) -> None:
@@ -136,7 +136,7 @@ def swap(page: Page, result: FillMaskResult) -> None:
 
 with page_shell(SLUG) as page:
     page.picks.update(hide=hide, attend=attend)
-    kept: list[Html] = []
+    shown: list[Block] = []
     with page.give:
         text = text_box(SLUG, "Text ([MASK] or ___ hides a word)")
         undo_button(SLUG, "Restore the last word")
@@ -170,4 +170,4 @@ with page_shell(SLUG) as page:
         st.button("Put [MASK] at the end", on_click=append_mask)
         with guarded():
             every_piece(page, result)
-    page.finish(lambda: view.kept(result, kept), lambda: view.snippet(result), text=result.text)
+    page.finish(lambda: view.report(result, shown), lambda: view.snippet(result), text=result.text)

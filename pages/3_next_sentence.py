@@ -6,7 +6,8 @@ from app.features.next_sentence import view as view
 from app.features.next_sentence.controls import order_tab, pair_buttons, pairs_tab, reliability_tab
 from app.features.next_sentence.task import next_sentence
 from app.streamlit_kit import page_shell, show_html, show_picture, text_box
-from app.words.html import Html, join
+from app.words.html import join
+from app.words.report import Block
 
 SLUG = "next_sentence"
 
@@ -16,14 +17,14 @@ with page_shell(SLUG) as page:
         first = text_box(SLUG, "First sentence", placeholder=view.HINTS[0])
         second = text_box(SLUG, "Second sentence", key="text_pair", placeholder=view.HINTS[1])
         pair_buttons(SLUG)
-    more: list[Html] = []
+    more: list[Block] = []
     if first.strip() and second.strip():
         result = next_sentence(page.engine, first, second)
         show_html(join(view.before(result), view.verdict(result)))
         show_picture(view.scores(result))
         show_html(join(view.oversure(result), view.trust(result, page.engine.provenance.name)))
         page.finish(
-            lambda: [*view.kept(result), *more],
+            lambda: view.report(result, more),
             lambda: view.snippet(result, page.engine.provenance.name),
             text=first,
             text_pair=second,

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app.features.attention import view as view
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention import view_habits as habits
 from app.features.attention import view_pictures as pictures
+from app.features.attention import view_text as view
 from app.features.attention.controls import (
     choose_heads,
     chosen_heads,
@@ -17,23 +17,24 @@ from app.features.attention.controls import (
 )
 from app.features.attention.result import Selection
 from app.features.attention.result_habits import RankedHead
-from app.features.attention.task import (
-    attention,
+from app.features.attention.result_views import (
     attention_grid,
     group_shares,
     head_view,
-    in_words,
     strongest_links,
 )
+from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.task_habits import compare_head, ranked_heads
+from app.features.attention.view import report
 from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.components import show_component
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.words.blocks import line
-from app.words.html import Html, join
+from app.words.html import join
 from app.words.notes import cut_note
-from app.words.pictures import figure, numbers
+from app.words.pictures import numbers
+from app.words.report import Block, Report
 
 SLUG = "attention"
 
@@ -104,21 +105,15 @@ def draw_shares() -> None:
     show_html(numbers(view.shares_table(shares), "attention-between-texts"))
 
 
-def kept() -> list[Html]:
-    """Draw the result for a file."""
-    blocks = [
-        view.title(result, heads, ranked),
-        line(view.headline(shown, large)),
-        figure(files.map_picture(shown, large, common=common, log=log)),
-        view.selection_note(shown, large),
-        figure(files.grid_picture(shown, grid, ranked, common=common, log=log)),
-    ]
+def on_paper() -> Report:
+    """Write what is shown as a report, with the pinned cell and the shares of two texts."""
+    more: list[Block] = []
     if cell is not None and len(heads.places) == 1:
         found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
-        blocks += [cells.steps(found), figure(cells.products(found))]
+        more += [cells.steps(found), cells.products(found)]
     if result.is_pair:
-        blocks.append(view.shares_line(group_shares(result, large)))
-    return blocks
+        more.append(view.shares_line(group_shares(result, large)))
+    return report(shown, large, grid=grid, ranked=ranked, common=common, log=log, more=more)
 
 
 with page_shell(SLUG) as page:
@@ -181,7 +176,7 @@ with page_shell(SLUG) as page:
             with tab, guarded():
                 draw()
     page.finish(
-        kept,
+        on_paper,
         lambda: files.snippet(shown, large, page.engine.provenance.name),
         text=text,
         text_pair=pair,

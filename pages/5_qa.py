@@ -3,11 +3,12 @@
 import streamlit as st
 
 from app.catalog import feature
-from app.features.qa import view as view
 from app.features.qa import view_charts as charts
+from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from app.features.qa.task_suggested import suggested
+from app.features.qa.view import report
 from app.streamlit_kit import (
     Page,
     guarded,
@@ -90,7 +91,7 @@ def draw(page: Page) -> None:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
     page.finish(
-        lambda: charts.kept(result, threshold),
+        lambda: report(result, threshold),
         lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,

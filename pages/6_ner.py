@@ -54,7 +54,7 @@ with page_shell(SLUG) as page:
     show_markup(view.framed(view.running_text(result, selection, colours), text), key="text-drawn")
     show_html(join(view.trust(result, model), view.coverage(result)))
     page.finish(
-        lambda: view.kept(result, selection, colours),
+        lambda: view.report(result, selection, colours),
         lambda: view.snippet(result, model),
         text=text,
     )

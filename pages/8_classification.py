@@ -31,7 +31,7 @@ with page_shell(SLUG) as page:
             show_html(view.left_out(result, shown))
         show_html(view.trust(result, page.engine.provenance.name))
         page.finish(
-            lambda: view.kept(result),
+            lambda: view.report(result),
             lambda: view.snippet(result, page.engine.provenance.name),
             text=text,
             text_pair=pair,

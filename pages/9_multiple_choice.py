@@ -22,7 +22,7 @@ with page_shell(SLUG) as page:
         show_picture(view.scores(result))
         show_html(view.trust(result, page.engine.provenance.name))
         page.finish(
-            lambda: view.kept(result),
+            lambda: view.report(result),
             lambda: view.snippet(result, page.engine.provenance.name),
             text=text,
         )

@@ -147,9 +147,9 @@ def _ner(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
 
 
 def _tokenizer(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
-    pair = _text(example, "text_pair") or None
-    lower = not example.values.get("cased", False)
-    tokens = tokenizer(engine, _text(example), pair, lower_case=lower).columns.tokens
+    cased = bool(example.values.get("cased", False))
+    pair = _text(example, "text_pair")
+    tokens = tokenizer(engine, _text(example), pair, cased=cased).columns.tokens
     line = f" {' '.join(tokens)} "
     return Found(tuple(tokens), tuple(f" {each} " in line for each in wanted))
 

@@ -27,8 +27,9 @@ _PATIENCE = 300  # time limit in seconds for the tests of one entry
 
 # Locations of the code and its tests: change only these two tables when files move.
 FILES = {
-    "attention": "app/features/attention/view.py",
+    "attention": "app/features/attention/view_text.py",
     "attention task": "app/features/attention/task.py",
+    "attention numbers": "app/features/attention/result_views.py",
     "attention cell": "app/features/attention/view_cell.py",
     "attention files": "app/features/attention/view_files.py",
     "attention_pictures": "app/features/attention/view_pictures.py",
@@ -49,7 +50,7 @@ FILES = {
     "many pairs": "app/features/next_sentence/view_more.py",
     "classification": "app/features/classification/view.py",
     "multiple_choice": "app/features/multiple_choice/view.py",
-    "qa": "app/features/qa/view.py",
+    "qa": "app/features/qa/view_text.py",
     "qa_charts": "app/features/qa/view_charts.py",
     "qa task": "app/features/qa/task.py",
     "tokenizer": "app/features/tokenizer/view.py",
@@ -198,7 +199,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a text that exactly fits its picture is called averaged",
-        "attention task",
+        "attention numbers",
         "averaged=max(len(rows), len(columns)) > side",
         "averaged=max(len(rows), len(columns)) >= side",
         "attention task::test_a_text_as_long_as_its_picture_is_drawn_number_by_number",

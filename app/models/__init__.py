@@ -6,6 +6,7 @@
 - `fit.py`: whether a model suits a page.
 - `engine.py`: one loaded model, and everything that computes with it.
 - `store.py`: the bounded number of engines that the process keeps.
+- `asking.py`: whether the default model answers.
 - `papers.py`: where a model came from, and the files for people next to its weights.
 - `verifying.py`: compares a model's files with the reference stored next to them.
 - `downloads.py`: the downloads that visitors asked for.

@@ -5,7 +5,7 @@ gives at the left, what comes back at the right. On a narrower screen: text, ans
 order in the document is the narrow one; `assets/site.css` moves the settings under the text.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter, leave
 from app.streamlit_kit.take import take_row
 from app.words.blocks import heading
-from app.words.html import Html
+from app.words.report import Report
 
 SITE = "BERT Explorer"
 
@@ -53,7 +53,7 @@ class Page:
 
     def finish(
         self,
-        keep: Callable[[], Sequence[Html]],
+        report: Callable[[], Report],
         snippet: Callable[[], str],
         *,
         text: str = "",
@@ -62,13 +62,13 @@ class Page:
         """Draw the last row of the answer: take the text elsewhere, save the page, the code.
 
         Args:
-            keep: draws the result for a file: the blocks below the title, pictures included.
+            report: writes the result as it would stand on paper, for a file.
             snippet: writes the same computation in Python, with `bert_core` alone.
             text: the text in the first box; "" if there is nothing to take along.
             text_pair: the text in the second box.
         """
         with self.answer:
-            take_row(self.feature, self.engine, keep, snippet, text=text, text_pair=text_pair)
+            take_row(self.feature, self.engine, report, snippet, text=text, text_pair=text_pair)
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def page_shell(slug: str) -> Iterator[Page]:
     if answers:
         leave()
     if page is not None:
-        foot(page.engine, row.beware)
+        foot(page.engine, row.beware, slug)
     if not answers:
         st.stop()  # the reason is given above, and the block must not run
 

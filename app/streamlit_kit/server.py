@@ -11,15 +11,28 @@ from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
+from starlette.routing import Route
+from starlette.types import ASGIApp
+from streamlit.file_util import get_static_dir
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.url_util import make_url_path
 from streamlit.web.bootstrap import load_config_options
 
 from app.compute.device import chosen_device
+from app.gradio_kit import mounted
 from app.models import open_engine
+from app.models.asking import ask_model
 from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
+from app.serving.gate import Gate
+from app.serving.health import Health
+from app.serving.names import names_of
+from app.serving.policy import Policy, inline_scripts
+from app.serving.running import affordable, configured, run
+from app.serving.sessions import Sessions
 from app.settings import BUNDLED_MODEL, settings
+from app.streamlit_kit.site import DRAWN
 from bert_core.errors import BertError, ConfigError
 
 # `streamlit run` reads these by itself, `App.run` does not.
@@ -48,10 +61,13 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    site = st.App(script)
+    second = mounted(DRAWN)
+    health = Route("/healthz", Health(ask_model).answer)
+    site = st.App(script, lifespan=second.lifespan, routes=[health])
     options = _overrides()
     load_config_options(options)
-    check_address(st.get_option("server.address") or _EVERYWHERE, st.get_option("server.port"))
+    address, port = st.get_option("server.address") or _EVERYWHERE, st.get_option("server.port")
+    listener(address, port).close()  # before a model is fetched or loaded
     chosen_device()
     bring_model()
     with suppress(OSError):
@@ -63,30 +79,75 @@ def serve(script: Path) -> None:
     warming = threading.Thread(target=warm_up, name="warm-up", daemon=True)
     warming.start()
     try:
-        site.run(config=options)
+        with listener(address, port) as socket_:
+            port = socket_.getsockname()[1]
+            gate = _gate(site, second, address, port)
+            config = configured(gate, affordable(settings().connections), _certificate())
+            run(config, socket_, ready=lambda: _announce(address, port))
     finally:
         warming.join()  # Python must not end while a thread is inside PyTorch: it would abort
 
 
-def check_address(address: str, port: object) -> None:
-    """Check that the server can listen on its address, before a model is fetched or loaded.
+def _gate(site: ASGIApp, second: ASGIApp, address: str, port: int) -> Gate:
+    """Return both faces behind the checks for strangers."""
+    found = settings()
+    page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
+    agents = () if st.get_option("server.enableAgentApi") else ("/_stcore/agent",)
+    return Gate(
+        site,
+        second,
+        below="/gradio",
+        names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
+        policy=Policy(inline_scripts(page), in_space=bool(found.space)),
+        sessions=Sessions(found.tabs, found.sessions),
+        closed=agents if found.metrics else (*agents, "/_stcore/metrics"),
+    )
+
+
+def _certificate() -> tuple[str, str] | None:
+    """Return the files of the certificate for https, if the operator gave both to Streamlit."""
+    files = st.get_option("server.sslCertFile"), st.get_option("server.sslKeyFile")
+    if bool(files[0]) != bool(files[1]):
+        raise ConfigError(
+            "One of STREAMLIT_SERVER_SSL_CERT_FILE and STREAMLIT_SERVER_SSL_KEY_FILE is set; "
+            "expected both or neither."
+        )
+    return files if files[0] else None
+
+
+def _announce(address: str, port: int) -> None:
+    """Say where the site is; nothing outside is asked for it."""
+    scheme = "https" if _certificate() else "http"
+    path = make_url_path(st.get_option("server.baseUrlPath"), "")
+    names = {_EVERYWHERE: ("localhost", socket.gethostname()), "::": ("localhost",)}
+    for name in names.get(address, (address,)):
+        host = f"[{name}]" if ":" in name else name
+        sys.stdout.write(f"BERT Explorer, URL: {scheme}://{host}:{port}{path}\n")
+    sys.stdout.flush()
+
+
+def listener(address: str, port: object) -> socket.socket:
+    """Return a socket bound to the address of the server.
 
     Raises:
-        ConfigError: it cannot; the message says what to do.
+        ConfigError: it cannot be had; the message says what to do.
     """
     if not isinstance(port, int) or not 0 <= port <= 65_535:
         raise ConfigError(
             f"The port is {str(port)[:20]!r}; expected a number from 1 to 65535, or 0 for any free "
             "port (STREAMLIT_SERVER_PORT)."
         )
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    found = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     try:
-        with socket.socket(family) as probe:
-            if os.name != "nt":  # there it would report a port in use as free
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((address, port))
+        if os.name != "nt":  # there it would report a port in use as free
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if found.family == socket.AF_INET6:
+            found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        found.bind((address, port))
     except (OSError, TypeError, UnicodeError) as error:  # the last two: invalid host name
+        found.close()
         raise ConfigError(_why_not(error, address, port)) from None
+    return found
 
 
 def _why_not(error: Exception, address: str, port: int) -> str:
@@ -138,6 +199,9 @@ def _say(line: str) -> None:
 def _overrides() -> dict[str, str | int]:
     """Read options from the environment, converting numbers."""
     found = {option: os.environ.get(name, "") for name, option in _ENVIRONMENT.items()}
+    if os.environ.get("SPACE_HOST"):
+        # A Space is shown in a frame of another site, over https: its cookie must be sent there.
+        found["server.xsrfCookieSameSite"] = "none"
     return {
         option: int(value) if _NUMBER.fullmatch(value) else value
         for option, value in found.items()

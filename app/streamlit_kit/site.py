@@ -1,10 +1,19 @@
 """The whole site: its menu, and the page the address asks for."""
 
+import threading
+
 import streamlit as st
 
 from app.catalog import FEATURES, GROUPS, HOME
 from app.settings import ROOT
 from app.streamlit_kit.state import ON_SITE
+
+DRAWN = threading.Event()
+"""Set when the first page has been drawn; work that can wait begins then."""
+
+# The page around a Space keeps a query but no path, so there the name of a page is a parameter;
+# `assets/components/bridge.js` writes it.
+_PAGE = "page"
 
 
 def show_site() -> None:
@@ -14,12 +23,17 @@ def show_site() -> None:
     fetched from outside.
     """
     st.session_state[ON_SITE] = True
-    pages = {"": [st.Page(ROOT / HOME, title="Home", default=True)]} | {
-        group: [
-            st.Page(ROOT / row.page, title=row.title, url_path=row.slug)
-            for row in FEATURES
-            if row.group == group
-        ]
-        for group in GROUPS
+    home = st.Page(ROOT / HOME, title="Home", default=True)
+    tools = {
+        row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES
     }
-    st.navigation(pages, position="top").run()
+    groups = {name: [tools[row.slug] for row in FEATURES if row.group == name] for name in GROUPS}
+    page = st.navigation({"": [home], **groups}, position="top")
+    asked = st.query_params.get(_PAGE, "")
+    if not page.url_path and asked in tools:
+        state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
+        st.switch_page(tools[asked], query_params=state)
+    try:
+        page.run()
+    finally:
+        DRAWN.set()

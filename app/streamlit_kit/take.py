@@ -1,6 +1,6 @@
 """The last row of an answer: take the text to another page, save the page, the same in Python."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -9,13 +9,14 @@ from app.models import Engine
 from app.streamlit_kit.components import script
 from app.streamlit_kit.show import style
 from app.streamlit_kit.state import send_buttons
-from app.words.html import Html, document, tag
+from app.words.html import document, tag
+from app.words.report import Report
 
 
 def take_row(
     feature: Feature,
     engine: Engine,
-    keep: Callable[[], Sequence[Html]],
+    report: Callable[[], Report],
     snippet: Callable[[], str],
     *,
     text: str,
@@ -26,7 +27,7 @@ def take_row(
     Args:
         feature: the page.
         engine: the model that answered, named in the file.
-        keep: draws the result for a file.
+        report: writes the result as it would stand on paper.
         snippet: writes the same computation in Python.
         text: the text that can be taken to another page, or "".
         text_pair: the text of the second box.
@@ -37,7 +38,7 @@ def take_row(
         with st.popover("Save", icon=":material/download:", type="tertiary"):
             st.download_button(
                 "This page (HTML)",
-                lambda: _file(feature, engine, keep()),
+                lambda: _file(feature, engine, report()),
                 f"bert-{feature.slug}.html",
                 "text/html",
                 on_click="ignore",
@@ -48,14 +49,14 @@ def take_row(
             st.code(snippet(), language="python")
 
 
-def _file(feature: Feature, engine: Engine, blocks: Sequence[Html]) -> bytes:
+def _file(feature: Feature, engine: Engine, report: Report) -> bytes:
     """Write the result as one file, with the model's name and the caution."""
     facts = engine.provenance
     return document(
         f"{feature.title} · {facts.name}",
         style(feature.slug),
         tag("h1", feature.title),
-        *blocks,
+        *report.drawn(),
         tag("p", f"Model: {facts.name}, weights {facts.fingerprint}. {feature.beware}",
             class_="bx-line"),
         script=script("bridge"),

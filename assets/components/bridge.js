@@ -7,6 +7,8 @@
 //   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
 //   data-copy="address"               copies the address of the page
 //
+// In a frame of the Hugging Face Hub, the page around it is told of every new address.
+//
 // Components in a shadow root share the light through the document's event "bx-at" (detail: keys).
 // A page saved as a file contains this script as well; there is no Python behind it.
 
@@ -27,6 +29,7 @@ function installed() {
   document.addEventListener("bx-at", (event) => light(event.detail, false));
   if (document.querySelector(".stApp")) {
     keepHistory();
+    tellHub();
     nameMenu();
     new MutationObserver(nameMenu).observe(document.body, { childList: true, subtree: true });
   }
@@ -206,9 +209,31 @@ function keepHistory() {
     const fresh = acted && place(new URL(url ?? "", location)) !== place(location);
     if (fresh) acted = false;
     (fresh ? pushState : replaceState).call(history, state, title, url);
+    tellHub();
   };
   history.pushState = write;
   history.replaceState = write;
+}
+
+// A Space is shown in a frame, and the address that people see and copy is that of the page around
+// it. That page takes a query and a hash, so the name of our page becomes a parameter, which
+// app/streamlit_kit/site.py reads.
+function tellHub() {
+  const hub = "https://huggingface.co";
+  if (window.parent === window || (location.ancestorOrigins?.[0] ?? hub) !== hub) return;
+  const { pathname, searchParams, hash } = shareable();
+  const page = pathname.split("/").pop();
+  const state = page ? new URLSearchParams([["page", page], ...searchParams]) : searchParams;
+  window.parent.postMessage({ queryString: state.toString(), hash }, hub);
+}
+
+// The address without what the Hub adds for this visitor: __theme and, in a private Space, __sign.
+function shareable() {
+  const address = new URL(location.href);
+  for (const key of [...address.searchParams.keys()]) {
+    if (key.startsWith("__")) address.searchParams.delete(key);
+  }
+  return address;
 }
 
 // The parameters with texts; see app/streamlit_kit/state.py.
@@ -228,10 +253,23 @@ function toTop() {
 }
 
 async function copyAddress(button) {
-  await navigator.clipboard.writeText(window.location.href);
+  await copyText(shareable().href);
   const before = button.textContent;
   button.textContent = "Copied";
   setTimeout(() => (button.textContent = before), 1500);
+}
+
+// Browsers have no clipboard for pages without https, as in a classroom, and for some frames.
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = document.body.appendChild(document.createElement("textarea"));
+    box.value = text;
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+  }
 }
 
 // Streamlit puts the parts of a phone's menu into a list whose entries are not its own. Screen

@@ -12,7 +12,7 @@ import pytest
 
 from app.models.copies import downloads_folder
 from app.streamlit_kit import server
-from app.streamlit_kit.server import bring_model, check_address, open_first, warm_up
+from app.streamlit_kit.server import bring_model, listener, open_first, warm_up
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,21 +71,21 @@ def test_a_model_that_cannot_be_opened_keeps_the_server_from_starting(tmp_path: 
 @pytest.mark.parametrize("port", ["8501", "", None, -1, 65_536, 10**30])
 def test_a_port_is_a_number_that_ports_have(port: object) -> None:
     with pytest.raises(ConfigError, match="expected a number from 1 to 65535"):
-        check_address("127.0.0.1", port)
+        listener("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "a..b", "unix:///tmp/x", "1.2.3", "é" * 80])
 def test_an_address_is_one_of_this_machine(address: str) -> None:
     with pytest.raises(ConfigError, match="expected one of this machine"):
-        check_address(address, 0)
+        listener(address, 0)
 
 
 def test_an_address_that_can_be_had_is_given_back() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-    check_address("127.0.0.1", port)
-    check_address("127.0.0.1", port)
-    check_address("0.0.0.0", 0)
+    for address, wanted in [("127.0.0.1", port), ("127.0.0.1", port), ("0.0.0.0", 0), ("::", 0)]:
+        with listener(address, wanted) as found:
+            assert found.getsockname()[1] == wanted or not wanted
 
 
 def test_the_model_is_there_before_the_server_is(

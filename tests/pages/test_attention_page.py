@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import examples
 from app.features.attention import controls
 from app.features.attention.task import attention
-from app.features.attention.task_habits import telling_head
 from app.models import Engine
 from app.streamlit_kit import components
 from bert_core import BertModel
@@ -73,7 +72,7 @@ def choice(at: AppTest, key: str) -> Any:
 def test_the_first_example_opens_with_a_telling_head(tiny_engine: Engine) -> None:
     at = opened()
     text = str(examples("attention")[0].values["text"])
-    layer, head = telling_head(attention(tiny_engine, text))
+    layer, head = attention(tiny_engine, text).telling
     assert title(at) == f"Layer {layer}, head {head}"
     assert set(drawn(at)) == {"attention_grid", "attention_heatmap"}
     picture = drawn(at)["attention_heatmap"]
@@ -88,7 +87,7 @@ def test_another_text_opens_with_its_own_head_unless_one_was_chosen(tiny_engine:
     at = opened(text="the cat sat")
     text = "the dog sat on the mat, the dog, the mat"
     at.text_area(key="text").set_value(text).run()
-    layer, head = telling_head(attention(tiny_engine, text))
+    layer, head = attention(tiny_engine, text).telling
     assert title(at) == f"Layer {layer}, head {head}"
     other = (head + 1) % 4
     choice(at, "head").set_value(other).run()
@@ -104,7 +103,7 @@ def test_an_example_without_a_head_opens_with_a_telling_one(tiny_engine: Engine)
     at.button(key=f"_example_{other}").click().run()
     assert title(at).startswith("Layer 1, ")
     at.button(key=f"_example_{plain}").click().run()
-    layer, head = telling_head(attention(tiny_engine, str(rows[plain].values["text"])))
+    layer, head = attention(tiny_engine, str(rows[plain].values["text"])).telling
     assert title(at) == f"Layer {layer}, head {head}"
 
 

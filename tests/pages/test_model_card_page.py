@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.features.model_card.task import model_card
-from app.features.model_card.view import kept, snippet
+from app.features.model_card.view import report, snippet
 from app.models import Engine
 from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled.figures import Figure, write_figures
@@ -383,6 +383,6 @@ def test_the_snippet_prints_the_figures_and_verifies_the_model(
 
 
 def test_a_kept_page_has_the_picture_the_table_and_the_card(whole: Path) -> None:
-    blocks = "".join(map(str, kept(model_card(Engine(str(whole))))))
+    blocks = "".join(map(str, report(model_card(Engine(str(whole)))).drawn()))
     assert 'data-name="figures"' in blocks and "floor reached, goal not" in blocks
     assert "It knows <strong>nothing</strong>" in blocks and "<script" not in blocks

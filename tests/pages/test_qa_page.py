@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.catalog import examples
-from app.features.qa import view as view
 from app.features.qa import view_charts as charts
+from app.features.qa import view_text as view
 from app.features.qa.task import qa
 from app.features.qa.task_suggested import suggested
 from app.models import Engine

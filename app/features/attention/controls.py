@@ -8,8 +8,7 @@ from app.catalog import examples, feature
 from app.features.attention import view_habits as view
 from app.features.attention.result import AttentionResult, Heads, How, Place
 from app.features.attention.result_habits import HeadHabits
-from app.features.attention.task_habits import telling_head
-from app.features.attention.view import (
+from app.features.attention.view_text import (
     COMBINE_HELP,
     HOW_NAMES,
     MEAN,
@@ -68,7 +67,7 @@ def choose_heads(result: AttentionResult) -> None:
     untouched = now == state.get(_OPENED) or (now == (None, None) and not given)
     if untouched or _new_example(result.text):
         # Nothing else was asked for: a text opens with a head of its own.
-        state[LAYER], state[HEAD] = state[_OPENED] = telling_head(result)
+        state[LAYER], state[HEAD] = state[_OPENED] = result.telling
     for label, key, names in (
         ("Layer", LAYER, layer_names(result)),
         ("Head", HEAD, head_names(result)),

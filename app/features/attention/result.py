@@ -1,13 +1,13 @@
 """The results of the attention page: every head at once, and one view of some of them."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.results import Cut
-from bert_core.analysis.head_statistics import HeadStatistics
+from bert_core.analysis.head_statistics import HeadStatistics, name_heads, rank_heads
 
 Floats = NDArray[np.float32]
 
@@ -18,6 +18,8 @@ PARTS: tuple[Part, ...] = ("all", "aa", "ab", "ba", "bb")
 
 Place = tuple[int, int]
 """A head as (layer, head), both counted from 0."""
+
+_LINKS = 20
 
 How = Literal["mean", "max"]
 """How several heads become one matrix."""
@@ -36,59 +38,6 @@ class Units:
     tokens: tuple[str, ...]
     sides: tuple[int | None, ...]
     pieces: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AttentionResult:
-    """The attention of every head for one input.
-
-    Attributes:
-        units: what the rows and columns are; pieces as the model computed, or whole words.
-        words: the words of the same input.
-        attentions: L arrays (H, U, U); rows attend to columns, and each row sums to 1.
-        statistics: where every head looks on average in this input, by pieces.
-        cut: what was truncated from the input.
-        text: the first text.
-        pair: the second text, or None.
-    """
-
-    units: Units
-    words: Units
-    attentions: tuple[Floats, ...]
-    statistics: HeadStatistics
-    cut: Cut
-    text: str = ""
-    pair: str | None = None
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """U tokens or words."""
-        return self.units.tokens
-
-    @property
-    def sides(self) -> tuple[int | None, ...]:
-        """For each unit 0, 1 or None, as in `Units`."""
-        return self.units.sides
-
-    @property
-    def by_word(self) -> bool:
-        """Whether rows and columns are whole words."""
-        return self.units is self.words
-
-    @property
-    def layers(self) -> int:
-        """L, the number of layers."""
-        return len(self.attentions)
-
-    @property
-    def heads(self) -> int:
-        """H, the number of heads in each layer."""
-        return int(self.attentions[0].shape[0])
-
-    @property
-    def is_pair(self) -> bool:
-        """Whether a second text is part of the input."""
-        return 1 in self.sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +61,145 @@ class Heads:
     def layer(cls, layer: int, heads: int) -> Self:
         """Choose the mean over a layer's heads."""
         return cls(tuple((layer, head) for head in range(heads)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What one head does in a text.
+
+    Attributes:
+        layer: counted from 0.
+        head: counted from 0.
+        name: what gets most of its attention: "previous", "next", "itself", "same piece" (the
+            same piece elsewhere), "punctuation", "[CLS]" or "[SEP]"; "broad" if all get almost
+            the same; "none" if there is no simple pattern.
+        score: the share of attention that gave the name, 0 to 1.
+    """
+
+    layer: int
+    head: int
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How strongly one piece looks at another.
+
+    Attributes:
+        source: position of the piece that looks, counted from 0.
+        target: position of the piece that is looked at.
+        weight: its share of the attention that the source gives, 0 to 1.
+    """
+
+    source: int
+    target: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttentionResult:
+    """The attention of every head for one input.
+
+    Attributes:
+        units: what the rows and columns are; pieces as the model computed, or whole words.
+        words: the words of the same input.
+        attentions: L arrays (H, U, U); rows attend to columns, and each row sums to 1.
+        statistics: where every head looks on average in this input, by pieces.
+        cut: what was truncated from the input.
+        text: the first text.
+        pair: the second text, or None.
+        asked: the heads whose matrix was asked for; None for none.
+    """
+
+    ANSWER: ClassVar = ("tokens", "sides", "layers", "heads", "patterns", "shown", "links",
+                        "matrix", "cut")  # fmt: skip
+
+    units: Units
+    words: Units
+    attentions: tuple[Floats, ...]
+    statistics: HeadStatistics
+    cut: Cut
+    text: str = ""
+    pair: str | None = None
+    asked: Heads | None = None
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The pieces of the input, [CLS] and [SEP] included."""
+        return self.units.tokens
+
+    @property
+    def sides(self) -> tuple[int | None, ...]:
+        """For each piece 0 (first text), 1 (second text) or None (added)."""
+        return self.units.sides
+
+    @property
+    def by_word(self) -> bool:
+        """Whether rows and columns are whole words."""
+        return self.units is self.words
+
+    @property
+    def layers(self) -> int:
+        """The number of layers."""
+        return len(self.attentions)
+
+    @property
+    def heads(self) -> int:
+        """The number of heads in each layer."""
+        return int(self.attentions[0].shape[0])
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether a second text is part of the input."""
+        return 1 in self.sides
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """What every head does in this text, the clearest pattern first."""
+        names = name_heads(self.statistics)
+        return tuple(
+            Pattern(layer, head, names[layer][head].name, names[layer][head].score)
+            for layer, head in rank_heads(self.statistics)
+        )
+
+    @property
+    def telling(self) -> Place:
+        """The head to open a text with: one with a pattern that can be seen at once.
+
+        A head that links repeated pieces tells more about a text than the neighbours that some
+        heads always look at, so the clearest of those comes first.
+        """
+        ranked = self.patterns
+        linking = [each for each in ranked if each.name == "same piece"]
+        return next(((each.layer, each.head) for each in [*linking, *ranked]), (0, 0))
+
+    @property
+    def shown(self) -> Heads:
+        """The heads that `links` and `matrix` are about, as (layer, head); several are averaged."""
+        return self.asked or Heads.one(*self.telling)
+
+    @property
+    def weights(self) -> Floats:
+        """(U, U), the mean over the heads shown."""
+        chosen = [self.attentions[layer][head] for layer, head in self.shown.places]
+        total: Floats = np.add.reduce(chosen) / np.float32(len(chosen))
+        return total
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The strongest links, at most 20, strongest first."""
+        weights = self.weights
+        best = np.argsort(-weights, axis=None, kind="stable")[:_LINKS]
+        places = zip(*np.unravel_index(best, weights.shape), strict=True)
+        return tuple(
+            Link(int(row), int(column), float(weights[row, column])) for row, column in places
+        )
+
+    @property
+    def matrix(self) -> Floats | None:
+        """If a layer was asked for: a row for each piece that looks, adding up to 1; else null."""
+        return self.weights if self.asked else None
 
 
 @dataclass(frozen=True, slots=True)

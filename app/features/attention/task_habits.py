@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.features.attention.result import AttentionResult, Heads, Place
+from app.features.attention.result import AttentionResult, Heads
 from app.features.attention.result_habits import (
     HeadComparison,
     HeadHabits,
@@ -10,8 +10,9 @@ from app.features.attention.result_habits import (
     Measure,
     RankedHead,
 )
+from app.features.attention.result_views import rank
 from app.models import Engine
-from bert_core.analysis.head_statistics import name_heads, rank_heads
+from bert_core.analysis.head_statistics import name_heads
 
 PLACES = (
     Measure("to_previous", "Previous token", "Share of attention that goes to the token before."),
@@ -100,29 +101,7 @@ def ranked_heads(
     """
     found = engine.head_statistics()
     usual = None if found is None or found.stale else name_heads(found.statistics)
-    here = name_heads(result.statistics)
-    values = None if by == "pattern" else getattr(result.statistics, by, None)
-    return tuple(
-        RankedHead(
-            place=(layer, head),
-            here=here[layer][head],
-            usual=None if usual is None else usual[layer][head],
-            value=here[layer][head].score if values is None else float(values[layer, head]),
-        )
-        for layer, head in rank_heads(result.statistics, by)
-    )
-
-
-def telling_head(result: AttentionResult) -> Place:
-    """Return the head to open a text with: one with a pattern that can be seen at once.
-
-    A head that links repeated pieces tells more about a text than the neighbours that some heads
-    always look at, so the clearest of those comes first.
-    """
-    names = name_heads(result.statistics)
-    ranked = rank_heads(result.statistics)
-    linking = (place for place in ranked if names[place[0]][place[1]].name == "same piece")
-    return next(linking, ranked[0] if ranked else (0, 0))
+    return rank(result, by, usual)
 
 
 def _mean(numbers: Means) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from app.features.attention.result import AttentionResult, CellArithmetic
-from app.features.attention.view import labels
+from app.features.attention.view_text import labels
 from app.words.blocks import hint, line
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible

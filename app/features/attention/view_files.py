@@ -17,7 +17,8 @@ from app.features.attention.result import (
     Links,
 )
 from app.features.attention.result_habits import RankedHead
-from app.features.attention.view import (
+from app.features.attention.view_pictures import colours, head_colour
+from app.features.attention.view_text import (
     SMALL,
     describe_grid,
     describe_links,
@@ -28,7 +29,6 @@ from app.features.attention.view import (
     name_of,
     ranking_table,
 )
-from app.features.attention.view_pictures import colours, head_colour
 from app.words.html import Html, tag, visible
 from app.words.pictures import Picture, linked, picture
 from app.words.pixels import address, image

@@ -19,7 +19,7 @@ from app.features.attention.result import (
     HeadView,
     Links,
 )
-from app.features.attention.view import (
+from app.features.attention.view_text import (
     describe_grid,
     describe_view,
     head_note,

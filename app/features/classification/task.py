@@ -1,12 +1,14 @@
 """Ask the classification head for the labels of texts."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
 from app.compute.recent import RECENT
 from app.features.classification.result import ClassificationResult, Kind
+from app.fields import Field
 from app.models import Engine
 from app.results import Cut
 from bert_core import BertConfig, BertForSequenceClassification, Encoding
@@ -18,13 +20,17 @@ MOST = 500
 """Texts at once."""
 
 
-def classification(engine: Engine, text: str, text_pair: str = "") -> ClassificationResult:
-    """Score every label for a text, or for a pair of texts.
+def classification(
+    engine: Engine,
+    text: Annotated[str, Field("Text", lines=3)],
+    text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
+) -> ClassificationResult:
+    """Choose among the model's labels for a text, or for a pair of texts.
 
     Args:
         engine: the model.
-        text: any text that holds at least one piece.
-        text_pair: the second text; "" for none.
+        text: the text; one beyond the model's length is cut.
+        text_pair: a second text, for models that label pairs; "" for none.
 
     Raises:
         InputError: a text has no piece, or the model reads no pairs.

@@ -9,7 +9,8 @@ from app.words.blocks import answer, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, figure, numbers, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, numbers, picture
+from app.words.report import Report
 
 HINTS = ("I could not put it down.", "")
 """What the empty boxes suggest."""
@@ -36,21 +37,27 @@ def before(result: ClassificationResult) -> Html:
 
 def verdict(result: ClassificationResult) -> Html:
     """Draw the model's answer in words."""
+    says, more, kind = _answer(result)
+    return answer(says, more, kind=kind)
+
+
+def _answer(result: ClassificationResult) -> tuple[str, str, str]:
+    """Return the answer, a second sentence about it, and how it is drawn."""
     if result.kind == "regression":
         says = ", ".join(f"{visible(name)} {signed(value, 3)}" for name, value in _rows(result)[:8])
-        return answer(says, "This model gives a number, not a label: a regression.")
+        return says, "This model gives a number, not a label: a regression.", ""
     if result.kind == "multi":
         labels = ", ".join(visible(label) for label in result.chosen)
         more = (
             f"Of {count(len(result.labels), 'label')}: those with a probability of at least 50 %."
         )
-        return answer(labels or "none of its labels", more, kind="" if labels else "bx-open")
+        return labels or "none of its labels", more, "" if labels else "bx-open"
     (best, share), *others = _rows(result)
     more = f"{percent(share)} of the probability of its {count(len(result.labels), 'label')}."
     close = bool(others) and share - others[0][1] < _CLOSE
     if close:
         more += f" A small lead: {visible(others[0][0])} has {percent(others[0][1])}."
-    return answer(visible(best), more, kind="bx-open" if close else "")
+    return visible(best), more, "bx-open" if close else ""
 
 
 def scores(result: ClassificationResult, shown: int) -> Picture:
@@ -128,15 +135,19 @@ def lines_table(rows: Sequence[ClassificationResult]) -> pd.DataFrame:
     return pd.DataFrame(table).drop(columns=unused)
 
 
-def kept(result: ClassificationResult) -> list[Html]:
-    """Draw the result for a file."""
-    table = score_table(result)[:ROWS]
+def report(result: ClassificationResult) -> Report:
+    """Write the result as it would stand on paper."""
+    says, more, _ = _answer(result)
     drawn = (
-        numbers(table, "classification")
+        numbers(score_table(result)[:ROWS], "classification")
         if result.kind == "regression"
-        else figure(scores(result, SHOWN))
+        else scores(result, SHOWN)
     )
-    return [before(result), pieces(result), verdict(result), drawn, trust(result)]
+    return Report(
+        f"The model’s answer: {says}. {more}",
+        (pieces(result), drawn, trust(result)),
+        first=(before(result),),
+    )
 
 
 def snippet(result: ClassificationResult, model: str) -> str:

@@ -9,12 +9,14 @@ text around it (`bert_core.reading.windows`), and the result reports the window'
 import math
 from collections import defaultdict
 from itertools import groupby
+from typing import Annotated
 
 import regex
 import torch
 from torch import Tensor
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, Word
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
@@ -30,17 +32,24 @@ _MAX_TOKENS = 16_000  # read for such a word
 _SIGNS = regex.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", regex.IGNORECASE)
 
 
-def fill_mask(engine: Engine, text: str, *, top_k: int = 5, word: str = "") -> FillMaskResult:
-    """Ask the masked-language head for the likeliest entries at each mask.
+def fill_mask(
+    engine: Engine,
+    text: Annotated[str, Field("Text ([MASK] or ___ hides a word)", lines=3)],
+    *,
+    top_k: Annotated[int, Field("Candidates", key="k", low=1, high=_MAX_CANDIDATES)] = 5,
+    word: Annotated[str, Field("How likely is this word?", lines=1)] = "",
+) -> FillMaskResult:
+    """Guess the hidden words of a text: the likeliest entries of the vocabulary at each [MASK].
 
     Several masks are predicted independently, each with the others still hidden. Other common
     signs of a gap ("___", "<mask>", "[mask]") are read as [MASK].
 
     Args:
         engine: the model.
-        text: any text; without a [MASK] the result has no slots.
-        top_k: how many candidates per mask.
-        word: a word to report the probability and rank of at every mask, or "".
+        text: the text, with [MASK] in place of each hidden word; of a long text, the model reads
+            the part around each mask.
+        top_k: number of candidates for each mask.
+        word: a word whose probability and rank at every mask are reported as well; "" for none.
 
     Raises:
         InputError: the text is empty or has too many masks, the vocabulary has no [MASK], or

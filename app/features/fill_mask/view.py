@@ -9,7 +9,8 @@ from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line
-from app.words.pictures import Picture, bars, figure, linked, picture
+from app.words.pictures import Picture, bars, linked, picture
+from app.words.report import Block, Report
 
 _MODEL = """
 tokenizer = BertTokenizer.from_pretrained({model!r})
@@ -187,25 +188,33 @@ def slots_axis(result: FillMaskResult) -> float:
     return axis(row.probability for slot in result.slots for row in _rows(slot))
 
 
-def kept(result: FillMaskResult, more: Sequence[Html] = ()) -> list[Html]:
-    """Draw the result for a file.
+def report(result: FillMaskResult, more: Sequence[Block] = ()) -> Report:
+    """Write the result as it would stand on paper.
 
     Args:
         result: the result.
         more: what is drawn below it.
     """
+    if not result.slots:
+        return Report("The text has no [MASK], so there is nothing to guess.", tuple(more))
+    best = [slot.candidates[0] for slot in result.slots]
+    words = ", ".join(f"“{visible(each.token)}” ({chance(each.probability)})" for each in best)
     slots = (
         block
         for slot in result.slots
         for block in (
             slot_title(slot),
             named_word(slot, result.vocabulary),
-            figure(candidates(slot, slots_axis(result))),
+            candidates(slot, slots_axis(result)),
             certainty(slot),
         )
     )
-    head = [sentence(result, range(0)), bars_title(result)] if result.slots else []
-    return [*head, *slots, calibration_note(result), *more]
+    head = (reading_note(result), sentence(result, range(0)), bars_title(result))
+    return Report(
+        f"The model would write {words}.",
+        (*head, *slots, calibration_note(result), *more),
+        first=(window(result),),
+    )
 
 
 def snippet(result: FillMaskResult) -> str:

@@ -30,6 +30,7 @@ class InputResult:
         shift: (D,), beta of LayerNorm.
         epsilon: added to the variance.
         rows: sizes of the three tables: pieces, positions, segments.
+        piece: the piece whose vectors were asked for; None for none.
     """
 
     text: str
@@ -49,6 +50,7 @@ class InputResult:
     shift: Vectors
     epsilon: float
     rows: tuple[int, int, int]
+    piece: int | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -3,6 +3,8 @@
 `input` is the task; `neighbours` and `positions` answer what the page asks next.
 """
 
+from typing import Annotated
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from torch import Tensor
 
 from app.compute.processor import PROCESSOR
 from app.features.input.result import InputResult, Neighbour, Neighbours
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertModel
 from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
@@ -21,18 +24,29 @@ NEAR = 8
 """Number of nearest pieces."""
 
 
-def input(engine: Engine, text: str, text_pair: str = "", *, length: int = 0) -> InputResult:  # noqa: A001
-    """Take the input of the first layer apart.
+def input(  # noqa: A001
+    engine: Engine,
+    text: Annotated[str, Field("Text", lines=3)],
+    text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
+    *,
+    length: Annotated[int, Field("Pad to", low=0)] = 0,
+    piece: Annotated[int | None, Field("Piece", key="place", low=0)] = None,
+) -> InputResult:
+    """Take the input of the first layer apart: word + position + segment, then LayerNorm.
+
+    The answer has the length of each vector; it contains the vectors of a piece only if `piece`
+    is given.
 
     Args:
         engine: the model.
-        text: any text.
-        text_pair: a second text, or "".
+        text: the text; it must not be longer than the model reads.
+        text_pair: a second text; "" for none.
         length: pad to this many pieces; an input that is longer stays as it is.
+        piece: the piece whose vectors are shown, counted from 0, where [CLS] is.
 
     Raises:
-        InputError: both texts are empty, the input or `length` is longer than the model reads, or
-            the vocabulary has no [PAD].
+        InputError: both texts are empty, the input or `length` is longer than the model reads,
+            there is no such piece, or the vocabulary has no [PAD].
     """
     if not (text + text_pair).strip():
         raise InputError("The text is empty. Type a few words.")
@@ -41,6 +55,9 @@ def input(engine: Engine, text: str, text_pair: str = "", *, length: int = 0) ->
     encoding = engine.tokenizer.encode(text, text_pair or None)
     engine.check_length(encoding)
     padding = max(0, length - len(encoding))
+    last = len(encoding) + padding - 1
+    if piece is not None and not 0 <= piece <= last:
+        raise InputError(f"Found piece {piece}; expected 0 to {last}.")
     ids = encoding.input_ids + [_pad_id(engine)] * padding
     types = encoding.token_type_ids + [0] * padding
     found = PROCESSOR.run(lambda: _parts(engine, ids, types), tokens=len(ids))
@@ -63,6 +80,7 @@ def input(engine: Engine, text: str, text_pair: str = "", *, length: int = 0) ->
         shift=_numbers(found.shift),
         epsilon=found.epsilon,
         rows=(config.vocab_size, config.max_position_embeddings, config.type_vocab_size),
+        piece=piece,
     )
 
 

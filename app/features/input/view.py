@@ -7,12 +7,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.features.input.result import InputResult, Neighbour, Neighbours, Vectors
-from app.words.blocks import hint, line
+from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import NARROW, Picture, bars, data_table, figure, linked, picture, svg
+from app.words.pictures import NARROW, Picture, bars, data_table, linked, picture, svg
 from app.words.pixels import STEPS, pixels
+from app.words.report import Report
 
 SHOWN = 12
 """Most pieces in the picture; with more, their vectors could not be told apart."""
@@ -284,7 +285,7 @@ def first_values(result: InputResult, at: int) -> pd.DataFrame:
 
 def values_table(result: InputResult, at: int) -> Html:
     """Draw the first numbers of the piece's vectors."""
-    table = tag("div", data_table(first_values(result, at), "input-values"), class_="bx-in-scroll")
+    table = sideways(data_table(first_values(result, at), "input-values"), "The first numbers")
     return join(table, line(f"The first {FIRST} of {result.width} numbers, from left to right."))
 
 
@@ -406,15 +407,26 @@ def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def kept(result: InputResult, at: int, value: int) -> list[Html]:
-    """Draw the result for a file."""
-    return [
-        figure(sums(result, at)),
-        part_shown(result, at),
-        arithmetic(result, at, value),
-        values_table(result, at),
-        figure(lengths(result, at)),
-    ]
+def report(result: InputResult, at: int | None = None, value: int = 0) -> Report:
+    """Write the result as it would stand on paper.
+
+    Args:
+        result: the input.
+        at: the piece shown; None for the one that was asked for, or the first of the text.
+        value: which of its numbers is worked out.
+    """
+    at = (result.piece if result.piece is not None else 1) if at is None else at
+    return Report(
+        f"The model receives {count(len(result), 'piece')}, each as {result.width:,} numbers: the "
+        "vectors of its word, its position and its segment, added and normalised.",
+        (
+            sums(result, at),
+            part_shown(result, at),
+            arithmetic(result, at, value),
+            values_table(result, at),
+            lengths(result, at),
+        ),
+    )
 
 
 def snippet(result: InputResult, model: str, at: int) -> str:

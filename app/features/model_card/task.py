@@ -12,7 +12,11 @@ MOST_FIGURES = 100
 
 
 def model_card(engine: Engine) -> ModelCardResult:
-    """Read the card, the figures and the learning curves of a model."""
+    """Read what is known about a model: its card, and the figures measured on it.
+
+    Args:
+        engine: the model.
+    """
     papers = engine.papers()
     figures = papers.figures[:MOST_FIGURES]
     return ModelCardResult(

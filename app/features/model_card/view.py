@@ -10,7 +10,8 @@ from app.features.model_card.view_text import draw_section, sections
 from app.words.blocks import hint, line, record_table, ticked
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import WIDE, Picture, figure, picture, svg
+from app.words.pictures import WIDE, Picture, picture, svg
+from app.words.report import Report
 from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
 
@@ -316,16 +317,24 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
     )
 
 
-def kept(card: ModelCardResult) -> list[Html]:
-    """Draw the card for a file."""
+def report(card: ModelCardResult) -> Report:
+    """Write the card as it would stand on paper."""
+    text = [draw_section(each) for each in sections(card.text)]
     if not card.figures:
-        return [no_figures(card), *map(draw_section, sections(card.text))]
-    return [
-        figure(figures_picture(of_tasks(card.figures) or card.figures, "figures")),
-        figures_table(card.figures),
-        figures_note(card),
-        *map(draw_section, sections(card.text)),
-    ]
+        blocks = (no_figures(card), card_note(card), *text)
+        return Report("Nothing was measured on this model.", blocks, first=(trouble(card),))
+    shown = of_tasks(card.figures) or card.figures
+    return Report(
+        describe(shown),
+        (
+            figures_picture(shown, "figures"),
+            figures_table(card.figures),
+            figures_note(card),
+            card_note(card),
+            *text,
+        ),
+        first=(trouble(card),),
+    )
 
 
 def snippet(model: str) -> str:

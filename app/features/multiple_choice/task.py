@@ -1,10 +1,12 @@
 """Ask the multiple-choice head which of several texts goes with a context."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import torch
 
 from app.features.multiple_choice.result import Choice, MultipleChoiceResult
+from app.fields import Field
 from app.models import Engine
 from app.results import Cut
 from bert_core import BertForMultipleChoice
@@ -15,16 +17,20 @@ LEAST, MOST = 2, 8
 """Choices."""
 
 
-def multiple_choice(engine: Engine, context: str, choices: Sequence[str]) -> MultipleChoiceResult:
-    """Score every choice as the second text of a pair, the context being the first.
+def multiple_choice(
+    engine: Engine,
+    context: Annotated[str, Field("Context or question", key="text", lines=3)],
+    choices: Annotated[Sequence[str], Field(f"Choices, one per line ({LEAST} to {MOST})", lines=5)],
+) -> MultipleChoiceResult:
+    """Choose the answer or ending that goes best with a context.
 
-    Each choice is read alone, so the order of the choices does not matter (Devlin et al. 2019,
-    section 4.4).
+    Each choice is read alone, as the second text of a pair, so the order of the choices does not
+    matter (Devlin et al. 2019, section 4.4).
 
     Args:
         engine: the model.
-        context: a question or the beginning of a story; it must hold at least one piece.
-        choices: 2 to 8 answers or endings, each with at least one piece.
+        context: a question, or the beginning of a story.
+        choices: 2 to 8 answers or endings.
 
     Raises:
         InputError: the number of choices is wrong, or a text has no piece.

@@ -7,7 +7,8 @@ from app.words.blocks import answer
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, unread_note
-from app.words.pictures import Picture, captioned_bars, figure, picture
+from app.words.pictures import Picture, captioned_bars, picture
+from app.words.report import Report
 
 HINTS = ("It began to rain, so", "she opened her umbrella.\nshe watered the garden.")
 """What the empty boxes suggest."""
@@ -27,6 +28,12 @@ def before(result: MultipleChoiceResult) -> Html:
 
 def verdict(result: MultipleChoiceResult) -> Html:
     """Draw the model's answer in words."""
+    says, more, kind = _answer(result)
+    return answer(tag("bdi", says), more, kind=kind)
+
+
+def _answer(result: MultipleChoiceResult) -> tuple[str, str, str]:
+    """Return the answer, a second sentence about it, and how it is drawn."""
     best = result.choices[result.best]
     others = [each for number, each in enumerate(result.choices) if number != result.best]
     second = max(others, key=lambda choice: choice.logit)
@@ -37,7 +44,7 @@ def verdict(result: MultipleChoiceResult) -> Html:
     close = best.probability - second.probability < _CLOSE
     if close:
         more += f" A small lead: the next has {percent(second.probability)}."
-    return answer(tag("bdi", visible(best.text)), more, kind="bx-open" if close else "")
+    return visible(best.text), more, "bx-open" if close else ""
 
 
 def scores(result: MultipleChoiceResult) -> Picture:
@@ -82,10 +89,15 @@ def trust(result: MultipleChoiceResult, model: str = "") -> Html:
     return calibration_line(result.calibration, "choices", _ALONE, model=model)
 
 
-def kept(result: MultipleChoiceResult) -> list[Html]:
-    """Draw the result for a file."""
+def report(result: MultipleChoiceResult) -> Report:
+    """Write the result as it would stand on paper."""
+    says, more, _ = _answer(result)
     asked = tag("p", visible(result.context), class_="bx-text", dir="auto")
-    return [before(result), asked, verdict(result), figure(scores(result)), trust(result)]
+    return Report(
+        f"The model’s answer: “{says}” {more}",
+        (asked, scores(result), trust(result)),
+        first=(before(result),),
+    )
 
 
 def snippet(result: MultipleChoiceResult, model: str) -> str:

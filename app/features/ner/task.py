@@ -6,11 +6,13 @@ compares it with the user's own annotations.
 
 from dataclasses import replace
 from functools import partial
+from typing import Annotated
 
 from app.compute.recent import RECENT
 from app.features.ner.result import NerResult
 from app.features.ner.result_agreement import Agreement
 from app.features.ner.task_annotated import compare, read_annotated
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
@@ -24,17 +26,19 @@ _ROW_BYTES = 300  # approximate size of a piece or an entity in Python
 
 def ner(
     engine: Engine,
-    text: str,
+    text: Annotated[str, Field("Text", lines=6)],
     *,
-    aggregation: Aggregation = "first",
+    aggregation: Annotated[Aggregation, Field("What decides the label of a word?")] = "first",
     progress: Progress | None = None,
 ) -> NerResult:
-    """Find the entities of a text of any length.
+    """Find the names in a text of any length: persons, places, organisations.
 
     Args:
         engine: the model.
-        text: any text that holds at least one piece.
-        aggregation: how piece labels become entities; see `bert_core.reading.entities`.
+        text: the text.
+        aggregation: what decides the label of a word of several pieces: its "first" piece, the
+            "average" over its pieces, or the surest piece ("max"); "simple" joins neighbouring
+            pieces of a kind, and "none" shows every piece by itself.
         progress: called after each group of windows with the number done and the total.
 
     Raises:

@@ -21,6 +21,7 @@ from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line
 from app.words.pictures import Picture, data_table, figure, linked, picture
+from app.words.report import Report
 from bert_core.reading.entities import Aggregation, Entity
 from bert_core.text.encoding import Span
 
@@ -293,23 +294,31 @@ def describe(result: NerResult, selection: Selection) -> str:
     return f"Entities in the text: {', '.join(named)}{f' and {rest:,} more' if rest else ''}."
 
 
-def kept(result: NerResult, selection: Selection, colours: Colours) -> list[Html]:
-    """Draw the result for a file.
+def report(
+    result: NerResult,
+    selection: Selection | None = None,
+    colours: Colours = MappingProxyType({}),
+) -> Report:
+    """Write the result as it would stand on paper.
 
     Args:
         result: the text with its entities.
-        selection: the entities to show.
+        selection: the entities to show; None for all.
         colours: the visitor's own colours.
     """
+    selection = selection or result.select()
     table = entity_table(result, selection)
-    return [
-        outcome(result, selection),
-        legend(result, selection, colours),
-        figure(running_text(result, selection, colours)),
-        data_table(table, "entities") if selection.shown else join(),
-        trust(result),
-        coverage(result),
-    ]
+    return Report(
+        describe(result, selection),
+        (
+            outcome(result, selection),
+            legend(result, selection, colours),
+            running_text(result, selection, colours),
+            data_table(table, "entities") if selection.shown else join(),
+            trust(result),
+            coverage(result),
+        ),
+    )
 
 
 def entities_json(result: NerResult, selection: Selection, model: str) -> bytes:

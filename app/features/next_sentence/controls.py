@@ -16,8 +16,8 @@ from app.features.next_sentence.task_reliability import reliability
 from app.streamlit_kit import Page, guarded, set_text, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import save_table, switch
 from app.streamlit_kit.progress import progress
-from app.words.html import Html, join
-from app.words.pictures import figure
+from app.words.html import join
+from app.words.report import Block
 
 _SHUFFLE = "shuffle"  # in the address: the seed of the order in which sentences are shown
 _SEEDS = 10_000
@@ -30,9 +30,9 @@ def pair_buttons(slug: str) -> None:
         st.button("Random partner", icon=":material/casino:", on_click=_partner, args=(slug,))
 
 
-def order_tab(page: Page) -> list[Html]:
+def order_tab(page: Page) -> list[Block]:
     """Draw who may follow whom in a paragraph; return the same for a file."""
-    kept: list[Html] = []
+    blocks: list[Block] = []
     with guarded():
         paragraph = text_box(
             page.feature.slug,
@@ -53,8 +53,8 @@ def order_tab(page: Page) -> list[Html]:
         show_picture(drawn)
         words = join(view_order.legend(scale), view_order.orders(result, shown))
         show_html(words)
-        kept += [figure(drawn), words]
-    return kept
+        blocks += [drawn, words]
+    return blocks
 
 
 def pairs_tab(page: Page) -> None:

@@ -1,8 +1,11 @@
 """Ask the next-sentence head whether one sentence may follow another."""
 
+from typing import Annotated
+
 import torch
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
+from app.fields import Field
 from app.models import Engine
 from app.results import Cut
 from bert_core import BertForNextSentencePrediction
@@ -10,16 +13,20 @@ from bert_core.errors import InputError
 from bert_core.reading.unread import unread
 
 
-def next_sentence(engine: Engine, first: str, second: str) -> NextSentenceResult:
-    """Score the pair in the given order; swapping the sentences gives a different answer.
+def next_sentence(
+    engine: Engine,
+    first: Annotated[str, Field("First sentence", key="text", lines=3)],
+    second: Annotated[str, Field("Second sentence", key="text_pair", lines=3)],
+) -> NextSentenceResult:
+    """Judge whether the second sentence follows the first; their order matters.
 
     Label 0 means "the second sentence follows the first", label 1 "it was picked at random",
     as in the pre-training of Devlin et al. (2019), section 3.1.
 
     Args:
-        engine: the loaded model.
-        first: the first sentence; it must hold at least one piece.
-        second: the second sentence; it must hold at least one piece.
+        engine: the model.
+        first: the first sentence.
+        second: the second sentence.
 
     Raises:
         InputError: one of the sentences holds nothing that the model can read.

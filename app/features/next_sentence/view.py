@@ -1,5 +1,7 @@
 """The next-sentence page: the model's answer, its two probabilities, the input."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
@@ -8,7 +10,8 @@ from app.words.blocks import answer, hint, line
 from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, figure, linked, numbers, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
+from app.words.report import Block, Report
 
 HINTS = ("She opened the window.", "Cold air came in.")
 """What the empty boxes suggest."""
@@ -43,12 +46,18 @@ def before(result: NextSentenceResult) -> Html:
 
 def verdict(result: NextSentenceResult) -> Html:
     """Draw the model's answer in words."""
+    says, more, kind = _answer(result)
+    return answer(says, more, kind=kind)
+
+
+def _answer(result: NextSentenceResult) -> tuple[str, str, str]:
+    """Return the answer, a second sentence about it, and how it is drawn."""
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
     share = f"{percent(result.confidence)} of the probability of the two answers"
     if result.confidence < UNDECIDED:
-        return answer("undecided", f"{meaning} has only {share}.", kind="bx-open")
+        return "undecided", f"{meaning} has only {share}.", "bx-open"
     says = f"{meaning[0].lower()}{meaning[1:]}"
-    return answer(says, f"{share}.", kind="" if result.follows else "bx-against")
+    return says, f"{share}.", "" if result.follows else "bx-against"
 
 
 def scores(result: NextSentenceResult) -> Picture:
@@ -160,11 +169,17 @@ def whole_input(result: NextSentenceResult) -> Html:
     return join(model_input(result), input_note(result), fold)
 
 
-def kept(result: NextSentenceResult) -> list[Html]:
-    """Draw the result for a file."""
-    blocks = [before(result), verdict(result), figure(scores(result)), oversure(result)]
-    blocks.append(trust(result))
-    return [*blocks, whole_input(result)]
+def report(result: NextSentenceResult, more: Sequence[Block] = ()) -> Report:
+    """Write the result as it would stand on paper.
+
+    Args:
+        result: the result.
+        more: what is drawn below it.
+    """
+    says, share, _ = _answer(result)
+    blocks = (scores(result), oversure(result), trust(result), whole_input(result))
+    headline = f"The model’s answer: {says}. {share}"
+    return Report(headline, (*blocks, *more), first=(before(result),))
 
 
 def snippet(result: NextSentenceResult, model: str) -> str:

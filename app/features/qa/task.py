@@ -8,12 +8,14 @@ break a rule are reported with the reason (`task_rejected`).
 import re
 from functools import partial
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 
 from app.compute.recent import RECENT
 from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
 from app.features.qa.task_rejected import rejected
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
@@ -40,11 +42,11 @@ _LINES = re.compile(r"\n\s*+")
 
 def qa(
     engine: Engine,
-    passage: str,
-    question: str,
+    passage: Annotated[str, Field("Passage", key="text", lines=10)],
+    question: Annotated[str, Field("Question", lines=1)],
     *,
-    answers: int = 5,
-    longest: int = LONGEST,
+    answers: Annotated[int, Field("Answers listed", low=1, high=MOST_ANSWERS)] = 5,
+    longest: Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)] = LONGEST,
     rules: Rules | None = None,
     progress: Progress | None = None,
 ) -> QaResult:
@@ -54,8 +56,8 @@ def qa(
         engine: the model.
         passage: the text to search.
         question: the question.
-        answers: maximum number of different answers, 1 to 20.
-        longest: maximum number of pieces in an answer, 1 to 60.
+        answers: the most answers that are listed; no two say the same.
+        longest: the most pieces in an answer.
         rules: further rules for answers; by default whole words and a single sentence.
         progress: called after each group of windows with the number done and the total.
 

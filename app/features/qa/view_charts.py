@@ -4,20 +4,20 @@ In order: the answers as bars; where the answer starts and ends as two curves, w
 long passage; start against end as a map; the windows that a long passage was read in.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from app.features.qa import view as view
+from app.features.qa import view_text as view
 from app.features.qa.result import Coverage, Floats, QaResult
 from app.words.blocks import line
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix, shaded
-from app.words.pictures import NARROW, WIDE, Picture, bar_length, figure, linked, picture, svg
+from app.words.pictures import NARROW, WIDE, Picture, bar_length, linked, picture, svg
 
 Kind = Literal["curves", "logits"]
 
@@ -514,18 +514,3 @@ def _keys(result: QaResult, number: int) -> str:
 
 def _number(value: float, kind: Kind) -> str:
     return view.number(value) if kind == "logits" else percent(value)
-
-
-def kept(result: QaResult, threshold: float) -> Sequence[Html]:
-    """Draw the result for a file: everything that the tabs show, the pictures included."""
-    blocks = [
-        tag("p", tag("strong", "Question: "), visible(result.question)),
-        view.outcome(result, threshold, whole=True),
-        view.trust(result),
-        figure(answers(result)),
-        figure(curves(result, "curves")),
-        figure(pairs(result)),
-    ]
-    if len(result.coverage.windows) > 1:
-        blocks += [figure(coverage(result)), view.coverage_note(result)]
-    return blocks

@@ -2,12 +2,14 @@
 
 from collections import Counter, defaultdict
 from itertools import groupby
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
 from app.compute.processor import PROCESSOR
 from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertModel, Encoding
 from bert_core.analysis.similarity import Projection, cosines, principal_axes
@@ -24,14 +26,24 @@ Places = list[tuple[int, range]]
 """Index of a sentence, and positions in it."""
 
 
-def senses(engine: Engine, text: str, word: str, *, layer: int | None = None) -> SensesResult:
-    """Compare a word's vectors in many sentences; pieces of one word are averaged.
+def senses(
+    engine: Engine,
+    text: Annotated[
+        str, Field("Sentences, one per line (a blank line separates senses)", lines=10)
+    ],
+    word: Annotated[str, Field("Word", key="target", lines=1)],
+    *,
+    layer: Annotated[int | None, Field("Layer (0 is the input)", key="at_layer", low=0)] = None,
+) -> SensesResult:
+    """Compare the vectors that one word has in many sentences.
 
     Args:
         engine: the model.
-        text: one sentence per line; a blank line begins a new group.
-        word: the word to look for, or several words in a row.
-        layer: the layer to show, 0 to L; None for the last one.
+        text: one sentence per line, 2 to 60 of them; a blank line begins a new group.
+        word: the word to look for, or several words in a row; it must be in at least two places.
+            The pieces of a word are averaged.
+        layer: the layer whose vectors are compared, 0 for the input of the first one. If empty,
+            the last one.
 
     Raises:
         InputError: there is no word, it is in fewer than two places, or something is too long.

@@ -7,13 +7,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, line
+from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
-from app.words.pictures import NARROW, Picture, data_table, figure, linked, picture, svg
+from app.words.pictures import NARROW, Picture, data_table, linked, picture, svg
 from app.words.pixels import STEPS, pixels
+from app.words.report import Report
 
 _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
@@ -266,9 +267,7 @@ def over_layers(result: SensesResult) -> Picture:
 
 def neighbours(result: SensesResult) -> Html:
     """Draw a table: for each occurrence the nearest other one, and the nearest other words."""
-    table = tag(
-        "div", data_table(neighbours_table(result), "senses-neighbours"), class_="bx-se-scroll"
-    )
+    table = sideways(data_table(neighbours_table(result), "senses-neighbours"), "Neighbours")
     return join(
         table,
         line(
@@ -350,16 +349,22 @@ def pairs_table(result: SensesResult) -> pd.DataFrame:
     return pd.DataFrame({"number": labels, **columns})
 
 
-def kept(result: SensesResult) -> list[Html]:
-    """Draw the result for a file."""
-    return [
-        headline(result),
-        figure(plane(result)),
-        sentences(result),
-        figure(over_layers(result)),
-        neighbours(result),
-        figure(pairs(result)),
-    ]
+def report(result: SensesResult) -> Report:
+    """Write the result as it would stand on paper."""
+    total = len(result.occurrences)
+    word = f"“{shortened(visible(result.word))}” is in {count(total, 'place')}"
+    home = f"; {result.at_home} of them are nearest to another one of their own group"
+    return Report(
+        f"{word}{home if len(result.groups) > 1 else ''}.",
+        (
+            headline(result),
+            plane(result),
+            sentences(result),
+            over_layers(result),
+            neighbours(result),
+            pairs(result),
+        ),
+    )
 
 
 def snippet(result: SensesResult, model: str) -> str:

@@ -83,6 +83,25 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
+class Received:
+    """The input as the model receives it, cut and padded; each sequence has T entries.
+
+    Attributes:
+        tokens: spellings, "[PAD]" for padding.
+        ids: `input_ids`.
+        segments: `token_type_ids`, 0 or 1.
+        mask: `attention_mask`, 1 for a token to be read and 0 for padding.
+        places: position of each token in the uncut input; None for padding.
+    """
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    mask: tuple[int, ...]
+    places: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TokenizerResult:
     """One text or two, as the model would read them.
 
@@ -98,6 +117,7 @@ class TokenizerResult:
         decoded: the beginning of each text, decoded from the ids alone.
         decoded_whole: whether `decoded` covers every text in full.
         losses: descriptions of what the ids do not preserve; () if the text is unchanged.
+        received: the input as the model receives it, cut to its length.
     """
 
     model: str
@@ -111,6 +131,7 @@ class TokenizerResult:
     decoded: tuple[str, ...]
     decoded_whole: bool
     losses: tuple[str, ...]
+    received: Received
 
     def pieces(self, limit: int | None = None) -> list[Piece]:
         """Return the first tokens of the input, added ones included."""
@@ -182,25 +203,6 @@ class TokenizerResult:
     def unknown(self) -> int:
         """Number of words that became unknown."""
         return list(self.columns.tokens).count(self.unknown_token)
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """The input as the model receives it, cut and padded; each sequence has T entries.
-
-    Attributes:
-        tokens: spellings, "[PAD]" for padding.
-        ids: `input_ids`.
-        segments: `token_type_ids`, 0 or 1.
-        mask: `attention_mask`, 1 for a token to be read and 0 for padding.
-        places: position of each token in the uncut input; None for padding.
-    """
-
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    segments: tuple[int, ...]
-    mask: tuple[int, ...]
-    places: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

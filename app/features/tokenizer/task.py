@@ -7,10 +7,12 @@ tokenizers and looks pieces up.
 
 import unicodedata
 from itertools import islice
+from typing import Annotated
 
 import regex
 
 from app.features.tokenizer.result import Columns, Received, Replay, TokenizerResult
+from app.fields import Field
 from app.models import Engine
 from app.results import Cut
 from bert_core.errors import InputError
@@ -19,29 +21,34 @@ _DECODED = 1_000  # pieces decoded, more than enough to show any losses
 
 
 def tokenizer(
-    engine: Engine, text: str, text_pair: str | None = None, *, lower_case: bool | None = None
+    engine: Engine,
+    text: Annotated[str, Field("Text", lines=3)],
+    text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
+    *,
+    cased: Annotated[bool | None, Field("Keep capitals and accents")] = None,
 ) -> TokenizerResult:
-    """Split a text, or a pair, into the pieces that the model reads.
+    """Cut a text, or a pair, into the pieces that the model reads.
 
     Args:
         engine: the model whose vocabulary and maximum length apply.
-        text: any text.
-        text_pair: a second text, or None.
-        lower_case: the casing to use; None means the model's own.
+        text: the text.
+        text_pair: a second text; "" for none.
+        cased: whether capitals and accents are kept. If empty, as this model was trained.
 
     Raises:
         InputError: there is no text.
     """
     if not text.strip() and not (text_pair or "").strip():
         raise InputError("The text is empty. Type something to see it cut into pieces.")
-    casing = engine.provenance.lower_case if lower_case is None else lower_case
-    cutter = engine.tokenizer_for(lower_case=casing)
-    whole = cutter.encode(text, text_pair)
-    fitting = cutter.encode(text, text_pair, max_length=engine.max_length)
+    lower_case = engine.provenance.lower_case if cased is None else not cased
+    pair = text_pair if text_pair.strip() else None
+    cutter = engine.tokenizer_for(lower_case=lower_case)
+    whole = cutter.encode(text, pair)
+    fitting = cutter.encode(text, pair, max_length=engine.max_length)
     cut = Cut.between(
         whole.tokens, whole.sequence_ids, fitting.sequence_ids, limit=engine.max_length
     )
-    texts = (text,) if text_pair is None else (text, text_pair)
+    texts = (text,) if pair is None else (text, pair)
     columns = Columns(
         tokens=whole.tokens,
         ids=whole.input_ids,
@@ -60,11 +67,18 @@ def tokenizer(
         unknown_token=cutter.unk_token,
         max_length=engine.max_length,
         cut=cut,
-        lower_case=casing,
+        lower_case=lower_case,
         model_lower_case=engine.provenance.lower_case,
         decoded=decoded,
         decoded_whole=typed == texts,
         losses=_losses(" ".join(typed), " ".join(decoded)),
+        received=Received(
+            tokens=tuple(fitting.tokens),
+            ids=tuple(fitting.input_ids),
+            segments=tuple(fitting.token_type_ids),
+            mask=tuple(fitting.attention_mask),
+            places=tuple(_kept_places(cut, len(texts))),
+        ),
     )
 
 
@@ -81,7 +95,7 @@ def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Rece
     length = max(fitting, min(length, engine.max_length))
     pair = result.texts[1] if len(result.texts) > 1 else None
     rows = cutter(result.texts[0], pair, padding="max_length", truncation=True, max_length=length)
-    places = _kept_places(result)
+    places = _kept_places(result.cut, len(result.texts))
     return Received(
         tokens=tuple(cutter.convert_ids_to_tokens(rows["input_ids"])),
         ids=tuple(rows["input_ids"]),
@@ -91,13 +105,13 @@ def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Rece
     )
 
 
-def _kept_places(result: TokenizerResult) -> list[int]:
+def _kept_places(cut: Cut, texts: int) -> list[int]:
     """Return the positions, in the uncut input, of the tokens that the model reads."""
     first = 1
     kept = [0]
-    for side in range(len(result.texts)):
-        kept += range(first, first + result.cut.kept[side])
-        first += result.cut.lengths[side] + 1
+    for side in range(texts):
+        kept += range(first, first + cut.kept[side])
+        first += cut.lengths[side] + 1
         kept.append(first - 1)  # the [SEP]
     return kept
 

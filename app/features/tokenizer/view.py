@@ -9,13 +9,15 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.tokenizer.result import Piece, Received, Replay, TokenizerResult
+from app.features.tokenizer.result import Piece, Replay, TokenizerResult
 from app.features.tokenizer.view_input import COLOURS, length_meter, received, too_long
 from app.features.tokenizer.view_steps import decoded, unknown_words
+from app.settings import settings
 from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import figure, linked
+from app.words.pictures import linked
+from app.words.report import Report
 
 HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
 """What the empty boxes suggest."""
@@ -174,22 +176,28 @@ def table(result: TokenizerResult) -> pd.DataFrame:
     return frame.astype({"word": "Int64"})
 
 
-def kept(
-    result: TokenizerResult, given: Received, replays: Sequence[Replay], *, limit: int
-) -> list[Html]:
-    """Draw the result for a file."""
-    return [
-        casing(result),
-        too_long(result),
-        coloured(result, limit=limit, pickable=False),
-        summary(result),
-        length_meter(result),
-        unknown_words(replays),
-        tag("h2", "What the model receives"),
-        figure(received(result, given)),
-        tag("h2", "Back from the ids"),
-        decoded(result),
-    ]
+def report(result: TokenizerResult, replays: Sequence[Replay] = ()) -> Report:
+    """Write the result as it would stand on paper.
+
+    Args:
+        result: the result.
+        replays: the steps of each text, which give the reasons for unknown words.
+    """
+    pieces = sum(result.cut.lengths)
+    return Report(
+        f"The model reads {count(result.words, 'word')} as {count(pieces, 'piece')}.",
+        (
+            coloured(result, limit=settings().shown_pieces, pickable=False),
+            summary(result),
+            length_meter(result),
+            unknown_words(replays),
+            tag("h2", "What the model receives"),
+            received(result, result.received),
+            tag("h2", "Back from the ids"),
+            decoded(result),
+        ),
+        first=(casing(result), too_long(result)),
+    )
 
 
 def snippet(result: TokenizerResult) -> str:

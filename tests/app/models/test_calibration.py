@@ -19,7 +19,7 @@ from app.features.ner import view as ner_view
 from app.features.ner.task import ner
 from app.features.next_sentence import view as next_sentence_view
 from app.features.next_sentence.task import next_sentence
-from app.features.qa import view as qa_view
+from app.features.qa import view_text as qa_view
 from app.features.qa.task import qa
 from app.models import Engine
 from app.results import Calibration

@@ -15,13 +15,8 @@ from PIL import Image
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention.result import AttentionResult, Heads, Selection, Units
-from app.features.attention.task import (
-    attention,
-    attention_grid,
-    head_view,
-    in_words,
-    strongest_links,
-)
+from app.features.attention.result_views import attention_grid, head_view, strongest_links
+from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.task_habits import ranked_heads
 from app.features.attention.view_pictures import colours

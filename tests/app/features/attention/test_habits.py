@@ -18,7 +18,6 @@ from app.features.attention.task_habits import (
     compare_head,
     head_habits,
     ranked_heads,
-    telling_head,
 )
 from app.models import Engine
 from app.words.pictures import csv
@@ -186,12 +185,12 @@ def test_a_text_opens_with_a_head_that_has_a_pattern(tiny_engine: Engine) -> Non
     result = attention(tiny_engine, "the cat sat on the mat, the dog.")
     statistics = result.statistics
     ranked = rank_heads(statistics)
-    assert telling_head(result) in ranked
+    assert result.telling in ranked
     tops = {"to_repeats": np.zeros((2, 4)), "to_previous": np.zeros((2, 4))}
     tops["to_previous"][1, 3] = 0.95
     plain = replace(statistics, **tops, **{
         name: np.zeros((2, 4)) for name in ("to_next", "to_itself", "to_punctuation")
     })  # fmt: skip
-    assert telling_head(replace(result, statistics=plain)) == (1, 3)
+    assert replace(result, statistics=plain).telling == (1, 3)
     tops["to_repeats"][0, 2] = 0.5  # less, but about this text
-    assert telling_head(replace(result, statistics=plain)) == (0, 2)
+    assert replace(result, statistics=plain).telling == (0, 2)

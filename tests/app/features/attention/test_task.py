@@ -8,16 +8,15 @@ import pytest
 import torch
 
 from app.features.attention.result import AttentionResult, Heads, Selection, Units
-from app.features.attention.task import (
+from app.features.attention.result_views import (
     GRID_SIDE,
     LINK_TOKENS,
-    attention,
     attention_grid,
     group_shares,
     head_view,
-    in_words,
     strongest_links,
 )
+from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.models import Engine
 from app.results import Cut

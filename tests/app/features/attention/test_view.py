@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.features.attention import view as view
 from app.features.attention import view_pictures as pictures
+from app.features.attention import view_text as view
 from app.features.attention.result import (
     AttentionResult,
     Heads,
@@ -20,14 +20,13 @@ from app.features.attention.result import (
     Selection,
     Units,
 )
-from app.features.attention.task import (
-    attention,
+from app.features.attention.result_views import (
     attention_grid,
     group_shares,
     head_view,
-    in_words,
     strongest_links,
 )
+from app.features.attention.task import attention, in_words
 from app.features.attention.task_habits import ranked_heads
 from app.models import Engine
 from app.results import Cut

@@ -100,7 +100,7 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     said = str(view.verdict(result)) + str(view.trust(result))
     assert f"stars {view.signed(result.logits[0], 3)}" in said
     assert "%" not in said and result.chosen == ()
-    assert "%" not in "".join(map(str, view.kept(result)))
+    assert "%" not in "".join(map(str, view.report(result).drawn()))
     assert list(view.lines_table([result]).columns)[:2] == ["text", "stars"]
 
 
@@ -195,5 +195,5 @@ def test_the_snippet_computes_the_pages_numbers(
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result: ClassificationResult = classification(tiny_engine, f"x {nasty}", f"y {nasty}")
-    markup = "".join(map(str, view.kept(result)))
+    markup = "".join(map(str, view.report(result).drawn()))
     assert "<script" not in markup and "<img" not in markup and "\x00" not in markup

@@ -377,6 +377,6 @@ def test_the_snippet_computes_what_the_page_shows(
 
 
 def test_the_kept_page_has_every_gap_and_nothing_to_click(result: FillMaskResult) -> None:
-    kept = "".join(map(str, view.kept(result)))
+    kept = "".join(map(str, view.report(result).drawn()))
     assert kept.count("<figure") == len(result.slots) == 2
     assert "data-pick" not in kept

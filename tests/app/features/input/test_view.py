@@ -152,7 +152,7 @@ def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result) -> None:
 
 def test_nothing_typed_becomes_markup(tiny_engine: Engine) -> None:
     result = task.input(tiny_engine, "<b> cat & dog")
-    for block in view.kept(result, 1, 0):
+    for block in view.report(result).drawn():
         assert "<b> cat" not in str(block)
     assert "&lt;" in str(view.pieces(result, 1))
 

@@ -64,7 +64,7 @@ def test_a_text_without_pieces_is_refused_by_name(
 
 def test_what_is_cut_is_said_before_the_answer(tiny_engine: Engine) -> None:
     result = multiple_choice(tiny_engine, "the cat " * 40, ("sat", "a dog"))
-    kept = "".join(map(str, view.kept(result)))
+    kept = "".join(map(str, view.report(result).drawn()))
     assert kept.index("84 tokens are too many") < kept.index("The model’s answer")
     assert [len(each.encoding.input_ids) for each in result.choices] == [48, 48]
 
@@ -107,5 +107,5 @@ def test_the_snippet_computes_the_pages_numbers(
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result = multiple_choice(tiny_engine, f"x {nasty}", (f"y {nasty}", "z"))
-    markup = "".join(map(str, view.kept(result)))
+    markup = "".join(map(str, view.report(result).drawn()))
     assert "<script" not in markup and "<img" not in markup and "\x00" not in markup

@@ -165,7 +165,7 @@ def test_the_json_holds_the_text_and_every_shown_entity(planted: Engine) -> None
 
 def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty: str) -> None:
     result = ner(planted, f"{nasty} Cat")
-    page = "".join(str(block) for block in view.kept(result, result.select(), {}))
+    page = "".join(str(block) for block in view.report(result).drawn())
     assert page.count("<script") == page.count("<img") == 0
     assert not re.search(r"<[^>]* (src|srcset|href)=|url\(|@import", page)
     assert str(figure(view.running_text(result, result.select()))) in page

@@ -165,7 +165,7 @@ def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: s
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result = next_sentence(tiny_engine, f"x {nasty}", f"y {nasty}")
-    markup = "".join(map(str, view.kept(result)))
+    markup = "".join(map(str, view.report(result).drawn()))
     assert "<script" not in markup and "<img" not in markup
     assert "\x00" not in markup and "\u202e" not in markup
     assert len(view.input_table(result)) == len(result.encoding.tokens)
@@ -173,7 +173,7 @@ def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str)
 
 def test_what_the_model_cannot_read_is_said_first(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat Ωmega", "日本 sat")
-    kept = "".join(map(str, view.kept(result)))
+    kept = "".join(map(str, view.report(result).drawn()))
     assert kept.index("cannot read all of this") < kept.index("The model’s answer")
     assert "Ωmega" in str(view.before(result))
     assert str(view.before(next_sentence(tiny_engine, "the cat", "sat"))) == ""

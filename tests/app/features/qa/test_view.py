@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.features.qa import view as view
 from app.features.qa import view_charts as charts
+from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa
+from app.features.qa.view import report
 from app.models import Engine
 from app.words.html import Html
 from app.words.pictures import NARROW, WIDE, Picture
@@ -517,7 +518,7 @@ def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> N
         view.answered_list([result, result], 0.0, 0),
         view.suggestions([nasty]),
         charts.overview(result),
-        *charts.kept(result, 0.0),
+        *report(result).drawn(),
     ]
     for markup in map(str, pages):
         assert "<script" not in markup

@@ -90,7 +90,7 @@ def test_single_places_in_two_groups_have_no_pairs_within(tiny_engine: Engine) -
     assert split.at_home == 0
     assert list(view.over_layers(split).table.columns) == ["layer", "between"]
     assert "–" in str(view.headline(split))
-    assert len(view.kept(split)) == 6
+    assert len(view.report(split).blocks) == 6
 
 
 def test_the_curve_has_a_point_for_every_layer(result: SensesResult) -> None:

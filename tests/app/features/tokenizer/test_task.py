@@ -39,7 +39,7 @@ def test_no_drawing_lets_markup_through(tiny_engine: Engine, nasty: str) -> None
     replays = [replay(tiny_engine, text) for text in result.texts]
     stories = [view_steps.story(word) for word in view_steps.word_choices(replays).values()]
     drawings = [
-        *view.kept(result, receive(tiny_engine, result), replays, limit=50),
+        *view.report(result, replays).drawn(),
         view_steps.stages(result, replays),
         view_compare.side_by_side(compare(tiny_engine, result), limit=50),
         view_vocabulary.entry(look_up(tiny_engine, nasty[:20])),
@@ -67,8 +67,8 @@ def test_a_pair_has_two_segments_and_the_second_counts_its_own_characters(
     assert result.words == 4
 
 
-def test_an_empty_pair_is_read_and_two_empty_texts_are_refused(tiny_engine: Engine) -> None:
-    assert tokenizer(tiny_engine, "cat", "").cut.lengths == (1, 0)
+def test_an_empty_pair_is_none_and_two_empty_texts_are_refused(tiny_engine: Engine) -> None:
+    assert tokenizer(tiny_engine, "cat", " \n") == tokenizer(tiny_engine, "cat")
     with pytest.raises(InputError, match="empty"):
         tokenizer(tiny_engine, " \n\t")
     with pytest.raises(InputError, match="empty"):
@@ -94,7 +94,7 @@ def test_a_text_that_fits_loses_nothing(tiny_engine: Engine) -> None:
 
 
 def test_the_other_casing_is_used_and_warned_of(tiny_engine: Engine) -> None:
-    result = tokenizer(tiny_engine, "Cat cat", lower_case=False)
+    result = tokenizer(tiny_engine, "Cat cat", cased=True)
     assert [piece.token for piece in result.pieces()] == ["[CLS]", "[UNK]", "cat", "[SEP]"]
     assert result.unknown == 1
     assert "Not this model's casing" in words(view.casing(result))
@@ -367,7 +367,7 @@ def test_a_word_that_is_no_entry_is_cut_and_its_pieces_can_be_looked_up(
 def test_the_snippet_prints_the_tokens_of_the_page(
     tiny_engine: Engine, capsys: pytest.CaptureFixture[str], tiny_folder: Path
 ) -> None:
-    result = tokenizer(tiny_engine, 'The "cat"', "a dog\n", lower_case=False)
+    result = tokenizer(tiny_engine, 'The "cat"', "a dog\n", cased=True)
     code = view.snippet(result).replace(repr(result.model), repr(str(tiny_folder)))
     exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own code
     printed = [row.split()[:2] for row in capsys.readouterr().out.splitlines()]

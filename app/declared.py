@@ -1,0 +1,234 @@
+"""Tasks as declared: what every face except the Streamlit pages is made from.
+
+A Streamlit page is written by hand. The Gradio tab, the API endpoint, the MCP tool, the command
+line, the saved page and the notebook come from what exists once for each feature: the signature
+and the docstring of its task, its frozen result, and `report` in its view. A new feature has all of
+them without a line of its own.
+"""
+
+import inspect
+import math
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from app import catalog
+from app.catalog import Feature
+from app.fields import Field
+from app.models import Engine
+from app.words.report import Report
+from bert_core.errors import InputError
+
+Value = str | int | float | bool | tuple[str, ...] | None
+_PLAIN = (str, int, float, bool)
+_EXPECTED = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
+             list: "a list of texts, or one text with a line for each"}  # fmt: skip
+_FOUND = {**_EXPECTED, list: "a list", dict: "an object", types.NoneType: "nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One value that a person gives to a task.
+
+    Attributes:
+        name: in the signature, the API and the command line.
+        kind: `str`, `int`, `float`, `bool`, or `list` for several texts.
+        field: what a form shows.
+        about: what the docstring says.
+        required: whether it must be given.
+        default: otherwise.
+        optional: whether None is allowed; its meaning is in `about`.
+        choices: the texts that are allowed; () for any.
+    """
+
+    name: str
+    kind: type
+    field: Field
+    about: str
+    required: bool
+    default: Value
+    optional: bool
+    choices: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The page's widget for it, which links and examples name."""
+        return self.field.key or self.name
+
+    def read(self, given: object) -> Value:
+        """Check a value from outside.
+
+        Raises:
+            InputError: wrong type, out of range, or none of the choices.
+        """
+        if given is None and self.optional:
+            return None
+        if self.kind is list:
+            return self._texts(given)
+        value = given
+        if self.kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)  # JSON of browsers has one kind of number
+        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not self.kind:
+            raise self._refusal(_FOUND.get(type(given), type(given).__name__))
+        assert isinstance(value, _PLAIN)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._refusal(str(value))
+        if self.choices and value not in self.choices:
+            raise self._refusal(repr(value)[:60])
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low, high = self.field.low, self.field.high
+            if (low is not None and value < low) or (high is not None and value > high):
+                raise self._refusal(str(value)[:60])
+        return value
+
+    def expected(self) -> str:
+        """Say in words what is expected."""
+        if self.choices:
+            return " or ".join(self.choices)
+        low, high = self.field.low, self.field.high
+        start = "" if low is None else f" from {low:g}"
+        return _EXPECTED[self.kind] + start + ("" if high is None else f" to {high:g}")
+
+    def _texts(self, given: object) -> tuple[str, ...]:
+        """Check several texts, which a form or an example has as the lines of one."""
+        if isinstance(given, str):
+            return tuple(line.strip() for line in given.splitlines() if line.strip())
+        if not isinstance(given, Sequence) or isinstance(given, bytes):
+            raise self._refusal(_FOUND.get(type(given), type(given).__name__))
+        if not all(isinstance(each, str) for each in given):
+            raise self._refusal("a list with something else in it")
+        return tuple(given)
+
+    def _refusal(self, found: str) -> InputError:
+        return InputError(f"{self.name}: found {found}; expected {self.expected()}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A feature's task, ready for any face.
+
+    Attributes:
+        feature: its row of the catalog.
+        task: the function; the first argument is the engine.
+        report: writes the report of its result.
+        parameters: what a person gives, in the order of the signature.
+        about: the first paragraph of the task's docstring.
+        result: the class of the result.
+    """
+
+    feature: Feature
+    task: Callable[..., Any]
+    report: Callable[[Any], Report]
+    parameters: tuple[Parameter, ...]
+    about: str
+    result: type
+
+    def run(self, engine: Engine, given: Mapping[str, object]) -> Any:
+        """Check the values and run the task.
+
+        Args:
+            engine: the model.
+            given: values by parameter name; what is missing takes its default.
+
+        Raises:
+            InputError: a value is missing, unknown or not allowed; or the task refuses the text.
+        """
+        return self.task(engine, **self.read(given))
+
+    def read(self, given: Mapping[str, object]) -> dict[str, Value]:
+        """Check the values alone; see `run`."""
+        known = {each.name: each for each in self.parameters}
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    f"{self.feature.slug} has no parameter {name[:60]!r}. "
+                    f"Parameters are: {', '.join(known)}."
+                )
+        for each in self.parameters:
+            if each.required and each.name not in given:
+                raise InputError(f"{each.name} is missing; expected {each.expected()}.")
+        return {name: known[name].read(value) for name, value in given.items()}
+
+    def example_values(self, values: Mapping[str, object]) -> dict[str, object]:
+        """Turn the values of an example, which name widgets of the page, into parameters.
+
+        A box of one line takes the first line of a text.
+        """
+        found = {each: values[each.key] for each in self.parameters if each.key in values}
+        return {
+            each.name: value.partition("\n")[0]
+            if isinstance(value, str) and each.field.lines == 1
+            else value
+            for each, value in found.items()
+        }
+
+
+@cache
+def declared(slug: str) -> Declared:
+    """Read the declaration of a feature.
+
+    Raises:
+        InputError: no feature has this slug.
+    """
+    row = catalog.feature(slug)
+    task: Callable[..., Any] = getattr(import_module(f"app.features.{slug}.task"), slug)
+    report = import_module(f"app.features.{slug}.view").report
+    notes = described(inspect.getdoc(task) or "", "Args")
+    hints = get_type_hints(task, include_extras=True)
+    signature = list(inspect.signature(task).parameters.values())[1:]  # without the engine
+    found = (_parameter(each, hints[each.name], notes.get(each.name, "")) for each in signature)
+    return Declared(
+        feature=row,
+        task=task,
+        report=report,
+        parameters=tuple(each for each in found if each is not None),
+        about=" ".join((inspect.getdoc(task) or "").split("\n\n")[0].split()),
+        result=hints["return"],
+    )
+
+
+def all_declared() -> tuple[Declared, ...]:
+    """Return the declarations of all features, in the order of the menu."""
+    return tuple(declared(row.slug) for row in catalog.FEATURES)
+
+
+def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | None:
+    """Read one parameter; None for what only the program passes, such as a progress function."""
+    field = Field(given.name.replace("_", " ").capitalize())
+    if get_origin(hint) is Annotated:
+        hint, *more = get_args(hint)
+        field = next((each for each in more if isinstance(each, Field)), field)
+    parts = get_args(hint) if get_origin(hint) in {Union, types.UnionType} else (hint,)
+    types_ = [each for each in parts if each is not types.NoneType]
+    (one, *others) = types_
+    choices: tuple[str, ...] = ()
+    if get_origin(one) is Literal:
+        choices, one = get_args(one), str
+    if get_origin(one) is Sequence and get_args(one) == (str,):
+        one = list
+    if others or one not in _EXPECTED:
+        return None
+    required = given.default is inspect.Parameter.empty
+    return Parameter(
+        name=given.name,
+        kind=one,
+        field=field,
+        about=about,
+        required=required,
+        default=None if required else given.default,
+        optional=types.NoneType in parts,
+        choices=choices,
+    )
+
+
+def described(docstring: str, section: str) -> dict[str, str]:
+    """Read what a section of a docstring, "Args" or "Attributes", says of each name."""
+    found = re.search(rf"^{section}:\n(.*?)(?=^\S|\Z)", docstring, re.M | re.S)
+    rows = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", found[1] if found else "", re.M | re.S)
+    return {name: " ".join(text.split()) for name, text in rows}

@@ -1,0 +1,442 @@
+"""Text of the attention page: titles, lists, notes and tables."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from app.features.attention.result import (
+    AttentionGrid,
+    AttentionResult,
+    Floats,
+    GroupShares,
+    Heads,
+    HeadView,
+    Links,
+    Part,
+    Place,
+)
+from app.features.attention.result_habits import RankedHead
+from app.words.blocks import hint, line
+from app.words.format import count, percent
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import csv, linked
+from bert_core.analysis.head_statistics import HeadName
+
+MEAN = -1
+"""The option for the mean over a layer's heads."""
+
+LIST = 8
+"""Heads in the list beside the picture; the others are in the table."""
+
+VIEW_NAMES = {"map": "Heat map", "lines": "Lines"}
+SCALE_NAMES = {"own": "own peak", "common": "0 to 1"}
+HOW_NAMES = {"mean": "mean", "max": "largest"}
+SCALE_UP = "Scale what is left up to 1"
+SCALE_UP_HELP = (
+    "Hidden columns take their share of attention with them. Scaling divides every row by what is "
+    "left; the model itself never used such numbers."
+)
+WORDS = "Whole words"
+WORDS_HELP = (
+    "The rule: attention to the pieces of a word is added up; attention from its pieces is "
+    "averaged. Rows still add up to 1."
+)
+LOG = "Logarithmic scale"
+LOG_HELP = "Three decades: the palest colour is a thousandth of the darkest."
+COMBINE_HELP = (
+    "Shows several heads as one: their mean, or the largest value in each cell. In the small "
+    "pictures, Shift and a click add a head or take it away."
+)
+
+PART_NAMES: dict[Part, str] = {
+    "all": "all",
+    "aa": "A to A",
+    "ab": "A to B",
+    "ba": "B to A",
+    "bb": "B to B",
+}
+
+RANKINGS = {
+    "pattern": "clearest pattern",
+    "to_previous": "attention to the previous piece",
+    "to_next": "attention to the next piece",
+    "to_itself": "attention to the piece itself",
+    "to_repeats": "attention to the same piece elsewhere",
+    "to_punctuation": "attention to punctuation",
+    "to_cls": "attention to [CLS]",
+    "to_sep": "attention to [SEP]",
+    "entropy": "widest spread",
+}
+"""What heads can be ranked by: the names of `rank_heads`, and what they are called."""
+
+_GOES = {
+    "previous": "to the previous piece",
+    "next": "to the next piece",
+    "itself": "to the piece itself",
+    "same piece": "to the same piece elsewhere",
+    "punctuation": "to punctuation",
+    "[CLS]": "to [CLS]",
+    "[SEP]": "to [SEP]",
+}
+_NAMES_HINT = (
+    "The attention that a token gives adds up to 1. A head is named after the kind of piece that "
+    "gets at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such "
+    "a piece. “Broad” heads look at everything almost equally. The thresholds are a convention. "
+    "“Usually” is the name on texts that come with the program; the list gives it where it "
+    "differs. Heads are written layer.head, both counted from 0."
+)
+_LOOKS = {
+    "A": "The first text (A) looks",
+    "B": "The second text (B) looks",
+    "special": "[CLS] and [SEP] look",
+}
+_GOALS = {"A": "A", "B": "B", "special": "[CLS] and [SEP]"}
+_LINKS = 200  # rows of the table that replaces a longer matrix
+
+
+def whole_percent(share: float) -> str:
+    """Format a share of attention as a percentage, 0 and 100 % included."""
+    return percent(float(share), 0, counted=True)
+
+
+def short_name(place: Place) -> str:
+    """Name a head in a list, and in the address.
+
+    >>> short_name((1, 8))
+    '1.8'
+    """
+    return f"{place[0]}.{place[1]}"
+
+
+def name_of(heads: Heads, size: int) -> str:
+    """Name a head, or what several are shown as.
+
+    Args:
+        heads: the heads.
+        size: number of heads in a layer.
+
+    >>> name_of(Heads.one(2, 5), 12), name_of(Heads.layer(0, 12), 12)
+    ('Layer 2, head 5', 'Layer 0, mean of its 12 heads')
+    >>> name_of(Heads(((0, 1), (2, 3)), "max"), 12)
+    'Largest of heads 0.1, 2.3'
+    """
+    (layer, head), *more = heads.places
+    if not more:
+        return f"Layer {layer}, head {head}"
+    kind = "mean" if heads.how == "mean" else "largest"
+    if heads.places == Heads.layer(layer, size).places:
+        return f"Layer {layer}, {kind} of its {size} heads"
+    few = ", ".join(map(short_name, heads.places[:6]))
+    rest = f" and {len(heads.places) - 6} more" if len(heads.places) > 6 else ""
+    return f"{kind.capitalize()} of heads {few}{rest}"
+
+
+def labels(tokens: Sequence[str], at: Sequence[int]) -> list[str]:
+    """Label tokens by position and spelling, so that equal tokens stay distinct."""
+    return [f"{number} {visible(token)}" for number, token in zip(at, tokens, strict=True)]
+
+
+def layer_names(result: AttentionResult) -> dict[int, str]:
+    """List the layers to choose from."""
+    return {layer: str(layer) for layer in range(result.layers)}
+
+
+def head_names(result: AttentionResult) -> dict[int, str]:
+    """List the heads to choose from, plus their mean."""
+    return {head: str(head) for head in range(result.heads)} | {MEAN: "mean"}
+
+
+def goes(name: HeadName) -> str:
+    """Say in words what a head does.
+
+    >>> goes(HeadName("next", 0.91)), goes(HeadName("none", 0.2))
+    ('91 % to the next piece', 'no simple pattern')
+    """
+    if name.name in _GOES:
+        return f"{whole_percent(name.score)} {_GOES[name.name]}"
+    return {"broad": "to everything almost equally", "pruned": "pruned"}.get(
+        name.name, "no simple pattern"
+    )
+
+
+def title(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -> Html:
+    """Draw which head is shown, and what it does here and usually."""
+    found = next((row for row in ranked if (row.place,) == heads.places), None)
+    says = join()
+    if found is not None:
+        usual = "" if found.usual is None else f"; usually {goes(found.usual)}"
+        says = tag("small", f"Attention here: {goes(found.here)}{usual}.")
+    name = name_of(heads, result.heads)
+    return tag("div", tag("h2", name), says, class_="bx-att-title")
+
+
+def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
+    """List the first heads of a ranking; a click on one shows it.
+
+    Args:
+        ranked: the ranking.
+        heads: the heads shown now.
+        size: number of heads in a layer.
+    """
+    rows = []
+    for number, row in enumerate(ranked[:LIST]):
+        usual = row.usual.name if row.usual else row.here.name
+        button = tag(
+            "button",
+            tag("b", short_name(row.place)),
+            tag("span", row.here.name, " ", tag("i", whole_percent(row.here.score))),
+            tag("small", f"usually {usual}") if usual != row.here.name else "",
+            type="button",
+            tabindex=-1 if number else 0,
+            data_pick="head",
+            data_value=row.place[0] * size + row.place[1],
+            aria_current="true" if (row.place,) == heads.places else None,
+        )
+        rows.append(tag("li", button))
+    return tag(
+        "div",
+        hint(_NAMES_HINT),
+        tag("h3", "Clearest heads here"),
+        tag("ol", *rows, class_="bx-att-list", data_rove="heads"),
+        class_="bx-att-heads",
+    )
+
+
+def ranking_table(ranked: Sequence[RankedHead], by: str) -> pd.DataFrame:
+    """Return every head of a ranking: its pattern here and usually."""
+    kind = "entropy (bits)" if by == "entropy" else RANKINGS[by]
+    return pd.DataFrame(
+        {
+            "rank": range(1, len(ranked) + 1),
+            "layer": [row.place[0] for row in ranked],
+            "head": [row.place[1] for row in ranked],
+            "here": [row.here.name for row in ranked],
+            "usually": [row.usual.name if row.usual else "–" for row in ranked],
+            kind: [round(row.value, 4) for row in ranked],
+        }
+    )
+
+
+def head_note(result: AttentionResult, layer: int, head: int) -> str:
+    """Summarise one head in a line of numbers."""
+    statistics = result.statistics
+    parts = [
+        f"itself {whole_percent(statistics.to_itself[layer, head])}",
+        f"previous {whole_percent(statistics.to_previous[layer, head])}",
+        f"next {whole_percent(statistics.to_next[layer, head])}",
+        f"[CLS] and [SEP] {whole_percent(statistics.to_special[layer, head])}",
+        f"spread {float(statistics.entropy[layer, head]):.1f} bits",
+    ]
+    return ", ".join(parts)
+
+
+def describe_grid(result: AttentionResult) -> str:
+    """Describe the grid of all heads in one sentence."""
+    statistics = result.statistics
+    special = np.unravel_index(int(statistics.to_special.argmax()), statistics.to_special.shape)
+    sharp = np.unravel_index(int(statistics.entropy.argmin()), statistics.entropy.shape)
+    return (
+        f"{result.layers} layers (rows) of {result.heads} heads (columns), each a small picture "
+        f"of {len(result.tokens)} tokens looking at {len(result.tokens)}. Layer {special[0]}, "
+        f"head {special[1]} looks most at [CLS] and [SEP] "
+        f"({whole_percent(statistics.to_special.max())}); layer {sharp[0]}, head {sharp[1]} is "
+        f"the sharpest ({float(statistics.entropy.min()):.1f} bits)."
+    )
+
+
+def grid_note(grid: AttentionGrid) -> Html:
+    """Explain how a small picture relates to the numbers, and what can be done with it."""
+    rows, columns = grid.pictures.shape[2:]
+    pixels = (
+        f"Each has {rows} × {columns} blocks, summed over the tokens looked at and averaged over "
+        "the tokens that look."
+        if grid.averaged
+        else "One pixel is one number of the model."
+    )
+    return hint(
+        f"Every head as a small picture. {pixels} A click shows a head; Shift and a click combine "
+        "it with those shown."
+    )
+
+
+def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
+    """Find the strongest link between two pieces, else between any two tokens.
+
+    Many heads rest on [CLS], [SEP] or the piece itself when they have nothing to contribute.
+    """
+    words = [result.sides[at] is not None for at in view.rows]
+    goals = [result.sides[at] is not None for at in view.columns]
+    telling = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
+    pool = view.weights * telling if telling.any() else view.weights
+    row, column = np.unravel_index(int(pool.argmax()), pool.shape)
+    return int(row), int(column)
+
+
+def headline(result: AttentionResult, view: HeadView) -> str:
+    """Name the strongest link shown."""
+    row, column = _strongest(result, view)
+    source, goal = visible(view.row_tokens[row]), visible(view.column_tokens[column])
+    return f"Strongest link: {source} looks at {goal}, {float(view.weights[row, column]):.4f}."
+
+
+def describe_view(result: AttentionResult, view: HeadView) -> str:
+    """Describe the large picture in two sentences."""
+    name = name_of(view.heads, result.heads)
+    return f"{name}: {len(view.rows)} tokens look at {len(view.columns)}. {headline(result, view)}"
+
+
+def selection_note(result: AttentionResult, view: HeadView) -> Html:
+    """State what is not shown as the model computed it; empty if everything is."""
+    chosen = view.selection
+    notes = []
+    if chosen.part != "all" or not chosen.special:
+        hidden = (
+            "[CLS] and [SEP] are hidden"
+            if chosen.part == "all"
+            else f"Only {PART_NAMES[chosen.part]} is shown"
+        )
+        share = f"what you see is {whole_percent(view.shown.mean())} of these rows' attention"
+        scaled = (
+            "each row was divided by its sum"
+            if chosen.renormalise
+            else "rows add up to less than 1"
+        )
+        notes.append(f"{hidden}: {share}, and {scaled}.")
+    if chosen.floor > 0 or chosen.top < 100:
+        shown = int(np.count_nonzero(view.weights))
+        limits = [f"at least {chosen.floor:g}"] if chosen.floor > 0 else []
+        limits += [f"among the top {chosen.top} %"] if chosen.top < 100 else []
+        notes.append(
+            f"{count(shown, 'cell')} of {view.weights.size:,} shown: {' and '.join(limits)}."
+        )
+    if result.by_word:
+        notes.append(
+            "Words: attention to their pieces is added up, attention from them is averaged."
+        )
+    if len(view.heads.places) > 1 and view.heads.how == "max":
+        notes.append("The largest value of several heads: rows may add up to more than 1.")
+    return line(" ".join(notes)) if notes else join()
+
+
+def matrix_table(result: AttentionResult, view: HeadView) -> pd.DataFrame:
+    """Return a short matrix as a table, or the strongest links of a long one.
+
+    Args:
+        result: what the view shows a part of.
+        view: what is shown.
+    """
+    rows, columns = _labelled(result, view)
+    if max(view.weights.shape) <= SMALL:
+        frame = pd.DataFrame(view.weights.astype(np.float64), columns=columns)
+        frame.insert(0, "looks \\ looked at", rows)
+        frame["at"] = [linked(result.units.pieces[at]) for at in view.rows]
+        return frame
+    row, column = _largest(view.weights, _LINKS)
+    return pd.DataFrame(
+        {
+            "looks": [rows[i] for i in row],
+            "looked at": [columns[i] for i in column],
+            "attention": view.weights[row, column].astype(np.float64),
+        }
+    )
+
+
+SMALL = 64
+"""Longest side of a matrix that is drawn cell by cell in a file, and shown as a table."""
+
+
+def _labelled(result: AttentionResult, view: HeadView) -> tuple[list[str], list[str]]:
+    """Return the rows' and the columns' labels, numbered by the position of their first piece."""
+    first = [pieces[0] for pieces in result.units.pieces]
+    return (
+        labels(view.row_tokens, [first[at] for at in view.rows]),
+        labels(view.column_tokens, [first[at] for at in view.columns]),
+    )
+
+
+def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the largest values, largest first, without a full sort."""
+    flat = weights.reshape(-1)
+    best = np.argpartition(flat, -number)[-number:] if flat.size > number else np.arange(flat.size)
+    best = best[np.argsort(flat[best], kind="stable")[::-1]]
+    row, column = np.unravel_index(best, weights.shape)
+    return row, column
+
+
+def whole_matrix(result: AttentionResult, view: HeadView) -> pd.DataFrame:
+    """Return the whole shown matrix as a table, one row per token that looks."""
+    rows, columns = _labelled(result, view)
+    frame = pd.DataFrame(view.weights, columns=columns)
+    frame.insert(0, name_of(view.heads, result.heads), rows)
+    return frame
+
+
+def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
+    """Write the whole shown matrix as CSV."""
+    return csv(whole_matrix(result, view))
+
+
+def file_name(view: HeadView) -> str:
+    """Return the name, without extension, of a file with the shown matrix.
+
+    It contains nothing from the text, which may be private.
+    """
+    (layer, head), *more = view.heads.places
+    heads = f"{view.heads.how}-of-{len(more) + 1}" if more else f"layer{layer}-head{head}"
+    return f"attention-{heads}"
+
+
+def shares_table(shares: GroupShares) -> pd.DataFrame:
+    """Return the shares between the sentences as a table."""
+    frame = pd.DataFrame(
+        shares.shares.astype(np.float64).round(4),
+        columns=[f"to {_GOALS[name]}" for name in shares.groups],
+    )
+    frame.insert(0, "from", [_GOALS[name] for name in shares.groups])
+    return frame
+
+
+def shares_line(shares: GroupShares) -> Html:
+    """Draw where each text looks, one short line per group."""
+    goals = [_GOALS[name] for name in shares.groups]
+    items = [
+        tag(
+            "li",
+            f"{_LOOKS[source]} ",
+            join(
+                *(
+                    join(tag("strong", whole_percent(value)), f" at {goal}")
+                    for value, goal in zip(row, goals, strict=True)
+                ),
+                by=", ",
+            ),
+        )
+        for source, row in zip(shares.groups, shares.shares, strict=True)
+    ]
+    return join(
+        line("Of the attention that these tokens give, on average:"),
+        tag("ul", *items, class_="bx-att-shares", aria_label="Attention between the texts"),
+    )
+
+
+def links_table(result: AttentionResult, links: Links) -> pd.DataFrame:
+    """Return the strongest lines as a table, strongest first."""
+    last = slice(None, -_LINKS - 1, -1)
+    rows, columns = _labelled(result, links.view)
+    return pd.DataFrame(
+        {
+            "looks": [rows[i] for i in links.row[last]],
+            "looked at": [columns[i] for i in links.column[last]],
+            "head": [short_name(links.places[i]) for i in links.head[last]],
+            "attention": links.weight[last].astype(np.float64),
+        }
+    )
+
+
+def describe_links(links: Links) -> str:
+    """Describe which lines are drawn and which are not."""
+    drawn = len(links.weight)
+    left_out = "" if drawn == links.over else f", the strongest of {links.over:,}"
+    return f"{count(len(links.places), 'head')}: {drawn:,} lines{left_out}."

@@ -1,0 +1,27 @@
+"""How people give the values of a task: in a form, in a link, on a command line.
+
+The types of a task's signature say what a value is; `Annotated[int, Field(...)]` adds what a form
+needs. `app.declared` reads both.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a form shows for one parameter of a task.
+
+    Attributes:
+        label: its name on the screen.
+        key: of the page's widget that holds the value, in links and in examples; "" for the name
+            of the parameter.
+        low: the smallest number allowed, or None.
+        high: the largest number allowed, or None.
+        lines: height of its text box; 0 for what is not a text.
+    """
+
+    label: str
+    key: str = ""
+    low: float | None = None
+    high: float | None = None
+    lines: int = 0

@@ -1,0 +1,22 @@
+"""The second face: a Gradio page, an API endpoint and an MCP tool for each feature.
+
+All three are made from the declarations of the tasks (`app.declared`); nothing here is written for
+one feature. Importing this package does not import Gradio, which takes seconds.
+
+- `later.py`: `mounted()`, the face as a part of the site's server, loaded in the background.
+- `face.py`: `build()`, all pages and endpoints.
+- `pages.py`: the page of a feature, and the home page.
+- `endpoints.py`: the named endpoints.
+- `widgets.py`: the form of a page.
+- `written.py`: what a page shows.
+- `work.py`: runs a task in its turn, and turns errors into messages.
+- `routes.py`: which of Gradio's routes exist here, and how long a request may be.
+- `tools.py`: the MCP tools.
+- `look.py`: the style sheets, the theme and the menu.
+- `limits.py`: how much at once.
+- `alone.py`: the face as a program of its own, for a Gradio Space.
+"""
+
+from app.gradio_kit.later import PATH, Later, is_served, mounted
+
+__all__ = ["PATH", "Later", "is_served", "mounted"]

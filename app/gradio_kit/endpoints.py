@@ -1,0 +1,89 @@
+"""The named endpoints, made from the declarations.
+
+An endpoint is named after its feature, its parameters are those of the task and `model`, and it
+returns the result as JSON. Gradio's documentation, `openapi.json`, `agents.md` and the MCP tools
+are all made from the signature and the docstring that are put together here.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, Optional
+
+import gradio as gr
+
+from app.declared import Declared, Parameter
+from app.gradio_kit._tmp import as_json
+from app.gradio_kit.asking import ask
+from app.gradio_kit.work import TASKS, in_turn
+
+MODEL = "model"
+_ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
+_RETURNS = "the fields of the result, by name; numbers between 0 and 1 are probabilities"
+_TYPES: dict[type, Any] = {list: list[str]}
+
+
+def add_endpoint(declared: Declared) -> None:
+    """Add the endpoint of a feature to the page under construction."""
+    # `queue=False` concerns the MCP tools: for a queued function Gradio would send a request to
+    # itself, at the address that the caller claims it has. Calls from elsewhere are queued.
+    gr.api(endpoint(declared), api_name=declared.feature.slug, queue=False, concurrency_id=TASKS)
+
+
+def endpoint(declared: Declared) -> Callable[..., Any]:
+    """Write the function behind an endpoint."""
+    parameters = [_parameter(each) for each in declared.parameters]
+    parameters.append(_named(MODEL, "", str))
+    signature = inspect.Signature(parameters, return_annotation=dict)
+
+    async def call(*values: Any, **named: Any) -> dict[str, Any]:
+        given = dict(signature.bind(*values, **named).arguments)
+        model = given.pop(MODEL, "")
+        return await in_turn(lambda: as_json(ask(declared, given, model)))
+
+    call.__name__ = call.__qualname__ = declared.feature.slug
+    call.__doc__ = _docstring(declared)
+    call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": dict}
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def _parameter(declared: Parameter) -> inspect.Parameter:
+    """Write one parameter of the signature."""
+    hint: Any = _TYPES.get(declared.kind, declared.kind)
+    if declared.choices:
+        hint = Literal[declared.choices]
+    if declared.optional:
+        hint = Optional[hint]  # noqa: UP045 - Gradio reads this form of it
+    return _named(
+        declared.name, inspect.Parameter.empty if declared.required else declared.default, hint
+    )
+
+
+def _named(name: str, default: Any, hint: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Parameter(name, kind, default=default, annotation=hint)
+
+
+def _docstring(declared: Declared) -> str:
+    """Write the documentation: what the task does, what it takes, what must not be concluded."""
+    row = declared.feature
+    needs = f" Needs a model with a trained {' and '.join(row.needs)}." if row.needs else ""
+    takes = [f"    {each.name}: {each.about}{_limits(each)}" for each in declared.parameters]
+    return "\n".join(
+        [
+            f"{declared.about}{needs} Note: {row.beware}",
+            "",
+            "Args:",
+            *takes,
+            f"    {MODEL}: {_ABOUT_MODEL}",
+            "",
+            "Returns:",
+            f"    {_RETURNS}",
+        ]
+    )
+
+
+def _limits(given: Parameter) -> str:
+    """Say what the type of a parameter does not say."""
+    limited = given.choices or given.field.low is not None or given.field.high is not None
+    return f" Expected: {given.expected()}." if limited else ""

@@ -1,0 +1,84 @@
+"""The whole face: its pages, its endpoints, and how many calls it takes at once."""
+
+import os
+import warnings
+from typing import Any
+
+import gradio as gr
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from app.declared import all_declared
+from app.gradio_kit.endpoints import add_endpoint
+from app.gradio_kit.limits import AT_ONCE, PROGRESS_PAUSE, QUEUE_PAUSE, SESSIONS, WAITING
+from app.gradio_kit.look import head, theme
+from app.gradio_kit.pages import feature_page, home_page
+from app.gradio_kit.routes import OwnRoutes
+from app.gradio_kit.tools import install
+from app.gradio_kit.work import Face
+
+OPTIONS: dict[str, Any] = {
+    "theme": theme(),
+    "head": head(),
+    "footer_links": ["api"],
+    "run_history": False,
+    "enable_monitoring": False,
+    "max_file_size": "1kb",
+    "mcp_server": True,
+    "ssr_mode": False,
+    "pwa": False,
+}
+
+
+# Nothing about visitors is sent anywhere or counted: Gradio would keep the session, time and
+# endpoint of 10,000 calls, and make a table of them after every call.
+_QUIET = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "GRADIO_ANALYTICS_MAX_EVENTS": "1",
+    "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000000",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+
+
+def build(twin: str = "") -> gr.Blocks:
+    """Build all pages and endpoints.
+
+    Args:
+        twin: address of the site's other face relative to this one; "" if it is not served.
+    """
+    os.environ.update(_QUIET)
+    face = Face(
+        title="BERT Explorer", analytics_enabled=False, fill_width=True, delete_cache=(3600, 3600)
+    )
+    with face:
+        home_page(twin)
+    for declared in all_declared():
+        row = declared.feature
+        with face.route(row.title, f"/{row.slug}", show_in_navbar=False):
+            feature_page(face, declared, f"{twin}{row.slug}" if twin else "")
+            add_endpoint(declared)
+    face.queue(max_size=WAITING, default_concurrency_limit=AT_ONCE, api_open=False)
+    face.state_session_capacity = SESSIONS
+    face._queue.sleep_when_free = QUEUE_PAUSE
+    face._queue.progress_update_sleep_when_free = PROGRESS_PAUSE
+    return face
+
+
+def own_app() -> dict[str, Any]:
+    """Return what Gradio's application is made with; also changes what Gradio has no option for."""
+    install()
+    # Gradio says so whatever `ssr_mode` is.
+    warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
+    return {"middleware": [Middleware(OwnRoutes)]}
+
+
+def at_path(path: str) -> FastAPI:
+    """Return an application that serves the face at a path, beside other applications."""
+    app: FastAPI = gr.mount_gradio_app(
+        FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
+        build("../"),
+        path,
+        **OPTIONS,
+        app_kwargs=own_app(),
+    )
+    return app

@@ -1,0 +1,111 @@
+"""The face as a part of the site's server, loaded in the background.
+
+Importing Gradio takes seconds, in which everything else is half as fast. The server starts without
+it; once it has nothing more urgent to do, a thread imports it and builds the pages. A request that
+comes before that waits.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_LOG = logging.getLogger("app")
+PATH = "/gradio"
+"""Where the face is."""
+
+_SERVED = threading.Event()
+_PATIENCE = 10.0  # seconds; if nobody has come by then, the server has nothing to do
+_FAILED = "This part of the site could not be started. The pages at / work without it."
+
+
+class Later:
+    """An ASGI application that is built while others already answer.
+
+    Enter `lifespan` in the lifespan of the server, and pass on requests whose path begins with
+    `PATH`, unchanged or from a `Mount`.
+
+    Args:
+        build: imports and builds the application, which answers at `PATH`; runs in a thread.
+        wanted: building begins when this is set, or after ten seconds.
+    """
+
+    def __init__(self, build: "Callable[[], FastAPI]", wanted: threading.Event) -> None:
+        self._build = build
+        self._wanted = wanted
+        self._app: FastAPI | None = None
+        self._settled = asyncio.Event()
+        self._end = asyncio.Event()
+
+    @asynccontextmanager
+    async def lifespan(self, _: object = None) -> AsyncIterator[None]:
+        """Build the application in the background; end it afterwards."""
+        running = asyncio.create_task(self._run())
+        _SERVED.set()
+        try:
+            yield
+        finally:
+            _SERVED.clear()
+            if self._app is None:
+                running.cancel()
+            self._wanted.set()
+            self._end.set()
+            with suppress(asyncio.CancelledError):
+                await running
+
+    async def _run(self) -> None:
+        """Hold the application's own lifespan open, in one task, as its task groups demand."""
+        try:
+            await asyncio.to_thread(self._wanted.wait, _PATIENCE)
+            app = await asyncio.to_thread(asyncio.run, self._built())
+            async with app.router.lifespan_context(app):
+                self._app = app
+                self._settled.set()
+                await self._end.wait()
+        except Exception:  # noqa: BLE001 - the other face goes on
+            _LOG.exception("the Gradio face ended")
+        finally:
+            self._app = None
+            self._settled.set()
+
+    async def _built(self) -> "FastAPI":
+        """Build inside a running loop: without one, Gradio leaves dozens open."""
+        return self._build()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, as soon as the application is there."""
+        self._wanted.set()
+        await self._settled.wait()
+        if self._app is None:
+            if scope["type"] == "http":
+                await PlainTextResponse(_FAILED, 503)(scope, receive, send)
+            return
+        await self._app({**scope, "root_path": ""}, receive, send)
+
+
+def is_served() -> bool:
+    """Return whether this process serves the face: `streamlit run app.py` does not."""
+    return _SERVED.is_set()
+
+
+def mounted(wanted: threading.Event) -> Later:
+    """Return the face for the site's server, with links to the pages at `/`.
+
+    Args:
+        wanted: set when there is time to build it.
+    """
+
+    def build() -> "FastAPI":
+        from app.gradio_kit.face import at_path  # imports Gradio
+
+        return at_path(PATH)
+
+    return Later(build, wanted)

@@ -1,0 +1,98 @@
+"""Which of Gradio's routes exist here, and how long a request may be.
+
+Gradio's server can also keep uploaded files, fetch addresses, convert recordings, store states on
+disk and show statistics about visitors. No page or endpoint here needs any of that, so those routes
+are closed: a path that is not named below does not exist.
+"""
+
+import re
+
+from gradio.route_utils import FnIndexInferError
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.declared import all_declared
+from app.gradio_kit.limits import BODY_BYTES
+from app.gradio_kit.work import message_of
+
+_OPEN = (
+    r"/(?:(?:{pages})/?|config/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json"
+    r"|(?:static|assets|svelte)/[\w./-]+"
+    r"|gradio_api/(?:info|openapi\.json|app_id|startup-events|theme\.css|login_check|token|user"
+    r"|queue/(?:join|data|status)|(?:call|run|api)/[\w/-]+|heartbeat/\w+|cancel|reset"
+    r"|mcp(?:/|/http/?|/schema)?)/?)?"
+)
+_TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
+
+
+class OwnRoutes:
+    """Answers 404 for every closed path, and 413 for a request that is too long."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        pages = "|".join(each.feature.slug for each in all_declared())
+        self._open = re.compile(_OPEN.format(pages=pages))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if ".." in path or not self._open.fullmatch(path or "/"):
+            await PlainTextResponse("Not found", 404)(scope, receive, send)
+            return
+        body = await _body(receive)
+        if body is None:
+            await PlainTextResponse(_TOO_LONG, 413)(scope, receive, send)
+            return
+        await self._passed_on(scope, _once(body, receive), send)
+
+    async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; an error outside the tasks becomes a message."""
+        started = False
+
+        async def sent(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:  # noqa: BLE001 - no trace may reach the caller
+            known = isinstance(error, KeyError | TypeError | FnIndexInferError)
+            says = _unknown(error) if known else message_of(error)
+            if not started:
+                refusal = JSONResponse({"error": says}, 400 if known else 500)
+                await refusal(scope, receive, send)
+
+
+def _unknown(error: Exception) -> str:
+    """Say what Gradio misses in a call: a value, an endpoint, or a parameter of that name."""
+    missing = re.fullmatch(r"No value provided for required argument: (\w+)", str(error))
+    if missing:
+        return f"{missing[1]} is missing."
+    return "There is no such endpoint or parameter; gradio_api/info lists all of them."
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Read the whole request; None if it is too long or the client has gone."""
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > BODY_BYTES or message["type"] != "http.request":
+            return None
+    return bytes(body)
+
+
+def _once(body: bytes, receive: Receive) -> Receive:
+    """Hand the request over in one piece, then pass on what else the client does."""
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def read() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return read

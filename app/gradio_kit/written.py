@@ -1,0 +1,89 @@
+"""What a page shows after a question: markup and JSON, or the reason why there is no result."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.catalog import Feature, examples
+from app.declared import Declared
+from app.gradio_kit._tmp import as_json
+from app.gradio_kit.asking import engine_of, reasons
+from app.gradio_kit.work import message_of
+from app.models import Engine, offers
+from app.models.facts import offered_facts
+from app.models.fit import Severity, first_fitting, misfits
+from app.words.blocks import beware, line, note
+from app.words.html import Html, join, tag, visible
+from app.words.notes import example_note, misfit_note
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer as a page shows it.
+
+    Attributes:
+        markup: notices, the report, the caution and the model.
+        json: the fields of the result; None if there is none.
+    """
+
+    markup: Html
+    json: dict[str, Any] | None
+
+
+def write(declared: Declared, given: Mapping[str, object], model: object) -> Written:
+    """Ask the model and write its answer, or why it gives none."""
+    row = declared.feature
+    try:
+        engine = engine_of(model)
+        if reasons(engine, row):
+            return Written(_framed(*_misfits(engine, row), _foot(engine, row)), None)
+        result = declared.run(engine, given)
+        drawn = declared.report(result).drawn()
+        note_ = _example_note(declared, engine, given)
+        shown = _framed(*_misfits(engine, row), *drawn, note_, _foot(engine, row))
+        return Written(shown, as_json(result))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told
+        return Written(_framed(note(visible(message_of(error)), caution=True)), None)
+
+
+def _framed(*blocks: Html) -> Html:
+    return tag("div", *blocks, class_="bx-result", role="status")
+
+
+def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
+    """Say what speaks against the model, and which other one would do."""
+    if not row.takes_text:
+        return
+    for each in misfits(engine.facts, row.needs):
+        grave = each.severity is not Severity.REMARK
+        noise = each.severity is Severity.NOISE
+        yield misfit_note(each.says, each.names, grave=grave, noise=noise)
+    if reasons(engine, row):
+        table = offers()
+        other = first_fitting(table, lambda name: offered_facts(table[name]), row.needs)
+        yield line(
+            f"Choose {visible(other)} instead." if other else "No other model here suits this page."
+        )
+
+
+def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object]) -> Html:
+    """Draw the note of the example that was asked about, if it was one."""
+    for each in examples(declared.feature.slug):
+        values = declared.example_values(each.values)
+        if values and all(given.get(name) == value for name, value in values.items()):
+            mark = each.mark_for(engine.provenance.fingerprint)
+            return example_note(declared.feature.slug, each.note, mark)
+    return join()
+
+
+def _foot(engine: Engine, row: Feature) -> Html:
+    """Draw what must not be concluded, and which model answered."""
+    known = engine.provenance
+    return join(
+        beware(row.beware),
+        line(
+            f"{visible(known.name)}: {known.layers} layers × {known.heads} heads, "
+            f"{known.parameters / 1e6:.1f} M weights (SHA-256 {known.fingerprint}…). "
+            "Your text goes to this server only; nothing is written to disk."
+        ),
+    )

@@ -1,0 +1,12 @@
+"""What stands between strangers and the site: one server, one port, checks before everything else.
+
+- `names.py`: under which names the site may be reached.
+- `policy.py`: the headers that every answer carries.
+- `sessions.py`: who visits, and how many pages a visitor may have open.
+- `gate.py`: applies these three to every request, in front of both faces.
+- `connections.py`: ends requests that are only half sent, and refuses connections beyond the limit.
+- `health.py`: whether the model answers.
+- `running.py`: the server itself.
+
+These rooms know nothing of Streamlit or Gradio; `app.streamlit_kit.server` puts them together.
+"""

@@ -1,0 +1,107 @@
+"""Connections to strangers: how long one may take to say what it wants, and how many there are."""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from app.serving.policy import Policy
+
+_SECONDS = 20.0  # for a whole request; without an end, a few hundred half ones fill the server
+_LINGER = 1.0  # seconds in which a refused client can read why
+_BUSY = "All connections of this server are in use. Try again in a minute."
+_LATE = "The rest of the request did not arrive in time."
+
+
+class Connection(H11Protocol):
+    """An HTTP connection that refuses to wait.
+
+    Uvicorn waits without limit for the rest of a request, and its own limit on connections counts
+    only those that have sent one.
+    """
+
+    seconds = _SECONDS
+    """How long a request may take to arrive, from its first byte to its last."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._most = self.limit_concurrency
+        self.limit_concurrency = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._over = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse."""
+        super().connection_made(transport)
+        if self._most is not None and len(self.connections) > self._most:
+            self._refuse(503, _BUSY)
+        else:
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        if not self._over:
+            super().data_received(data)
+            self._watch()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Hand the connection over; what follows is not a request."""
+        self._over = True
+        self._stop_watching()
+        super().handle_websocket_upgrade(event)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse(400, msg)
+
+    def _watch(self) -> None:
+        """Let the time run while a request is half there."""
+        if self._over:
+            return
+        if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+            self._stop_watching()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.seconds, self._give_up)
+
+    def _stop_watching(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up(self) -> None:
+        silent = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+        answering = self.conn.our_state is h11.SEND_BODY
+        if silent or answering:
+            self.transport.close()
+        else:
+            self._refuse(408, _LATE)
+
+    def _refuse(self, status: int, text: str) -> None:
+        """Answer without reading on, and end the connection."""
+        self._over = True
+        self._stop_watching()
+        if self.cycle is not None:  # whoever works on the request need not go on
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.write(_answer(status, text))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(_LINGER, self.transport.close)
+
+
+def _answer(status: int, text: str) -> bytes:
+    """Return a whole answer, as it is sent."""
+    headers = {
+        **Policy().refusal(),
+        "content-type": "text/plain; charset=utf-8",
+        "content-length": str(len(text)),
+        "connection": "close",
+    }
+    lines = [f"HTTP/1.1 {status} Refused", *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + f"\r\n\r\n{text}").encode("ascii")

@@ -1,0 +1,198 @@
+"""Checks every request before either face sees it, and completes every answer."""
+
+import logging
+import secrets
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.utils import ClientDisconnected
+
+from app.serving.names import Names
+from app.serving.nonces import with_nonce
+from app.serving.policy import Policy
+from app.serving.sessions import Sessions, new_cookie, visitor_in
+
+_LOG = logging.getLogger("app")
+_LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that the gate gives itself: a status, and a line that says what to do."""
+
+    status: int
+    text: str
+
+
+_WRONG_HOST = Refusal(
+    421, "This server is not known by that name. Its operator can add it: BERT_EXPLORER_HOSTS."
+)
+_FOREIGN = Refusal(403, "Pages of other sites may not use this server.")
+_CLOSED = Refusal(404, "Not found.")
+_NO_LENGTH = Refusal(411, "Say how long the request is: Content-Length is missing.")
+_TOO_LONG = Refusal(413, f"A request may have {_LONGEST_BODY // 2**20} MB at most. Send less.")
+_NO_SOCKET = Refusal(403, "There is nothing to connect to.")
+_BROKEN = Refusal(500, "Sorry, something went wrong on our side. Reload the page.")
+
+
+class Gate:
+    """The ASGI application in front of both faces.
+
+    Args:
+        site: the first face, at `/`; it also gets the lifespan.
+        second: the second face, which answers every path that begins with its own.
+        below: that path.
+        names: names of this server.
+        policy: the headers of its answers.
+        sessions: counts open pages.
+        closed: parts of paths that are not answered.
+    """
+
+    def __init__(
+        self,
+        site: ASGIApp,
+        second: ASGIApp,
+        *,
+        below: str,
+        names: Names,
+        policy: Policy,
+        sessions: Sessions,
+        closed: Sequence[str],
+    ) -> None:
+        self._site = site
+        self._second = second
+        self._below = below
+        self._names = names
+        self._policy = policy
+        self._sessions = sessions
+        self._closed = closed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on and complete its answer."""
+        if scope["type"] == "lifespan":
+            await self._site(scope, receive, send)
+            return
+        request = HTTPConnection(scope)
+        visitor = visitor_in(request.cookies)
+        address = request.client.host if request.client else ""
+        refusal = self._unwanted(request) or self._one_too_many(request, visitor, address)
+        if refusal:
+            await self._refuse(refusal, scope, receive, send)
+        elif _is_page(request):
+            with self._sessions.opened(visitor, address):
+                await self._pass_on(request, visitor, receive, send)
+        else:
+            await self._pass_on(request, visitor, receive, send)
+
+    def _unwanted(self, request: HTTPConnection) -> Refusal | None:
+        """Return why a request is refused whoever sends it."""
+        headers, path = request.headers, request.scope["path"]
+        host = headers.get("host", "")
+        if not self._names.admit(host, "https" if _is_secure(request) else "http"):
+            return _WRONG_HOST
+        if not all(self._names.admit_origin(each, host) for each in headers.getlist("origin")):
+            return _FOREIGN
+        if any(part in path for part in self._closed):
+            return _CLOSED
+        if "transfer-encoding" in headers:
+            return _NO_LENGTH
+        return _TOO_LONG if int(headers.get("content-length", 0)) > _LONGEST_BODY else None
+
+    def _one_too_many(self, request: HTTPConnection, visitor: str, address: str) -> Refusal | None:
+        """Return why a visitor may not open one more page."""
+        opens = _is_page(request) or "text/html" in request.headers.get("accept", "")
+        text = self._sessions.refusal(visitor, address) if opens else ""
+        return Refusal(429, text) if text else None
+
+    async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a line of text, and end the connection, whatever else is sent on it."""
+        headers = {**self._policy.refusal(), "connection": "close"}
+        await PlainTextResponse(refusal.text, refusal.status, headers)(scope, receive, send)
+        if scope["type"] == "websocket":
+            raise ClientDisconnected  # otherwise uvicorn logs that there was no handshake
+
+    async def _pass_on(
+        self, request: HTTPConnection, visitor: str, receive: Receive, send: Send
+    ) -> None:
+        """Let a face answer."""
+        scope = _under_its_name(request)
+        host = request.headers["host"]
+        cookie = None if visitor else self._new_cookie(request)
+        if scope["path"] == self._below or scope["path"].startswith(f"{self._below}/"):
+            nonce = secrets.token_urlsafe(16)
+            answer = _Answer(with_nonce(send, nonce), self._policy.second(nonce), cookie)
+            face = self._second
+        else:
+            answer = _Answer(send, self._policy.first(host), cookie)
+            face = self._site
+        try:
+            await face(scope, receive, answer)
+        except (ClientDisconnect, ClientDisconnected):
+            return
+        except Exception as error:  # noqa: BLE001 - its text may quote what a visitor sent
+            frames = "".join(traceback.format_tb(error.__traceback__))
+            _LOG.error("error in an answer: %s\n%s", type(error).__name__, frames)
+        if answer.refused or not answer.begun:
+            refusal = _NO_SOCKET if answer.refused else _BROKEN
+            await self._refuse(refusal, scope, receive, send)
+
+    def _new_cookie(self, request: HTTPConnection) -> str:
+        return new_cookie(secure=_is_secure(request), framed=self._policy.in_space)
+
+
+class _Answer:
+    """Completes the head of an answer on its way out.
+
+    Attributes:
+        begun: whether anything was sent.
+        refused: whether the face refused a websocket, which would be an answer without headers.
+    """
+
+    def __init__(self, send: Send, headers: Mapping[str, str], cookie: str | None) -> None:
+        self._send = send
+        self._headers = headers
+        self._cookie = cookie
+        self.begun = False
+        self.refused = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "websocket.close" and not self.begun:
+            self.refused = True
+            return
+        self.begun = True
+        if message["type"].endswith("response.start"):
+            headers = MutableHeaders(raw=list(message.get("headers", ())))
+            headers.update(self._headers)
+            if self._cookie and headers.get("content-type", "").startswith("text/html"):
+                headers.append("set-cookie", self._cookie)
+            message = {**message, "headers": headers.raw}
+        await self._send(message)
+
+
+def _is_secure(request: HTTPConnection) -> bool:
+    return request.scope["scheme"] in {"https", "wss"}
+
+
+def _is_page(request: HTTPConnection) -> bool:
+    """Return whether this connection is open as long as a page is, on either face."""
+    return request.scope["type"] == "websocket" or "/heartbeat/" in request.scope["path"]
+
+
+def _under_its_name(request: HTTPConnection) -> Scope:
+    """Return the request with the `Host` that the browser knows.
+
+    An origin has been checked by now. If a proxy changed the `Host`, both faces would take the
+    page for a foreign one, and Streamlit would ask an outside service for this machine's address.
+    """
+    scope = request.scope
+    origin = request.headers.get("origin")
+    if origin is None:
+        return dict(scope)
+    headers = MutableHeaders(raw=list(scope["headers"]))
+    headers["host"] = origin.partition("://")[2]
+    return {**scope, "headers": headers.raw}

@@ -1,0 +1,62 @@
+"""Whether the model answers: `/healthz`, which a container's HEALTHCHECK asks.
+
+Streamlit's `/_stcore/health` only says that the server listens.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+_LOG = logging.getLogger(__name__)
+_KEPT = 5.0  # seconds for which an answer is passed on, so that nobody can keep the model busy
+_PATIENCE = 20.0  # seconds; a class at work makes a short text wait, but not that long
+
+
+class Health:
+    """Requests that come together, or soon after, share one answer.
+
+    Args:
+        ask: lets the model answer, in a thread, and returns its name; raises if it does not.
+        patience: seconds to wait for it.
+        clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], str],
+        *,
+        patience: float = _PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ask, self._patience, self._clock = ask, patience, clock
+        self._asked: asyncio.Task[str] | None = None
+        self._until = 0.0
+
+    async def answer(self, _: Request | None = None) -> JSONResponse:
+        """Answer 200 with the model's name, or 503 if it fails or takes too long."""
+        asked = self._asking()
+        try:
+            name = await asyncio.wait_for(asyncio.shield(asked), self._patience)
+        except TimeoutError:
+            status = f"the model has not answered for {self._patience:g} seconds"
+        except Exception:  # noqa: BLE001  whatever it is, the model does not answer
+            status = "the model cannot answer; the reason is in the log"
+        else:
+            return JSONResponse({"status": "answers", "model": name})
+        return JSONResponse({"status": status}, status_code=503)
+
+    def _asking(self) -> "asyncio.Task[str]":
+        """Return the latest question to the model, or a new one if its answer is old."""
+        if self._asked is None or (self._asked.done() and self._clock() >= self._until):
+            self._asked = asyncio.ensure_future(asyncio.to_thread(self._ask))
+            self._asked.add_done_callback(self._answered)
+        return self._asked
+
+    def _answered(self, asked: "asyncio.Task[str]") -> None:
+        self._until = self._clock() + _KEPT
+        if not asked.cancelled() and (error := asked.exception()):
+            _LOG.error("The model does not answer.", exc_info=error)

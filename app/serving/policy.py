@@ -1,0 +1,84 @@
+"""The headers of every answer: what a page may load, and what browsers may tell others.
+
+Streamlit's page runs scripts of this server only: its own files, the modules of our components,
+which Streamlit hands to the browser as `blob:`, and the inline script of its page, named by its
+digest. Styles are written into the page while it runs, so these have to be allowed inline.
+
+Gradio's page additionally needs `'unsafe-eval'`, because the browser compiles the templates of
+`gr.HTML` from text. Its inline scripts differ at every request and are admitted by a number used
+once (a nonce), so that a script which reaches the page in a text is not run there either.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_INLINE = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_SPACES = ("https://huggingface.co", "https://*.hf.space")
+_UNUSED = (
+    "accelerometer camera display-capture geolocation gyroscope magnetometer microphone midi "
+    "payment serial usb"
+)
+_COMMON = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",  # an address may contain what a visitor typed
+    "permissions-policy": ", ".join(f"{name}=()" for name in _UNUSED.split()),
+}
+
+
+def inline_scripts(page: str) -> tuple[str, ...]:
+    """Return the sources that admit the inline scripts of a page: their digests."""
+    digests = (hashlib.sha256(code.encode()).digest() for code in _INLINE.findall(page))
+    return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The headers of one server.
+
+    Attributes:
+        scripts: sources that admit the inline scripts of the first face.
+        in_space: whether this is a Space of the Hugging Face Hub, which shows it in a frame.
+    """
+
+    scripts: tuple[str, ...] = ()
+    in_space: bool = False
+
+    def first(self, host: str) -> dict[str, str]:
+        """Return the headers of Streamlit's answers.
+
+        Args:
+            host: the `Host` of the request; some browsers do not count its websocket as `'self'`.
+        """
+        return self._headers(
+            "script-src 'self' blob: " + " ".join(self.scripts),
+            f"connect-src 'self' ws://{host} wss://{host}",
+        )
+
+    def second(self, nonce: str) -> dict[str, str]:
+        """Return the headers of Gradio's answers."""
+        return self._headers(
+            f"script-src 'self' 'nonce-{nonce}' 'unsafe-eval'",
+            "connect-src 'self'",
+        )
+
+    def refusal(self) -> dict[str, str]:
+        """Return the headers of an answer that is neither: a line of text."""
+        return {**_COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
+
+    def _headers(self, *own: str) -> dict[str, str]:
+        ancestors: Iterable[str] = ("'self'", *(_SPACES if self.in_space else ()))
+        rules = (
+            "default-src 'none'",
+            *own,
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "manifest-src 'self'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            f"frame-ancestors {' '.join(ancestors)}",
+        )
+        return {**_COMMON, "content-security-policy": "; ".join(rules)}

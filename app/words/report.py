@@ -1,0 +1,34 @@
+"""A report: a result as it would stand on paper.
+
+Every feature writes one (`report` in its view). The Gradio tab, the saved page, the notebook and
+the recorded site draw it with `drawn`; `app.faces.text` prints it on a terminal.
+"""
+
+from dataclasses import dataclass
+
+from app.words.html import Html, tag
+from app.words.pictures import Picture, figure
+
+Block = Html | Picture
+"""Markup (texts, tables, notes), or a picture with its words and its table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A result on paper.
+
+    Attributes:
+        headline: the result in one sentence or two of plain text.
+        blocks: what follows, in reading order.
+        first: what must be known before the answer, such as what the model did not read.
+    """
+
+    headline: str
+    blocks: tuple[Block, ...]
+    first: tuple[Html, ...] = ()
+
+    def drawn(self) -> list[Html]:
+        """Draw everything as markup, in reading order."""
+        head = tag("p", self.headline, class_="bx-headline")
+        blocks = (figure(each) if isinstance(each, Picture) else each for each in self.blocks)
+        return [*self.first, head, *blocks]

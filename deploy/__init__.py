@@ -1,0 +1,1 @@
+"""Everything for hosting the site elsewhere; `docs/hosting.md` describes how it is used."""

@@ -1,0 +1,40 @@
+"""`python -m deploy`: build the files of a Space, or try it.
+
+python -m deploy tree docker FOLDER     the files to upload
+python -m deploy check gradio           build them, install, start, ask, stop
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from deploy.check import check_space
+from deploy.tree import FILES, build_tree
+
+
+def main() -> None:
+    """Read the command line and do what it says."""
+    parser = argparse.ArgumentParser(prog="python -m deploy", description=__doc__)
+    actions = parser.add_subparsers(dest="action", required=True)
+    tree = actions.add_parser("tree", help="write the files of a Space into a folder")
+    tree.add_argument("kind", choices=FILES)
+    tree.add_argument("folder", type=Path)
+    check = actions.add_parser("check", help="try a Space on this machine")
+    check.add_argument("kind", choices=FILES)
+    check.add_argument("--python", default="python3.12", help="interpreter; Spaces have 3.12")
+    check.add_argument(
+        "--torch",
+        default="",
+        metavar="REQUIREMENT",
+        help="install this instead of deploy/torch.lock, where PyTorch's index is out of reach",
+    )
+    given = parser.parse_args()
+    if given.action == "tree":
+        build_tree(given.kind, given.folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="space-") as work:
+        check_space(given.kind, Path(work), python=given.python, torch=given.torch)
+
+
+if __name__ == "__main__":
+    main()

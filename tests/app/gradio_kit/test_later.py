@@ -1,0 +1,93 @@
+"""The face is built in the background, and its absence harms nobody."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.responses import PlainTextResponse
+
+from app.gradio_kit import Later, is_served
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def face() -> FastAPI:
+    app = FastAPI()
+    app.add_route("/gradio", lambda request: PlainTextResponse("there"))
+    return app
+
+
+async def get(app: Later) -> httpx.Response:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
+        return await client.get("/gradio")
+
+
+def test_a_request_waits_until_the_face_is_there() -> None:
+    release = threading.Event()
+
+    def build() -> FastAPI:
+        release.wait()
+        return face()
+
+    async def main() -> str:
+        app = Later(build, threading.Event())
+        assert not is_served()
+        async with app.lifespan():
+            assert is_served()
+            asked = asyncio.create_task(get(app))
+            await asyncio.sleep(0.05)
+            assert not asked.done()
+            release.set()
+            return (await asked).text
+
+    assert asyncio.run(main()) == "there"
+    assert not is_served()
+
+
+def test_building_begins_when_there_is_time_for_it() -> None:
+    begun, wanted = threading.Event(), threading.Event()
+
+    def build() -> FastAPI:
+        begun.set()
+        return face()
+
+    async def main(*, soon: bool) -> bool:
+        async with Later(build, wanted).lifespan():
+            await asyncio.sleep(0.05)
+            assert not begun.is_set()
+            if soon:
+                wanted.set()
+                return await asyncio.to_thread(begun.wait, 10)
+        return False
+
+    assert not asyncio.run(main(soon=False))  # and the end does not wait for it either
+    assert not begun.is_set()
+    wanted.clear()
+    assert asyncio.run(main(soon=True))
+
+
+def test_a_face_that_cannot_be_built_is_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    def build() -> FastAPI:
+        raise RuntimeError
+
+    async def main() -> httpx.Response:
+        app = Later(build, threading.Event())
+        async with app.lifespan():
+            return await get(app)
+
+    with caplog.at_level(logging.ERROR, "app"):
+        found = asyncio.run(main())
+    assert found.status_code == 503 and "pages at / work" in found.text
+    assert "RuntimeError" in caplog.text
+
+
+def test_the_package_is_imported_without_gradio() -> None:
+    check = "import sys, app.gradio_kit; sys.exit('gradio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], cwd=ROOT, check=False).returncode == 0

@@ -1,0 +1,123 @@
+"""Routes: what is closed, what is too long, and errors outside the tasks."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+from app.gradio_kit.limits import BODY_BYTES
+from app.gradio_kit.routes import OwnRoutes
+from tests.app.gradio_kit.conftest import Served
+
+FILE = "/etc/passwd"
+CLOSED = [
+    f"gradio_api/file={FILE}",
+    "gradio_api/file=app.py",
+    "gradio_api/file=http://192.0.2.1/",
+    f"gradio_api/file/{FILE}",
+    "gradio_api/proxy=http://192.0.2.1/",
+    "gradio_api/upload_progress?upload_id=x",
+    "gradio_api/deep_link?session_hash=x",
+    "gradio_api/monitoring",
+    "gradio_api/monitoring/summary",
+    "monitoring",
+    "monitoring/x",
+    "pwa_icon",
+    "gradio_api/runs",
+    "gradio_api/dev/reload",
+    "gradio_api/custom_component/x/client/y/z",
+    "gradio_api/stream/a/b/1/playlist.m3u8",
+    "gradio_api/mcp/sse",
+    "gradio_api/mcp/messages/",
+    "static/../../../../app.py",
+    "static/..%2f..%2f..%2fapp.py",
+    "static/%2e%2e/%2e%2e/routes.py",
+    f"static//{FILE}",
+    f"assets/%2e%2e/%2e%2e/%2e%2e/%2e%2e{FILE}",
+    "svelte/..%5c..%5croutes.py",
+    "fill_mask/../../app.py",
+    "login",
+    "logout",
+]
+POSTS = ["upload", "component_server", "process_recording", "stream/x", "login", "mcp/messages/"]
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_what_no_page_needs_is_closed(served: Served, path: str) -> None:
+    found = served.get(path)
+    assert found.status_code in {403, 404}, found.text[:200]
+    assert "root:" not in found.text and "import " not in found.text
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_nothing_can_be_left_on_the_server(served: Served, path: str) -> None:
+    assert served.post(path, files={"files": ("x.txt", b"marker")}).status_code == 404
+
+
+def test_what_pages_need_is_open(served: Served) -> None:
+    for path in ("", "config", "theme.css", "gradio_api/info", "gradio_api/queue/status"):
+        assert served.get(path).status_code == 200, path
+
+
+def test_a_request_that_is_too_long_is_refused(served: Served) -> None:
+    found = served.post("run/fill_mask", {"data": ["a" * BODY_BYTES, 5, "", ""]})
+    assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
+    longest = served.post("run/tokenizer", {"data": ["é " * 50_000, "", None, ""]})
+    assert longest.status_code == 200
+
+
+def test_a_request_of_unknown_length_is_refused_as_soon_as_it_is_too_long(served: Served) -> None:
+    parts = (b"a" * 100_000 for _ in range(1_000))
+    assert served.post("run/fill_mask", content=parts).status_code == 413
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, '{"data":' + "[" * 50_000, "{", "[]", "null", ""])
+def test_what_is_no_call_is_refused(served: Served, body: str) -> None:
+    found = served.post("run/fill_mask", content=body, headers={"Content-Type": "application/json"})
+    assert found.status_code in {400, 422}
+    assert "Traceback" not in found.text
+
+
+def test_nesting_is_only_a_wrong_value(served: Served) -> None:
+    deep: Any = "x"
+    for _ in range(200):
+        deep = [deep]
+    found = served.post("run/fill_mask", {"data": [deep, 5, "", ""]})
+    assert "text: found" in found.json()["error"]
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def app_that(answers: Callable[[Request], Response]) -> ASGIApp:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await answers(Request(scope, receive))(scope, receive, send)
+
+    return OwnRoutes(app)
+
+
+def test_an_error_of_ours_is_an_apology_with_the_number_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken(_: Request) -> Response:
+        raise ValueError(marker)
+
+    marker = "-".join(["text", "of", "a", "visitor"])
+
+    with caplog.at_level(logging.ERROR, "app"):
+        found = TestClient(app_that(broken)).get("/config")
+    assert found.status_code == 500
+    number = found.json()["error"].partition("logged as ")[2][:8]
+    assert f"error {number}: ValueError" in caplog.text
+    assert marker not in caplog.text + found.text
+
+
+def test_what_is_open_is_passed_on() -> None:
+    client = TestClient(app_that(lambda _: PlainTextResponse("there")))
+    assert client.get("/").text == "there"
+    assert client.get("/elsewhere").status_code == 404

@@ -1,0 +1,32 @@
+"""A server on the loopback, with its limits low."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from app.serving.gate import Gate
+from app.serving.names import names_of
+from app.serving.policy import Policy
+from app.serving.sessions import Sessions
+from tests.strangers import Served, face, running
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """The gate with its limits low."""
+
+    def gate(port: int) -> Gate:
+        return Gate(
+            face(),
+            Starlette(routes=[Mount("/gradio", face())]),
+            below="/gradio",
+            names=names_of("127.0.0.1", port, "desk", ("public.example",)),
+            policy=Policy(),
+            sessions=Sessions(2, 3),
+            closed=("/_stcore/agent", "/_stcore/metrics"),
+        )
+
+    with running(gate, 20) as found:
+        yield found

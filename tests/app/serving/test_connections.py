@@ -1,0 +1,146 @@
+"""Connections that take their time, and too many of them."""
+
+import socket
+import sys
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from app.serving import running
+from app.serving.connections import Connection
+from bert_core.errors import ConfigError
+from tests.strangers import Served, everything, header, until
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "seconds", 0.3)
+
+
+def head(served: Served, line: str = "GET /echo HTTP/1.1") -> str:
+    return f"{line}\r\nHost: localhost:{served.port}\r\n"
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        "G",
+        "GET /echo HTTP/1.1\r\nHost: localhost",
+        "POST /echo HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 100\r\n\r\nhalf",
+    ],
+)
+def test_half_a_request_is_not_waited_for(served: Served, half: str) -> None:
+    answer = served.say(half.format(port=served.port))
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert header(answer, "x-content-type-options") == "nosniff"
+
+
+def test_more_bytes_do_not_buy_more_time(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as line:
+        line.sendall(head(served).encode())
+        for number in range(5):
+            line.sendall(f"X-{number}: 1\r\n".encode())
+            time.sleep(0.1)
+        assert everything(line).startswith(b"HTTP/1.1 408 ")
+
+
+def test_who_says_nothing_is_left_without_a_word(served: Served) -> None:
+    assert served.say("") == b""
+
+
+def test_half_of_a_second_request_is_not_waited_for_either(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as line:
+        line.sendall((head(served) + "\r\n").encode())
+        assert b"200 OK" in line.recv(65_536)
+        line.sendall(b"GET /echo")
+        assert everything(line).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_slow_answer_is_not_a_slow_request(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=1) as line:
+        line.sendall((head(served, "GET /sleep HTTP/1.1") + "\r\n").encode())
+        with pytest.raises(TimeoutError):
+            line.recv(1)
+
+
+def test_a_websocket_may_stay(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=1) as line:
+        keys = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        upgrade = f"Connection: Upgrade\r\nUpgrade: websocket\r\n{keys}\r\n"
+        line.sendall((head(served, "GET /stream HTTP/1.1") + upgrade).encode())
+        assert line.recv(65_536).startswith(b"HTTP/1.1 101 ")
+        with pytest.raises(TimeoutError):
+            everything(line)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"NO SUCH THING\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"x" * 99_999,
+    ],
+)
+def test_what_is_not_a_request_is_refused(
+    served: Served, nonsense: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answer = served.say(nonsense)
+    assert answer.split(b" ", 2)[1] in {b"400", b"408"}
+    assert header(answer, "x-content-type-options") == "nosniff" and header(answer, "server") == ""
+    assert capfd.readouterr().err == ""
+
+
+def test_beyond_the_limit_connections_are_refused_and_the_others_go_on(served: Served) -> None:
+    with ExitStack() as stack:
+        lines = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=10))
+            for _ in range(20)
+        ]
+        for line in lines:
+            line.sendall((head(served, "GET /sleep HTTP/1.1") + "\r\n").encode())
+        until(lambda: served.say("").startswith(b"HTTP/1.1 503 "))
+        refused = served.ask("/echo")
+        assert b"Try again in a minute" in refused and header(refused, "connection") == "close"
+        lines[0].close()
+        until(lambda: b"200 OK" in served.ask("/echo"))
+
+
+class Limits:
+    """Stands for the system's limit of open files."""
+
+    RLIMIT_NOFILE = 7
+
+    def __init__(self, soft: int, hard: int) -> None:
+        self.found = soft, hard
+
+    def getrlimit(self, _: int) -> tuple[int, int]:
+        return self.found
+
+    def setrlimit(self, _: int, wanted: tuple[int, int]) -> None:
+        self.found = wanted
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "allowed", "raised"),
+    [
+        (1_024, 4_096, 1_000, 1_150),
+        (1_024, 1_024, 874, 1_024),
+        (20_000, 20_000, 1_000, 20_000),
+        (256, -1, 1_000, 1_150),
+        (-1, -1, 1_000, -1),
+    ],
+)
+def test_as_many_connections_as_the_system_allows(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, allowed: int, raised: int
+) -> None:
+    limits = Limits(soft, hard)
+    monkeypatch.setitem(sys.modules, "resource", limits)
+    assert running.affordable(1_000) == allowed
+    assert limits.found[0] == raised
+
+
+def test_a_system_that_allows_hardly_any_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resource", Limits(100, 100))
+    with pytest.raises(ConfigError, match="allows 100 open files; expected more than 150"):
+        running.affordable(1_000)

@@ -1,0 +1,144 @@
+"""What is refused before a face sees it, and what every answer carries."""
+
+import logging
+import socket
+from contextlib import ExitStack
+
+import pytest
+
+from app.serving.policy import Policy
+from app.serving.sessions import COOKIE, new_cookie
+from tests.strangers import HANDSHAKE, Served, header
+
+
+def status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def test_a_page_comes_with_its_headers_a_cookie_and_no_banner(served: Served) -> None:
+    answer = served.ask("/")
+    assert status(answer) == 200
+    for name, value in Policy().first(f"localhost:{served.port}").items():
+        assert header(answer, name) == value
+    assert COOKIE in header(answer, "set-cookie")
+    assert header(answer, "server") == ""
+
+
+def test_the_cookie_is_given_once_and_only_with_a_page(served: Served) -> None:
+    cookie = header(served.ask("/"), "set-cookie").partition(";")[0]
+    assert header(served.ask("/", f"Cookie: {cookie}"), "set-cookie") == ""
+    assert header(served.ask("/echo"), "set-cookie") == ""
+    assert COOKIE in header(served.ask("/", f"Cookie: {COOKIE}=forged"), "set-cookie")
+
+
+@pytest.mark.parametrize("path", ["/", "/gradio/", "/echo", "/missing", "/gradio/echo"])
+@pytest.mark.parametrize("host", ["evil.example", "localhost:1", "evil.example:{port}", ""])
+def test_another_name_is_misdirected_on_both_faces(served: Served, path: str, host: str) -> None:
+    answer = served.ask(path, host=host.format(port=served.port) or " ")
+    assert status(answer) == 421
+    assert b"BERT_EXPLORER_HOSTS" in answer and b"A page." not in answer
+
+
+@pytest.mark.parametrize("path", ["/", "/echo", "/gradio/", "/stream", "/gradio/stream"])
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:1", "null"])
+def test_a_foreign_page_gets_nothing_from_either_face(
+    served: Served, path: str, origin: str
+) -> None:
+    asked = served.knock if path.endswith("stream") else served.ask
+    answer = asked(path, f"Origin: {origin}")
+    assert status(answer) == 403
+    assert header(answer, "content-security-policy").startswith("default-src 'none'")
+    assert status(asked(path, f"Origin: http://localhost:{served.port}")) in {101, 200}
+
+
+def test_one_good_origin_does_not_cover_a_foreign_one(served: Served) -> None:
+    own = f"Origin: http://localhost:{served.port}"
+    assert status(served.ask("/", own, "Origin: http://evil.example")) == 403
+
+
+def test_behind_a_proxy_a_face_sees_the_name_that_the_browser_knows(served: Served) -> None:
+    answer = served.ask("/", "Origin: https://public.example")
+    assert header(answer, "x-host") == "public.example"
+    assert b"public.example" in served.knock("/stream", "Origin: https://public.example")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/_stcore/metrics", "/_stcore/agent/interact", "/x/_stcore/metrics", "/%5fstcore/metrics"],
+)
+def test_what_is_closed_is_not_there(served: Served, path: str) -> None:
+    assert status(served.ask(path)) == 404
+    assert status(served.ask(path, "Content-Length: 0", method="POST")) == 404
+
+
+def test_a_request_says_its_length_and_is_not_too_long(served: Served) -> None:
+    chunked = served.ask("/echo", "Transfer-Encoding: chunked", method="POST")
+    assert status(chunked) == 411
+    assert status(served.ask("/echo", f"Content-Length: {7 * 2**20}", method="POST")) == 413
+    whole = f"POST /echo HTTP/1.1\r\nHost: localhost:{served.port}\r\nConnection: close\r\n"
+    body = "x" * 100_000
+    assert b"100000 bytes" in served.say(f"{whole}Content-Length: {len(body)}\r\n\r\n{body}")
+
+
+def test_what_goes_wrong_is_told_without_its_text(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        answer = served.ask("/fail?text=my-secret-words")
+    assert status(answer) == 500
+    assert b"my-secret" not in answer and b"Traceback" not in answer
+    assert header(answer, "x-content-type-options") == "nosniff"
+    ours = [record.getMessage() for record in caplog.records if record.name == "app"]
+    assert len(ours) == 1 and "ValueError" in ours[0] and "in fail" in ours[0]
+    assert "my-secret" not in caplog.text
+
+
+def test_a_websocket_that_nobody_answers_is_refused_with_headers(served: Served) -> None:
+    answer = served.knock("/missing")
+    assert status(answer) == 403
+    assert header(answer, "x-content-type-options") == "nosniff"
+
+
+def open_socket(stack: ExitStack, served: Served, *headers: str) -> bytes:
+    """Open a websocket that stays; return the answer."""
+    line = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=10))
+    lines = ["GET /stream HTTP/1.1", f"Host: localhost:{served.port}", *HANDSHAKE, *headers]
+    line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    return line.recv(65_536)
+
+
+def test_a_visitor_who_opens_too_many_pages_is_told(served: Served) -> None:
+    cookie = "Cookie: " + new_cookie(secure=False, framed=False).partition(";")[0]
+    with ExitStack() as stack:
+        assert [status(open_socket(stack, served, cookie)) for _ in range(3)] == [101, 101, 429]
+        refused = served.ask("/", cookie, "Accept: text/html")
+        assert status(refused) == 429 and b"Close some of them" in refused
+        assert status(served.ask("/echo", cookie)) == 200  # what open pages need goes on
+        assert status(open_socket(stack, served)) == 101  # another visitor of the same address
+        assert status(open_socket(stack, served)) == 429
+    assert status(served.ask("/", cookie, "Accept: text/html")) == 200
+
+
+def test_a_page_of_the_second_face_counts_too(served: Served) -> None:
+    with ExitStack() as stack:
+        for _ in range(3):
+            line = socket.create_connection(("127.0.0.1", served.port), timeout=10)
+            stack.enter_context(line)
+            request = f"GET /gradio/heartbeat/1 HTTP/1.1\r\nHost: localhost:{served.port}\r\n\r\n"
+            line.sendall(request.encode())
+        assert status(served.ask("/gradio/", "Accept: text/html")) == 429
+
+
+def test_the_second_face_has_its_own_policy_and_a_nonce_in_each_script(served: Served) -> None:
+    answers = [served.ask("/gradio/", "Accept: text/html") for _ in range(2)]
+    nonces = set()
+    for answer in answers:
+        policy = header(answer, "content-security-policy")
+        nonce = policy.partition("'nonce-")[2].partition("'")[0]
+        body = answer.partition(b"\r\n\r\n")[2].decode()
+        assert len(nonce) > 20 and body.count(f'<script nonce="{nonce}"') == 2
+        assert body.count("<script") == 2 and len(body) == int(header(answer, "content-length"))
+        nonces.add(nonce)
+    assert len(nonces) == 2
+    assert "unsafe-eval" not in header(served.ask("/"), "content-security-policy")
+    assert b"nonce" not in served.ask("/gradiometer")

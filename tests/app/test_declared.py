@@ -1,0 +1,146 @@
+"""Every feature is declared, so that every face can be made from the declaration."""
+
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+
+import pytest
+
+from app.catalog import FEATURES, examples
+from app.declared import Parameter, all_declared, declared
+from app.fields import Field
+from app.models import Engine
+from app.words.report import Report
+from bert_core.errors import InputError
+from tests.made_up import registered
+
+SLUGS = [row.slug for row in FEATURES]
+
+PAGES_ONLY = {"pair", "gold"}
+"""Keys of examples that only a tab of their page reads."""
+
+RESERVED = {"model", "json", "html", "help", "task", "engine"}
+"""Names that the faces themselves use."""
+
+
+@pytest.fixture
+def made_up() -> Iterator[str]:
+    """The slug of a feature that exists only in this test."""
+    with registered() as slug:
+        yield slug
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_feature_says_what_it_takes_and_what_it_gives(slug: str) -> None:
+    found = declared(slug)
+    assert found.about.endswith(".") and len(found.about) > 20
+    assert bool(found.parameters) == found.feature.takes_text
+    assert is_dataclass(found.result)
+    for each in found.parameters:
+        assert each.about.endswith("."), f"{slug}: {each.name} is not described"
+        assert each.name not in RESERVED
+        text = each.kind in (str, list) and not each.choices
+        assert (each.field.lines > 0) == text, f"{slug}: how high is the box of {each.name}?"
+        assert each.required or each.read(each.default) == each.default
+
+
+@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.takes_text])
+def test_every_example_can_be_given_to_the_task(slug: str) -> None:
+    found = declared(slug)
+    keys = {each.key for each in found.parameters} | PAGES_ONLY
+    for example in examples(slug):
+        assert example.values.keys() <= keys
+        assert found.read(found.example_values(example.values))
+
+
+def test_a_parameter_is_read_from_signature_and_docstring(made_up: str) -> None:
+    text, layer, share, how, many, on = declared(made_up).parameters  # and nothing of `progress`
+    assert (text.kind, text.required, text.field.label) == (str, True, "A text")
+    assert (layer.kind, layer.optional, layer.default, layer.key) == (int, True, None, "at")
+    assert (share.kind, share.about) == (float, "a share; it goes over two lines.")
+    assert (how.choices, how.default, how.key) == (("mean", "max"), "mean", "how")
+    assert (many.kind, on.kind, on.field) == (list, bool, Field("On"))
+    assert all_declared()[-1] is declared(made_up)
+    assert declared(made_up).about == "Split a text at its spaces."
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("text", 3, "text: found a whole number; expected a text."),
+        ("text", None, "text: found nothing; expected a text."),
+        ("layer", "3", "layer: found a text; expected a whole number from 0 to 9."),
+        ("layer", True, "found true or false"),
+        ("layer", 2.5, "found a number"),
+        ("layer", 10, "layer: found 10; expected a whole number from 0 to 9."),
+        ("layer", -1, "found -1"),
+        ("share", float("nan"), "share: found nan; expected a number."),
+        ("share", float("inf"), "found inf"),
+        ("share", "1", "found a text"),
+        ("how", "sum", "how: found 'sum'; expected mean or max."),
+        ("how", ["mean"], "found a list"),
+        ("many", 3, "found a whole number"),
+        ("many", ["a", 3], "found a list with something else in it"),
+        ("many", {"a": 1}, "found an object"),
+        ("many", b"ab", "found bytes"),
+        ("on", 1, "on: found a whole number; expected true or false."),
+    ],
+)
+def test_a_wrong_value_is_refused_with_a_reason(
+    made_up: str, tiny_engine: Engine, name: str, given: object, says: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        declared(made_up).run(tiny_engine, {"text": "a", name: given})
+    assert says in str(refused.value)
+
+
+def test_a_value_arrives_in_its_own_type(made_up: str) -> None:
+    read = declared(made_up).read
+    given = {"layer": 3.0, "share": 1, "many": ["b", "c"], "on": False, "how": "max"}
+    found = read({"text": "a", **given})
+    assert found == {"text": "a", **given, "layer": 3, "share": 1.0, "many": ("b", "c")}
+    assert type(found["layer"]) is int and type(found["share"]) is float
+    assert read({"text": "a", "layer": None})["layer"] is None
+    assert read({"text": "a", "many": " b\n\n c \n"})["many"] == ("b", "c")
+
+
+def test_unknown_and_missing_parameters_are_named(made_up: str) -> None:
+    with pytest.raises(InputError, match=r"no parameter 'top'. Parameters are: text, layer, "):
+        declared(made_up).read({"text": "a", "top": 3})
+    with pytest.raises(InputError, match="text is missing; expected a text"):
+        declared(made_up).read({})
+    with pytest.raises(InputError, match="There is no page named 'nowhere'"):
+        declared("nowhere")
+
+
+def test_a_box_of_one_line_takes_the_first_line_of_an_example() -> None:
+    values = {"text": "a\nb", "question": "Who?\nWhere?", "nowhere": 1}
+    assert declared("qa").example_values(values) == {"passage": "a\nb", "question": "Who?"}
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_feature_writes_a_report(slug: str, tiny_engine: Engine) -> None:
+    found = declared(slug)
+    given = {each.name: SAMPLES[each.name] for each in found.parameters if each.required}
+    report: Report = found.report(found.run(tiny_engine, given))
+    assert report.headline.endswith((".", "”")) and "<" not in report.headline
+    assert any(block.markup for block in report.drawn())
+    pictures = [block for block in report.blocks if not hasattr(block, "markup")]
+    assert len(pictures) == len({each.name for each in pictures})
+
+
+SAMPLES = {
+    "text": "the cat sat on the mat\nthe cat sat on the [MASK]",
+    "word": "cat",
+    "first": "the cat",
+    "second": "a dog",
+    "passage": "the cat sat on the mat",
+    "question": "the cat",
+    "context": "the cat",
+    "choices": ["sat", "mat"],
+}
+"""Values of the parameters that features need."""
+
+
+def test_one_side_of_a_range_is_told() -> None:
+    layer = next(each for each in declared("attention").parameters if each.name == "layer")
+    assert isinstance(layer, Parameter) and layer.expected() == "a whole number from 0"

@@ -1,0 +1,101 @@
+"""A feature that exists only in tests: what a new one needs to have every face."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Annotated, Literal
+
+import pandas as pd
+
+from app import catalog
+from app.catalog import Feature
+from app.declared import declared
+from app.fields import Field
+from app.models import Engine
+from app.words.html import join, tag, visible
+from app.words.pictures import picture, svg
+from app.words.report import Report
+from bert_core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUpResult:
+    """What the made-up feature found.
+
+    Attributes:
+        words: the words of the text.
+        share: what was given, 0 to 1.
+    """
+
+    words: tuple[str, ...]
+    share: float
+
+
+def made_up(
+    engine: Engine,
+    text: Annotated[str, Field("A text", lines=2)],
+    *,
+    layer: Annotated[int | None, Field("A layer", key="at", low=0, high=9)] = None,
+    share: float = 0.5,
+    how: Literal["mean", "max"] = "mean",
+    many: Sequence[str] = (),
+    on: bool = False,
+    progress: type | None = None,
+) -> MadeUpResult:
+    """Split a text at its spaces.
+
+    This stands for any task.
+
+    Args:
+        engine: the model.
+        text: a text.
+        layer: a layer.
+        share: a share; it goes
+            over two lines.
+        how: how.
+        many: more words.
+        on: whether they come first.
+        progress: never given from outside.
+
+    Raises:
+        InputError: the text is empty.
+    """
+    if not text.strip():
+        raise InputError("The text is empty. Type a word.")
+    words = [*text.split(), *many]
+    return MadeUpResult(tuple(reversed(words) if on else words), share)
+
+
+def report(result: MadeUpResult) -> Report:
+    """Write the result as it would stand on paper."""
+    drawn = picture(
+        "made-up",
+        lambda width: svg(width, 10, tag("text", visible(result.words[0]))),
+        alt="The first word.",
+        table=pd.DataFrame({"word": result.words}),
+    )
+    told = tag("p", visible(" ".join(result.words)))
+    return Report(f"The text has {len(result.words)} words.", (told, drawn), first=(join(),))
+
+
+@contextmanager
+def registered() -> Iterator[str]:
+    """Add the feature to the catalog for a while; return its slug."""
+    row = Feature("made_up", "Made up", "", "", catalog.TEXT, "See words.", "They are words.")
+    folder = f"app.features.{row.slug}"
+    before = catalog.FEATURES
+    modules = {name: ModuleType(f"{folder}.{name}") for name in ("task", "view")}
+    modules["task"].made_up = made_up  # type: ignore[attr-defined]
+    modules["view"].report = report  # type: ignore[attr-defined]
+    sys.modules[folder] = ModuleType(folder)
+    sys.modules.update({each.__name__: each for each in modules.values()})
+    catalog.FEATURES = (*before, row)
+    try:
+        yield row.slug
+    finally:
+        catalog.FEATURES = before
+        declared.cache_clear()
+        for name in (folder, *(each.__name__ for each in modules.values())):
+            del sys.modules[name]

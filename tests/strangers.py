@@ -1,0 +1,133 @@
+"""Our server on the loopback with small stand-ins for both faces, and a client of plain bytes."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from app.serving.running import Server, configured
+
+PAGE = "<!DOCTYPE html><script>let one</script><p>A page.</p><script src='x.js'></script>"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server."""
+
+    port: int
+
+    def say(self, text: str | bytes, *, wait: float = 10) -> bytes:
+        """Send bytes on a connection, and return everything until the server ends it."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as line:
+            line.sendall(text.encode() if isinstance(text, str) else text)
+            return everything(line)
+
+    def ask(self, path: str, *headers: str, method: str = "GET", host: str = "") -> bytes:
+        """Send one request."""
+        host = host or f"localhost:{self.port}"
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *headers]
+        return self.say("\r\n".join(lines) + "\r\n\r\n")
+
+    def knock(self, path: str, *headers: str, host: str = "") -> bytes:
+        """Ask for a websocket; return the first part of the answer."""
+        host = host or f"localhost:{self.port}"
+        lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *HANDSHAKE, *headers]
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as line:
+            line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+            return line.recv(65_536)
+
+
+HANDSHAKE = (
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+
+
+def everything(line: socket.socket) -> bytes:
+    """Return what arrives until the other side ends the connection."""
+    parts = []
+    while part := line.recv(65_536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def header(answer: bytes, name: str) -> str:
+    """Return a header of an answer; "" if it is not there."""
+    lines = answer.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+    pairs = (line.partition(": ") for line in lines)
+    return next((value for key, _, value in pairs if key.lower() == name), "")
+
+
+async def page(request: Request) -> Response:
+    return HTMLResponse(PAGE, headers={"x-host": request.headers["host"]})
+
+
+async def echo(request: Request) -> Response:
+    return PlainTextResponse(f"{len(await request.body())} bytes")
+
+
+async def fail(request: Request) -> Response:
+    raise ValueError(request.query_params["text"])
+
+
+async def talk(socket_: WebSocket) -> None:
+    await socket_.accept()
+    await socket_.send_text(socket_.headers["host"])
+    await socket_.receive()
+
+
+async def sleep(request: Request) -> Response:
+    await asyncio.sleep(30)
+    return PlainTextResponse("late")
+
+
+def face() -> Starlette:
+    """Return a small application in place of a face."""
+    routes = [
+        Route("/", page),
+        Route("/echo", echo, methods=["GET", "POST"]),
+        Route("/fail", fail),
+        Route("/sleep", sleep),
+        Route("/_stcore/metrics", echo),
+        Route("/_stcore/agent/interact", echo, methods=["GET", "POST"]),
+        Route("/heartbeat/{number}", sleep),
+        WebSocketRoute("/stream", talk),
+    ]
+    return Starlette(routes=routes)
+
+
+@contextmanager
+def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Served]:
+    """Serve in a thread during the block."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+        ready = threading.Event()
+        server = Server(configured(gate(port), connections), ready.set)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            assert ready.wait(30)
+            yield Served(port)
+        finally:
+            server.should_exit = True
+            thread.join(30)
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for something that happens soon."""
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
