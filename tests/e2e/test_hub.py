@@ -19,7 +19,7 @@ pytestmark = pytest.mark.e2e
 
 Visit = Callable[..., Page]
 PATIENCE = 40.0  # seconds
-DIALOG = "A model of the Hugging Face Hub"
+DIALOG = "A model from the Hugging Face Hub"
 
 
 @pytest.fixture

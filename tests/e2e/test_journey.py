@@ -95,7 +95,7 @@ def use_fill_mask(page: Page) -> None:
 def use_next_sentence(page: Page) -> None:
     verdict = page.get_by_role("main").get_by_role("status")
     before = verdict.inner_text()
-    assert re.search(r"\d+\.\d % of the probability of both answers", before)
+    assert re.search(r"\d+\.\d % of the probability of the two answers", before)
     page.get_by_role("button", name="Swap").click()
     expect(verdict).not_to_have_text(before)
     page.get_by_role("tab", name="Order of a paragraph").click()
@@ -142,7 +142,7 @@ def use_input(page: Page) -> None:
 
 def use_senses(page: Page) -> None:
     text = "A bat flew past.\nThe bat sleeps by day.\n\nHe swung the <b>bat</b>.\nThe bat broke."
-    write(page, "Sentences, one per line; a blank line between senses", text)
+    write(page, "Sentences, one per line (a blank line separates senses)", text)
     page.get_by_role("textbox", name="Word", exact=True).fill("bat")
     page.keyboard.press("Enter")
     second = page.get_by_role("list", name="Group 2").get_by_role("listitem")
@@ -259,8 +259,8 @@ def test_a_sentence_typed_at_home_is_answered_six_times_and_opens_every_door(vis
     expect(doors).to_have_count(len(DOORS))
     answers = {
         "tokenizer": "gracehopperworked",
-        "fill_mask": "For years, hidden, the model would write",
-        "attention": "of its attention to",
+        "fill_mask": "With years hidden, the model would write",
+        "attention": "Attention of layer",
         "ner": "The model finds 2 names",
         "qa": "Boston",
         "next_sentence": "follows",
@@ -327,7 +327,7 @@ def test_an_id_of_the_hub_is_asked_for_and_answered_by_keyboard(visit: Visit) ->
     settled(page, "tokenizer")
     model(page).press("Enter")
     page.get_by_role("button", name="By Hub id").press("Enter")
-    dialog = page.get_by_role("dialog", name="A model of the Hugging Face Hub")
+    dialog = page.get_by_role("dialog", name="A model from the Hugging Face Hub")
     expect(dialog).to_be_visible()
     dialog.get_by_role("textbox", name="Id on the Hub").press_sequentially("someone/no-such-model")
     page.keyboard.press("Enter")
