@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, feature
-from tests.e2e.conftest import Record, Site
+from tests.e2e.conftest import Record, Site, watched
 
 pytestmark = pytest.mark.e2e
 
@@ -226,13 +226,14 @@ def test_every_feature_has_its_step_in_this_journey() -> None:
     assert set(STEPS) == {feature.slug for feature in FEATURES}
 
 
-def test_the_first_visitor_may_come_by_a_link(visit: Visit) -> None:
-    """Must come first: the server behaves differently until the home page has been visited."""
-    page = visit("attention?text=The+owl+sleeps&layer=1&head=2&view=Lines")
-    settled(page, "attention")
-    expect(page.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
-    expect(page.get_by_role("radio", name="Lines")).to_be_checked()
-    expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(GROUPS))
+def test_the_first_visitor_may_come_by_a_link(browser: Browser, unvisited: Site) -> None:
+    """The server behaves differently until the home page has been visited."""
+    with watched(browser, unvisited) as visit:
+        page = visit("attention?text=The+owl+sleeps&layer=1&head=2&view=Lines")
+        settled(page, "attention")
+        expect(page.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
+        expect(page.get_by_role("radio", name="Lines")).to_be_checked()
+        expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(GROUPS))
 
 
 def test_a_visitor_goes_by_the_menu_from_home_through_every_page(visit: Visit) -> None:
@@ -407,8 +408,15 @@ def test_a_phone_never_scrolls_sideways(visit: Visit) -> None:
     assert {slug: found for slug, found in too_wide.items() if max(found) > 0} == {}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(DESK, "light", id="desk-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESK, "dark", id="desk-dark", marks=pytest.mark.slow),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
+    ],
+)
 def test_no_page_has_an_accessibility_fault(
     visit: Visit, scheme: str, size: dict[str, int]
 ) -> None:
