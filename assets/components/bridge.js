@@ -25,6 +25,7 @@ export default function ({ data, setTriggerValue }) {
 function installed() {
   document.addEventListener("click", clicked);
   document.addEventListener("keydown", pressed);
+  document.addEventListener("pointerdown", () => watch?.disconnect());
   for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointed);
   document.addEventListener("bx-at", (event) => light(event.detail, false));
   if (document.querySelector(".stApp")) {
@@ -51,7 +52,8 @@ function pick(target) {
   site.send({ name, value: Number(value) });
 }
 
-// The answer may replace the element that was picked: its successor gets the focus.
+// The answer may replace the element that was picked: its successor gets the focus, unless the
+// visitor has pointed elsewhere meanwhile.
 let watch = null;
 
 function keepFocus(selector) {
@@ -61,7 +63,7 @@ function keepFocus(selector) {
     document.querySelector(selector)?.focus({ preventScroll: true });
   }));
   mine.observe(document.body, { childList: true, subtree: true });
-  setTimeout(() => mine.disconnect(), 3000);
+  setTimeout(() => mine.disconnect(), 30_000);
 }
 
 function pressed(event) {

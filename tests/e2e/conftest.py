@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,13 +130,10 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("downloads")
 
 
-@pytest.fixture(scope="session")
-def site(
-    tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
-) -> Iterator[Site]:
+@contextmanager
+def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[Site]:
     """Serve the site as `make run` does, on a free port of the loopback."""
     port = free_port()
-    log = tmp_path_factory.mktemp("site") / "server.log"
     with socket.socket() as trap, log.open("wb") as out:
         trap.bind(("127.0.0.1", 0))
         trap.listen(64)
@@ -148,6 +146,7 @@ def site(
             **proxies,
             "NO_PROXY": "127.0.0.1,localhost",
             "HF_ENDPOINT": hub.url,
+            "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
             "BERT_EXPLORER_CACHE": str(downloads),
             "STREAMLIT_SERVER_PORT": str(port),
             "BERT_EXPLORER_MODELS": str(shelf),
@@ -162,6 +161,22 @@ def site(
         finally:
             server.terminate()
             server.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
+) -> Iterator[Site]:
+    """The site that most tests visit, one after the other."""
+    with serving(shelf, hub, downloads, tmp_path_factory.mktemp("site") / "server.log") as running:
+        yield running
+
+
+@pytest.fixture
+def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> Iterator[Site]:
+    """A site that nobody has visited yet."""
+    with serving(shelf, hub, downloads, tmp_path / "server.log") as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
@@ -183,6 +198,13 @@ def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
     The returned function takes a path and the options of a browser context (viewport, colour
     scheme, …).
     """
+    with watched(browser, site) as opened:
+        yield opened
+
+
+@contextmanager
+def watched(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
+    """Do what `visit` does, on any site."""
     record = Record()
     contexts: list[BrowserContext] = []
 

@@ -55,6 +55,7 @@ def test_the_large_head_reads_out_the_models_numbers_and_computes_a_cell(
 
 def test_a_click_in_the_list_or_the_grid_shows_that_head(visit: Callable[..., Page]) -> None:
     page = visit(ADDRESS)
+    settled(page, "attention")
     first = page.locator(".bx-att-list button").first
     layer, _, head = first.locator("b").inner_text().partition(".")
     first.click()

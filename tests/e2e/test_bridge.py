@@ -28,6 +28,7 @@ from app.streamlit_kit.show import style
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
 from tests.e2e.conftest import Record
+from tests.e2e.test_journey import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -130,6 +131,25 @@ def test_a_click_enter_and_space_pick(opened: Opened) -> None:
     assert page.evaluate("picks") == picked
 
 
+REDRAW = """() => {
+    const group = document.querySelector("[data-rove]");
+    group.outerHTML = group.outerHTML;
+}"""
+
+
+def test_the_focus_stays_on_what_was_picked_when_the_answer_comes_late(opened: Opened) -> None:
+    page, _ = opened(saved(sentence()))
+    page.clock.install()
+    words = page.locator("[data-pick]")
+    words.nth(3).press("Enter")
+    page.clock.run_for(8_000)
+    page.evaluate(REDRAW)
+    expect(words.nth(3)).to_be_focused()
+    page.mouse.click(1, 1)  # who acts elsewhere is left alone
+    page.evaluate(REDRAW)
+    expect(page.locator("body")).to_be_focused()
+
+
 def test_arrows_move_the_focus_inside_a_group_that_is_one_tab_stop(opened: Opened) -> None:
     page, _ = opened(saved(tag("button", "before"), sentence(), tag("button", "after")))
     page.get_by_text("before").focus()
@@ -158,7 +178,7 @@ def test_a_word_that_is_picked_is_hidden_and_the_answer_follows(visit: Visit) ->
     box = page.get_by_role("textbox").first
     expect(box).to_have_value("Owls [MASK] at night.")
     expect(page.locator(".bx-filled")).to_have_count(1)
-    expect(page.locator(".bx-filled")).to_have_count(1)
+    settled(page, "fill_mask")
     words.first.focus()
     for _ in range(3):  # the mask between may be a stop as well
         if page.evaluate("document.activeElement.textContent") != "at":

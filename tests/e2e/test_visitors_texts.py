@@ -69,7 +69,7 @@ def test_an_open_fold_stays_open_when_the_text_changes(visit: Visit) -> None:
     hint = page.locator(".bx-ask details.bx-hint")
     fold.locator("summary").click()
     hint.locator("summary").click()
-    write(page, "Text; [MASK] or ___ hides a word", "The sun rises in the [MASK].")
+    write(page, "Text ([MASK] or ___ hides a word)", "The sun rises in the [MASK].")
     expect(page.locator(".bx-sentence")).to_contain_text("The sun rises")
     expect(fold).to_have_attribute("open", "")
     expect(hint).to_have_attribute("open", "")
@@ -79,7 +79,7 @@ def test_a_long_text_scrolls_in_its_box_and_starts_at_the_gap(visit: Visit) -> N
     page = visit("fill_mask")
     settled(page, "fill_mask")
     long = "The quick brown fox jumps over the lazy dog. " * 40
-    write(page, "Text; [MASK] or ___ hides a word", f"{long}He ate an [MASK].")
+    write(page, "Text ([MASK] or ___ hides a word)", f"{long}He ate an [MASK].")
     settled(page, "fill_mask")
     expect(page.locator(".bx-sentence .bx-filled")).to_be_in_viewport()
     expect(page.locator(".bx-picture .bx-drawing").first).to_be_in_viewport()
