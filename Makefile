@@ -17,14 +17,17 @@ LOCKED := --universal --python-version 3.11 --generate-hashes --no-annotate --qu
 
 # Another interpreter: make run PYTHON=/path/to/python3.12
 PYTHON ?=
+# The number of processes that run tests, each with up to 2 GB of memory: make test JOBS=4
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench screenshots docs lock space-check clean
+.PHONY: help run dev test test-all lint format journey bench screenshots docs lock space-check clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
 	@echo "make dev      install what checks and training need"
 	@echo "make test     check format, lint, types, and run the tests"
+	@echo "make test-all the same with the tests that take longest"
 	@echo "make lint     check format, lint and types only"
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
@@ -41,7 +44,10 @@ run: $(VENV)/.installed
 dev: $(VENV)/.installed-dev
 
 test: lint docs
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+test-all: lint docs
+	@$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .

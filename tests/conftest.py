@@ -1,10 +1,17 @@
-"""Fixtures shared by many tests: a tiny model with distinct sizes, and nasty strings."""
+"""Fixtures shared by many tests: a tiny model with distinct sizes, and nasty strings.
 
+The hooks at the end divide the tests among several processes (`make test`).
+"""
+
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from app.models import Engine
 from app.recorded.writing import record
@@ -88,6 +95,12 @@ def no_outside_requests(
     )
 
 
+@pytest.fixture(autouse=True)
+def main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the main module back: AppTest leaves a script there, which new processes would run."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
 @pytest.fixture
 def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
     """A local server in place of the Hub and of any other file server."""
@@ -148,3 +161,33 @@ def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("recorded") / "site"
     record(Engine(str(tiny_folder)), folder, "2026-11-22", lambda _: None)
     return folder
+# -- several processes -----------------------------------------------------------------------------
+
+BROWSER = "tests/e2e"
+
+
+class ByFile(LoadScopeScheduling):
+    """Hands out whole files; the browser tests together, because they share a server."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return BROWSER if path.startswith(f"{BROWSER}/") else path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    """Divide the tests by file, in the order of `pytest_collection_modifyitems`."""
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the browser tests: they are the largest part that cannot be divided."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: not item.nodeid.startswith(f"{BROWSER}/"))
+
+
+def pytest_configure() -> None:
+    """Leave the other processes their cores."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    torch.set_num_threads(max(1, torch.get_num_threads() // workers))

@@ -16,7 +16,7 @@ import pytest
 from app.catalog import FEATURES
 
 ROOT = Path(__file__).resolve().parent.parent
-SKIPPED_FOLDERS = {"build", "dist", "runs", "node_modules", "__pycache__"}
+SKIPPED = {"build", "dist", "runs", "node_modules", "__pycache__", ".git"}  # .git may be a file
 CONFINED = {
     "inference_mode": "app/compute",
     "no_grad": "app/compute",
@@ -36,7 +36,7 @@ def files(pattern: str) -> Iterator[Path]:
     for path in sorted(ROOT.rglob(pattern)):
         parts = path.relative_to(ROOT).parts
         hidden = any(p.startswith(".") and p not in {".ci", ".streamlit"} for p in parts[:-1])
-        if path.is_file() and not hidden and not SKIPPED_FOLDERS & set(parts):
+        if path.is_file() and not hidden and not SKIPPED & set(parts):
             yield path
 
 

@@ -163,7 +163,13 @@ def test_what_is_recorded_computes_the_same(
     shutil.which("g++") is None and shutil.which("clang++") is None,
     reason="torch.compile's own backend needs a C++ compiler (g++ or clang++)",
 )
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(
+    "cls",
+    [
+        cls if cls in (BertModel, BertForPreTraining) else pytest.param(cls, marks=pytest.mark.slow)
+        for cls in CLASSES
+    ],
+)
 def test_inductor_compiles_for_inference(make_model, assert_close, cls):
     model = make_model(cls, attentions=cls is not BertForMaskedLM, num_hidden_layers=1)
     mode = torch.inference_mode if cls is BertModel else torch.no_grad
