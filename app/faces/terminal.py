@@ -70,7 +70,11 @@ def _write(path: Path, page: bytes) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m app", description="Ask BERT from the command line.")
+    parser = _Parser(
+        prog="python -m app",
+        description="Ask BERT from the command line.",
+        epilog="`python -m app record OUT` writes all examples as plain files.",
+    )
     tasks = parser.add_subparsers(metavar="TASK", dest="task")
     for each in all_declared():
         _add_task(tasks, each)
