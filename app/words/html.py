@@ -181,6 +181,22 @@ def document(
     return f"{head}{join(*body, by=chr(10)).markup}</main>{module}</body></html>\n".encode()
 
 
+def framed(page: bytes, title: str) -> Html:
+    """Show a page of its own inside another one, for notebooks.
+
+    Its style cannot reach what is around it, and its script can do nothing but save files.
+
+    Args:
+        page: made by `document`.
+        title: what it shows, for screen readers.
+    """
+    return Html(
+        f'<iframe srcdoc="{escape(page.decode())}" title="{escape(title)}" '
+        'sandbox="allow-scripts allow-downloads" '
+        'style="width: 100%; height: 40rem; border: 0; resize: vertical"></iframe>'
+    )
+
+
 def _policy(script: str) -> str:
     """Return what a kept page may do: no script runs except this one, which its digest names."""
     digest = b64encode(sha256(script.encode()).digest()).decode()
