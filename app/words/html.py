@@ -187,6 +187,22 @@ def _policy(script: str) -> str:
     return _POLICY.format(f"'sha256-{digest}'" if script else "'none'")
 
 
+def framed(page: bytes, title: str) -> Html:
+    """Show a page of its own inside another one, for notebooks.
+
+    Its style cannot reach what is around it, and its script can do nothing but save files.
+
+    Args:
+        page: made by `document`.
+        title: what it shows, for screen readers.
+    """
+    return Html(
+        f'<iframe srcdoc="{escape(page.decode())}" title="{escape(title)}" '
+        'sandbox="allow-scripts allow-downloads" '
+        'style="width: 100%; height: 40rem; border: 0; resize: vertical"></iframe>'
+    )
+
+
 def stylesheet(css: str) -> Html:
     """Wrap a style sheet of ours; it must not close its own element.
 
