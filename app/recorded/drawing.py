@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.catalog import GROUPS, Feature
 from app.declared import declared
+from app.faces.page import signature
 from app.models import Provenance
 from app.overview import FIRST, Door, draw
 from app.recorded.entries import Entry
@@ -116,13 +117,10 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
 
 def foot(recording: Recording, caution: str) -> Html:
     """Draw the foot of every page: the caution, and what was recorded, when and how."""
-    known = recording.model
-    size = f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
-    licence = f", licence {visible(known.licence)}" if known.licence else ""
     return tag(
         "footer",
         beware(caution),
-        line(f"Model: {visible(known.name)}, {size}, SHA-256 {known.fingerprint}…{licence}."),
+        line(visible(signature(recording.model))),
         line("Written by ", tag("code", COMMAND), f". To type texts of your own, run {SITE}."),
         join("\n", line(f"Recorded on {recording.date}."), "\n"),  # a line of its own in the file
     )

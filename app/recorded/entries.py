@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from app.catalog import FEATURES, Example, Feature, examples
 from app.declared import Declared, declared
+from app.faces.answers import answer
 from app.models import Engine
-from app.models.fit import Severity, misfits
 from app.overview import Door
 from app.words.blocks import note
 from app.words.html import Html, visible
-from app.words.notes import misfit_note
 from bert_core.errors import BertError
 
 _LETTERS = 40  # of a file name
@@ -70,21 +69,18 @@ def all_entries(doors: Iterable[Door]) -> tuple[Entry, ...]:
 def results(engine: Engine, entry: Entry) -> list[Html]:
     """Run the task on an example and draw its reports; what keeps it from answering says so."""
     task = declared(entry.feature.slug)
-    unfit = [
-        each
-        for each in misfits(engine.facts, entry.feature.needs)
-        if each.severity is not Severity.REMARK
-    ]
-    if unfit:
-        noise = unfit[0].severity is Severity.NOISE
-        return [misfit_note(unfit[0].says, unfit[0].names, grave=True, noise=noise)]
     drawn: list[Html] = []
     for given in _givens(task, entry.example):
         try:
-            drawn += task.report(task.run(engine, given)).drawn()
+            found = answer(task, engine, given)
+            drawn += [*map(_caution, found.notices), *found.report.drawn()]
         except BertError as error:
-            drawn.append(note(visible(str(error)), caution=True))
+            drawn.append(_caution(str(error)))
     return drawn
+
+
+def _caution(says: str) -> Html:
+    return note(visible(says), caution=True)
 
 
 def _givens(task: Declared, example: Example) -> list[dict[str, object]]:

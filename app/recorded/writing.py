@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from app.faces.page import style
 from app.models import Engine
 from app.overview import FIRST, doors
 from app.recorded.drawing import SITE, Recording, home, menu, page
 from app.recorded.entries import all_entries, results
-from app.settings import ASSETS, ROOT
+from app.settings import ASSETS
 from app.words.html import document, plain
 from bert_core.errors import ConfigError
 
@@ -98,9 +99,7 @@ def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
 
 def _style(slug: str) -> str:
     """Return the style of the site, of one page, and of the recording."""
-    own = ROOT / "app" / "features" / slug / "style.css"
-    sheets = [ASSETS / "site.css", own, ASSETS / "recorded" / "recorded.css"]
-    return "\n".join(each.read_text(encoding="utf-8") for each in sheets if each.is_file())
+    return style(slug) + (ASSETS / "recorded" / "recorded.css").read_text(encoding="utf-8")
 
 
 def _script() -> str:

@@ -1,6 +1,7 @@
 """The recorded site: every example is there, every link leads to a file, nothing leads outside."""
 
 import re
+import runpy
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -183,7 +184,7 @@ def test_a_name_with_markup_cannot_leave_its_place(
 def test_a_model_without_a_head_says_so_instead_of_an_answer(untrained_folder: Path) -> None:
     engine = Engine(str(untrained_folder))
     (drawn,) = results(engine, Entry(feature("fill_mask"), 1, examples("fill_mask")[0]))
-    assert "bx-untrained" in drawn.markup
+    assert "cannot answer here" in drawn.markup
 
 
 def test_a_text_that_a_task_refuses_shows_the_reason(tiny_engine: Engine) -> None:
@@ -232,3 +233,21 @@ def test_the_command_says_what_it_wrote_and_refuses_in_one_line(
     assert main([str(out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main([str(tmp_path / "two"), "--model", "no such model"]) == 2
+
+
+@pytest.mark.parametrize(("given", "says"), [
+    (["record", "--help"], "python -m app record"),
+    (["fill_mask", "--help"], "python -m app fill_mask"),
+    (["--help"], "python -m app record OUT writes all examples"),
+])  # fmt: skip
+def test_the_program_leads_to_tasks_and_to_the_recording(
+    given: list[str],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["app", *given])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("app", run_name="__main__")
+    assert end.value.code == 0
+    assert says in " ".join(capsys.readouterr().out.split())
