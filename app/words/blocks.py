@@ -81,6 +81,11 @@ def share_bar(share: float) -> Html:
     )
 
 
+def scrolled(wide: Html, class_: str) -> Html:
+    """Let a wide table be scrolled sideways, with the keyboard as well."""
+    return tag("div", wide, class_=class_, tabindex=0, role="region", aria_label="Table")
+
+
 def ticked(ok: bool | None, words: str) -> Html:
     """Draw words with a sign that says the same: a tick, a cross, or a dash for neither."""
     sign, kind = {True: ("✓", "bx-yes"), False: ("✗", "bx-no"), None: ("–", "bx-open")}[ok]

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, line
+from app.words.blocks import hint, line, scrolled
 from app.words.curves import Curve, curves
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
@@ -267,9 +267,7 @@ def over_layers(result: SensesResult) -> Picture:
 
 def neighbours(result: SensesResult) -> Html:
     """Draw a table: for each occurrence the nearest other one, and the nearest other words."""
-    table = tag(
-        "div", data_table(neighbours_table(result), "senses-neighbours"), class_="bx-se-scroll"
-    )
+    table = scrolled(data_table(neighbours_table(result), "senses-neighbours"), "bx-se-scroll")
     return join(
         table,
         line(
