@@ -50,9 +50,20 @@ def theme() -> gr.themes.Base:
 
 @cache
 def head() -> str:
-    """Return what stands in the head of every page: the style sheets and the script of pictures."""
+    """Return what stands in the head of every page: the style sheets."""
     sheets = (ASSETS / "site.css", _HERE)
     return str(stylesheet("\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)))
+
+
+@cache
+def script() -> str:
+    """Return the site's own script, which saves pictures and tables, as a function.
+
+    As an element in the head it would not run: Gradio adds that in the browser, where the page's
+    policy admits no script that was not in the page from the start.
+    """
+    module = (ASSETS / "components" / "bridge.js").read_text(encoding="utf-8")
+    return f"() => {{ {module.replace('export default', 'const bridge =')} }}"
 
 
 def own_style(slug: str) -> Html:
