@@ -369,8 +369,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a yes has the look of a no",
         "next_sentence",
-        'kind="" if result.follows else "bx-against"',
-        'kind="bx-against" if result.follows else ""',
+        '"" if result.follows else "bx-against"',
+        '"bx-against" if result.follows else ""',
         "next_sentence::test_the_verdict_says_what_the_model_answers_and_no_more",
     ),
     Mutant(

@@ -174,6 +174,22 @@ def document(title: str, css: str, *body: Html, script: str = "") -> bytes:
     return f"{head}{join(*body, by=chr(10)).markup}</main>{module}</body></html>\n".encode()
 
 
+def framed(page: bytes, title: str) -> Html:
+    """Show a page of its own inside another one, for notebooks.
+
+    Its style cannot reach what is around it, and its script can do nothing but save files.
+
+    Args:
+        page: made by `document`.
+        title: what it shows, for screen readers.
+    """
+    return Html(
+        f'<iframe srcdoc="{escape(page.decode())}" title="{escape(title)}" '
+        'sandbox="allow-scripts allow-downloads" '
+        'style="width: 100%; height: 40rem; border: 0; resize: vertical"></iframe>'
+    )
+
+
 def stylesheet(css: str) -> Html:
     """Wrap a style sheet of ours; it must not close its own element.
 

@@ -250,7 +250,7 @@ def over_layers(result: SensesResult) -> Picture:
     found = {"within": result.means(within=True), "between": result.means(within=False)}
     lines = {name: values for name, values in found.items() if values}
     low = min(min(values) for values in lines.values())
-    ends = (min(0.0, low) if low < 0 else math.floor(low * 10) / 10, 1.0)
+    ends = (low if low < 0 else min(0.9, math.floor(low * 10) / 10), 1.0)  # 0.9: all are equal
     first = ", ".join(f"{name} {values[result.layer]:.2f}" for name, values in lines.items())
     return picture(
         "senses-layers",
