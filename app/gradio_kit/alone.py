@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 import torch
+from gradio.events import api
 
 from app.gradio_kit.face import OPTIONS, build, own_app
 from app.gradio_kit.limits import SESSIONS
@@ -48,4 +49,4 @@ def lend_gpu(face: gr.Blocks) -> None:
         return torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
 
     with face:
-        gr.api(gpu, api_name="gpu", queue=False)
+        api(gpu, api_name="gpu", queue=False)

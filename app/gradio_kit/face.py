@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from app.declared import all_declared
 from app.gradio_kit.endpoints import add_endpoint
 from app.gradio_kit.limits import AT_ONCE, PROGRESS_PAUSE, QUEUE_PAUSE, SESSIONS, WAITING
-from app.gradio_kit.look import head, theme
+from app.gradio_kit.look import head, script, theme
 from app.gradio_kit.pages import feature_page, home_page
 from app.gradio_kit.routes import OwnRoutes
 from app.gradio_kit.tools import install
@@ -20,6 +20,7 @@ from app.gradio_kit.work import Face
 OPTIONS: dict[str, Any] = {
     "theme": theme(),
     "head": head(),
+    "js": script(),
     "footer_links": ["api"],
     "run_history": False,
     "enable_monitoring": False,

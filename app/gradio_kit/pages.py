@@ -8,13 +8,14 @@ from gradio.components import Component
 
 from app.catalog import examples
 from app.declared import Declared
-from app.gradio_kit.look import groups, menu, own_style
+from app.faces.page import style
+from app.gradio_kit.look import groups, menu
 from app.gradio_kit.widgets import filled, read, widget
 from app.gradio_kit.work import TASKS, in_turn
 from app.gradio_kit.written import write
 from app.models import offers
 from app.words.blocks import heading, line
-from app.words.html import Html, join, tag
+from app.words.html import Html, join, stylesheet, tag
 
 SITE = "BERT Explorer"
 _PROGRAMS = (
@@ -36,7 +37,7 @@ def home_page(twin: str) -> None:
     Args:
         twin: address of the home page of the other face, or "".
     """
-    _html(menu(""))
+    _html(join(stylesheet(style()), menu("")))
     blocks = [heading(SITE, "See what BERT does with a text.")]
     for group, rows in groups().items():
         items = (tag("li", tag("a", row.title, href=row.slug), row.see) for row in rows)
@@ -54,7 +55,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         twin: address of the same page on the other face, or "".
     """
     row = declared.feature
-    _html(join(own_style(row.slug), menu(row.slug)))
+    _html(join(stylesheet(style(row.slug)), menu(row.slug)))
     with gr.Row(elem_classes="bx-top"):
         with gr.Column(scale=2, min_width=300):
             _html(heading(row.title, row.see))
