@@ -1,12 +1,15 @@
 """The site in the frame of a Space: the Hub's page learns the address, and leads back to it."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import PATIENCE_MS, Site
+from tests.e2e.conftest import PATIENCE_MS, ROOT, free_port, wait_until_up
 
 pytestmark = pytest.mark.e2e
 
@@ -23,8 +26,31 @@ FRAMING = """<!doctype html><title>Space</title>
 </script>"""
 
 
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that takes itself for a Space: others may not show it in a frame."""
+    port = free_port()
+    log = tmp_path_factory.mktemp("space") / "server.log"
+    environment = {
+        **os.environ,
+        "SPACE_HOST": "someone-bert-explorer.hf.space",
+        "STREAMLIT_SERVER_PORT": str(port),
+    }
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=out, stderr=out
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            wait_until_up(address, server, log)
+            yield address
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
 @pytest.fixture
-def framed(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
+def framed(browser: Browser, space: str) -> Iterator[Callable[..., Page]]:
     """Open a page of another site with ours in a frame."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
@@ -36,7 +62,7 @@ def framed(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
         page.route(
             f"{around}/**",
             lambda route: route.fulfill(
-                content_type="text/html", body=FRAMING.format(address=f"{site.address}/{path}")
+                content_type="text/html", body=FRAMING.format(address=f"{space}/{path}")
             ),
         )
         page.goto(f"{around}/spaces/someone/bert-explorer")
@@ -51,7 +77,7 @@ def last(page: Page) -> dict[str, str]:
 
 
 def test_the_hub_is_told_of_the_page_and_its_texts_and_a_link_with_them_opens_it(
-    framed: Callable[..., Page], site: Site
+    framed: Callable[..., Page], space: str
 ) -> None:
     page = framed("fill_mask?text=The+owl+%5BMASK%5D.&__theme=dark&__sign=secret")
     frame = page.frame_locator("iframe")
@@ -61,7 +87,7 @@ def test_the_hub_is_told_of_the_page_and_its_texts_and_a_link_with_them_opens_it
     box.press("Control+Enter")
     page.wait_for_function("told.at(-1)?.queryString.includes('cat')")
     told = last(page)
-    assert told["origin"] == site.address
+    assert told["origin"] == space
     assert told["queryString"].startswith("page=fill_mask&")
     assert "secret" not in told["queryString"] and "__" not in told["queryString"]
 
@@ -74,7 +100,7 @@ def test_the_hub_is_told_of_the_page_and_its_texts_and_a_link_with_them_opens_it
 
 
 def test_another_site_is_told_nothing(framed: Callable[..., Page]) -> None:
-    page = framed("fill_mask?text=The+owl+%5BMASK%5D.", "https://school.example")
+    page = framed("fill_mask?text=The+owl+%5BMASK%5D.", "https://other.hf.space")
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))
     frame = page.frame_locator("iframe")
@@ -87,11 +113,11 @@ def test_another_site_is_told_nothing(framed: Callable[..., Page]) -> None:
 
 
 def test_copy_link_gives_the_sites_own_address_though_the_frame_has_no_clipboard(
-    framed: Callable[..., Page], site: Site
+    framed: Callable[..., Page], space: str
 ) -> None:
     page = framed("tokenizer?text=The+owl.&__theme=dark&__sign=secret")
     frame = page.frame_locator("iframe")
     frame.get_by_role("button", name="Copy link").click()
     expect(frame.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == f"{site.address}/tokenizer?text=The+owl."
+    assert copied == f"{space}/tokenizer?text=The+owl."
