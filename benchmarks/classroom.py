@@ -207,7 +207,10 @@ SAMPLES: dict[str, Callable[[Texts, str], dict[str, str]]] = {
     "tokenizer": lambda texts, word: {"text": f"{texts.of(12)} {word} ."},
     "attention": lambda texts, word: {"text": f"{texts.of(10)} {word} ."},
     "ner": lambda texts, word: {"text": f"{texts.of(20)} {word} ."},
-    "next_sentence": lambda texts, word: {"text": texts.of(9), "text_pair": f"{texts.of(8)} {word}"},
+    "next_sentence": lambda texts, word: {
+        "text": texts.of(9),
+        "text_pair": f"{texts.of(8)} {word}",
+    },
     "qa": lambda texts, word: {"question": texts.of(6), "text": f"{texts.of(50)} {word} ."},
 }
 """New texts for the boxes of a page, with a word of the visitor's own."""

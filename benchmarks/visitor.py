@@ -46,9 +46,7 @@ class Answer:
     def drawn(self) -> str:
         """Return the text of everything drawn, except the boxes that repeat what was typed."""
         kinds = ("TextArea", "TextInput")
-        return "\n".join(
-            str(each) for each in self.elements() if each.DESCRIPTOR.name not in kinds
-        )
+        return "\n".join(str(each) for each in self.elements() if each.DESCRIPTOR.name not in kinds)
 
     def trouble(self) -> str:
         """Return what the page reports as wrong; "" if nothing."""

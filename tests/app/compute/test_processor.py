@@ -50,7 +50,7 @@ class Holder:
 
 
 def wait_for_waiting(processor: Processor, count: int) -> None:
-    while processor._waiting < count:
+    while len(processor._queue) < count:
         time.sleep(0.001)
 
 
