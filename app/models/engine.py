@@ -363,7 +363,8 @@ class Engine:
         """
         digest = hashlib.sha256()
         for encoding in batch:
-            ids, types = encoding.input_ids, encoding.token_type_ids
+            ids: list[int] = encoding.input_ids
+            types: list[int] = encoding.token_type_ids
             digest.update(array("q", [len(ids), *ids, *types]).tobytes())
         return RECENT.get(
             (self._self, *what, digest.digest()),
