@@ -490,13 +490,16 @@ async def _collected(rows: AsyncIterator[Row]) -> list[Row]:
 
 def rows(quick: bool, only: str | None = None, minutes: float = 10) -> Iterator[Row]:
     """Run every scenario, or a single one; a quick run leaves out the memory."""
+    load = 0.0
     vocabulary = BertTokenizer.from_pretrained("explorer-mini-uncased").vocab
     for name, scenario in scenarios(minutes).items():
         if only == name or (only is None and not (quick and name == "memory")):
+            load = max(load, os.getloadavg()[0])
             with served() as server:
                 if name != "start":
                     time.sleep(3)  # the model warms up after the server answers
                 yield from asyncio.run(_collected(scenario(server, Texts(list(vocabulary)))))
+    yield Row("load of the machine before a scenario, at most", load, "")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
