@@ -161,6 +161,8 @@ def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("recorded") / "site"
     record(Engine(str(tiny_folder)), folder, "2026-11-22", lambda _: None)
     return folder
+
+
 # -- several processes -----------------------------------------------------------------------------
 
 BROWSER = "tests/e2e"
