@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -307,3 +308,16 @@ def test_too_few_descriptors_are_one_line_and_status_2(limit: int, tiny_folder: 
     )
     assert (found.returncode, found.stdout) == (2, "")
     assert f"allows {limit} open files" in found.stderr and found.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_the_site_with_pages_open(tmp_path: Path, tiny_folder: Path) -> None:
+    with started(tmp_path, tiny_folder) as site:
+
+        async def main() -> None:
+            async with Visitor(site.address) as visitor:
+                await visitor.open("fill_mask")
+                site.process.send_signal(signal.SIGINT)
+                assert await asyncio.to_thread(site.process.wait, PATIENCE) == 130
+
+        asyncio.run(main())
+        assert site.log.read_text(encoding="utf-8").splitlines()[1:] == ["Stopped."]
