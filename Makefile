@@ -14,7 +14,7 @@ AUDIT   := pip-audit==2.10.1
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench audit clean
+.PHONY: help run dev test lint format journey bench screenshots audit clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -25,6 +25,7 @@ help:
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
+	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
@@ -38,7 +39,7 @@ test: lint
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks
+	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools
 	@$(BIN)/mypy app.py
 	@$(BIN)/mypy hubconf.py
 	@$(BIN)/mypy pages
@@ -61,6 +62,9 @@ audit: $(VENV)/.installed
 	@build/audit/bin/pip-audit --strict --vulnerability-service osv --progress-spinner off \
 	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || { \
 	    echo "There are known faults, or they could not be looked up; see above." >&2; exit 1; }
+
+screenshots: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.screenshots
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

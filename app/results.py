@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bert_core import Encoding
 from bert_core.reading.unread import Unread as Unread
@@ -18,6 +19,8 @@ class Cut:
         kept: pieces of the first and of the second text that the model read.
         lost: the pieces taken from the end of the first and of the second text.
     """
+
+    ANSWER: ClassVar = ("limit", "found", "lengths", "kept")
 
     limit: int
     found: int

@@ -19,6 +19,18 @@ from app.words.pictures import picture, svg
 from app.words.report import Report
 from bert_core.errors import InputError
 
+VALUES = {
+    "text": "the cat sat on the mat\nthe cat sat on the [MASK]",
+    "word": "cat",
+    "first": "the cat",
+    "second": "a dog",
+    "passage": "the cat sat on the mat",
+    "question": "the cat",
+    "context": "the cat",
+    "choices": ["sat", "mat"],
+}
+"""A value for every parameter that a feature needs."""
+
 
 @dataclass(frozen=True, slots=True)
 class MadeUpResult:

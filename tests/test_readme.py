@@ -34,7 +34,14 @@ def run(source: str, names: dict[str, Any]) -> str:
 
 def test_every_python_block_is_run_by_a_test_below() -> None:
     blocks = re.findall(r"^```python$", README, re.M)
-    assert len(blocks) == len(snippets("The library in ten lines")) + len(snippets("Fine-tuning"))
+    tested = ("From the command line and in a notebook", "The library in ten lines", "Fine-tuning")
+    assert len(blocks) == sum(len(snippets(heading)) for heading in tested)
+
+
+def test_a_task_asked_in_a_notebook_prints_its_answer() -> None:
+    (source,) = snippets("From the command line and in a notebook")
+    said = run(source, {})
+    assert said.startswith("The model would write “letter”") and "'rank': 3" in said
 
 
 def test_the_library_in_ten_lines_prints_five_guesses() -> None:

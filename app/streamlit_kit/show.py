@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.settings import ASSETS, ROOT
+from app.faces.page import style
+from app.settings import ASSETS
 from app.streamlit_kit.components import PRESENT, show_markup
 from app.streamlit_kit.history import by_history
 from app.words.html import Html, stylesheet
@@ -20,13 +21,6 @@ def show_html(markup: Html) -> None:
     """Show markup from `app.words.html`, if not empty; nothing else may be shown as markup."""
     if markup.markup:
         st.html(markup.markup)
-
-
-def style(slug: str = "") -> str:
-    """Return the style sheet of the site with that of a page, `app/features/<slug>/style.css`."""
-    own = ROOT / "app" / "features" / slug / "style.css"
-    sheets = [ASSETS / "site.css"] + ([own] if slug and own.is_file() else [])
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
 
 
 def show_style(slug: str = "") -> None:

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from app.catalog import Feature
+from app.faces.page import page
 from app.models import Engine
-from app.streamlit_kit.components import script
-from app.streamlit_kit.show import style
 from app.streamlit_kit.state import send_buttons
-from app.words.html import document, tag
 from app.words.report import Report
 
 
@@ -38,7 +36,7 @@ def take_row(
         with st.popover("Save", icon=":material/download:", type="tertiary"):
             st.download_button(
                 "This page (HTML)",
-                lambda: _file(feature, engine, report()),
+                lambda: page(feature, engine.provenance, report()),
                 f"bert-{feature.slug}.html",
                 "text/html",
                 on_click="ignore",
@@ -47,17 +45,3 @@ def take_row(
             )
         with st.popover("In Python", icon=":material/code:", type="tertiary"):
             st.code(snippet(), language="python")
-
-
-def _file(feature: Feature, engine: Engine, report: Report) -> bytes:
-    """Write the result as one file, with the model's name and the caution."""
-    facts = engine.provenance
-    return document(
-        f"{feature.title} · {facts.name}",
-        style(feature.slug),
-        tag("h1", feature.title),
-        *report.drawn(),
-        tag("p", f"Model: {facts.name}, weights {facts.fingerprint}. {feature.beware}",
-            class_="bx-line"),
-        script=script("bridge"),
-    )  # fmt: skip

@@ -11,7 +11,7 @@ from app.fields import Field
 from app.models import Engine
 from app.words.report import Report
 from bert_core.errors import InputError
-from tests.made_up import registered
+from tests.made_up import VALUES, registered
 
 SLUGS = [row.slug for row in FEATURES]
 
@@ -100,6 +100,7 @@ def test_a_value_arrives_in_its_own_type(made_up: str) -> None:
     assert found == {"text": "a", **given, "layer": 3, "share": 1.0, "many": ("b", "c")}
     assert type(found["layer"]) is int and type(found["share"]) is float
     assert read({"text": "a", "layer": None})["layer"] is None
+    assert [read({"text": "a", "layer": end})["layer"] for end in (0, 9)] == [0, 9]
     assert read({"text": "a", "many": " b\n\n c \n"})["many"] == ("b", "c")
 
 
@@ -120,25 +121,12 @@ def test_a_box_of_one_line_takes_the_first_line_of_an_example() -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_feature_writes_a_report(slug: str, tiny_engine: Engine) -> None:
     found = declared(slug)
-    given = {each.name: SAMPLES[each.name] for each in found.parameters if each.required}
+    given = {each.name: VALUES[each.name] for each in found.parameters if each.required}
     report: Report = found.report(found.run(tiny_engine, given))
     assert report.headline.endswith((".", "”")) and "<" not in report.headline
     assert any(block.markup for block in report.drawn())
     pictures = [block for block in report.blocks if not hasattr(block, "markup")]
     assert len(pictures) == len({each.name for each in pictures})
-
-
-SAMPLES = {
-    "text": "the cat sat on the mat\nthe cat sat on the [MASK]",
-    "word": "cat",
-    "first": "the cat",
-    "second": "a dog",
-    "passage": "the cat sat on the mat",
-    "question": "the cat",
-    "context": "the cat",
-    "choices": ["sat", "mat"],
-}
-"""Values of the parameters that features need."""
 
 
 def test_one_side_of_a_range_is_told() -> None:

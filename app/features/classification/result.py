@@ -1,7 +1,7 @@
 """The result of the classification page."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from app.results import Calibration, Cut, Unread
 from bert_core import Encoding
@@ -26,6 +26,18 @@ class ClassificationResult:
         unread: what the vocabulary cannot read of it.
         calibration: how logits became probabilities.
     """
+
+    ANSWER: ClassVar = (
+        "chosen",
+        "kind",
+        "labels",
+        "scores",
+        "logits",
+        "encoding",
+        "cut",
+        "unread",
+        "calibration",
+    )
 
     kind: Kind
     labels: tuple[str, ...]

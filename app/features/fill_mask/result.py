@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.results import Calibration
 
@@ -33,6 +34,8 @@ class Spelled:
         pieces: its pieces.
         probabilities: of each piece, given the pieces before it.
     """
+
+    ANSWER: ClassVar = ("pieces", "probabilities", "probability")
 
     pieces: tuple[str, ...]
     probabilities: tuple[float, ...]
@@ -115,6 +118,18 @@ class FillMaskResult:
         note: a remark about the word that the user named, or "".
         calibration: how scores became probabilities.
     """
+
+    ANSWER: ClassVar = (
+        "model",
+        "text",
+        "read_as",
+        "slots",
+        "vocabulary",
+        "tokens",
+        "read",
+        "note",
+        "calibration",
+    )
 
     model: str
     text: str

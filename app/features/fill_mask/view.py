@@ -100,7 +100,7 @@ def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -
             first = False
         if word.masked:
             text, slot = next(filled)
-            parts += [before, _filled(text, slot, len(result.slots) > 1, look)]
+            parts += [visible(before), _filled(text, slot, len(result.slots) > 1, look)]
         else:
             if "role" in look:
                 look |= {"class_": "bx-word", "data_pick": "hide", "data_value": number}

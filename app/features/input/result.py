@@ -1,11 +1,32 @@
 """The input of the first layer, taken apart, and what is near its vectors."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A number for each of several pieces, or the numbers of one vector, by the step.
+
+    Attributes:
+        word: of the word vector.
+        position: of the position vector.
+        segment: of the segment vector.
+        sum: of the three added.
+        normalised: after LayerNorm.
+    """
+
+    word: tuple[float, ...]
+    position: tuple[float, ...]
+    segment: tuple[float, ...]
+    sum: tuple[float, ...]
+    normalised: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +54,16 @@ class InputResult:
         piece: the piece whose vectors were asked for; None for none.
     """
 
+    ANSWER: ClassVar = (
+        "tokens",
+        "input_ids",
+        "token_type_ids",
+        "attention_mask",
+        "width",
+        "lengths",
+        "vectors",
+    )
+
     text: str
     text_pair: str
     tokens: tuple[str, ...]
@@ -57,13 +88,28 @@ class InputResult:
 
     @property
     def width(self) -> int:
-        """D, the length of every vector."""
+        """The number of numbers in every vector."""
         return int(self.word.shape[1])
 
     @property
     def real(self) -> int:
         """The number of pieces that are not padding."""
         return sum(self.attention_mask)
+
+    @property
+    def lengths(self) -> Parts:
+        """The lengths of the vectors, a number for each piece."""
+        return self._parts(lambda vectors: np.linalg.norm(vectors, axis=1))
+
+    @property
+    def vectors(self) -> Parts | None:
+        """The vectors of the piece that was asked for; null if none was."""
+        at = self.piece
+        return None if at is None else self._parts(lambda vectors: vectors[at])
+
+    def _parts(self, of: Callable[[Vectors], Vectors]) -> Parts:
+        found = (self.word, self.position, self.segment, self.sum, self.normalised)
+        return Parts(*(tuple(of(each).tolist()) for each in found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import ClassVar
 
 from app.results import Calibration
 from bert_core.bundled.figures import Figure
@@ -43,6 +44,17 @@ class ModelCardResult:
         verifiable: whether the folder stores something to verify the weights against.
         problems: one sentence for each file that cannot be read.
     """
+
+    ANSWER: ClassVar = (
+        "text",
+        "text_bytes",
+        "whole",
+        "figures",
+        "left_out",
+        "bias",
+        "verifiable",
+        "problems",
+    )
 
     text: str
     text_bytes: int

@@ -1,6 +1,7 @@
 """The result of the multiple-choice page."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.results import Calibration, Cut, Unread
 from bert_core import Encoding
@@ -35,6 +36,8 @@ class MultipleChoiceResult:
         unread: what the vocabulary cannot read of them.
         calibration: how logits became probabilities.
     """
+
+    ANSWER: ClassVar = ("best", "context", "choices", "unread", "calibration")
 
     context: str
     choices: tuple[Choice, ...]

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from app.results import Calibration
-from bert_core.reading.entities import Aggregation, Entities, Entity, TaggedText
+from bert_core.reading.entities import Aggregation, Coverage, Entities, Entity, TaggedText
 from bert_core.reading.tagging import TagScheme
 
 
@@ -30,6 +31,25 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class Name:
+    """An entity with its words.
+
+    Attributes:
+        text: as typed.
+        label: its kind, such as "PER"; the full label where every piece is by itself.
+        start: its first character in the text, counted from 0.
+        end: the character after its last one.
+        score: how sure the model is, 0 to 1.
+    """
+
+    text: str
+    label: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class NerResult:
     """The entities of a text, and everything they were read from.
 
@@ -40,6 +60,8 @@ class NerResult:
         readings: the entities for every way of reading.
         calibration: how logits became probabilities.
     """
+
+    ANSWER: ClassVar = ("aggregation", "names", "entities", "coverage", "calibration")
 
     labels: TagScheme
     pieces: TaggedText
@@ -56,6 +78,24 @@ class NerResult:
     def reading(self) -> Entities:
         """The entities for the requested way of reading."""
         return self.readings[self.aggregation]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels that this model can give a piece."""
+        return self.labels.names
+
+    @property
+    def entities(self) -> tuple[Name, ...]:
+        """What was found, in the order of the text."""
+        return tuple(
+            Name(self.text[each.start : each.end], each.label, each.start, each.end, each.score)
+            for each in self.reading.entities
+        )
+
+    @property
+    def coverage(self) -> Coverage:
+        """How the text was read, in windows if it is long."""
+        return self.pieces.coverage
 
     def select(self, *, least: float = 0.0, only: Sequence[str] = ()) -> Selection:
         """Choose the entities to show.

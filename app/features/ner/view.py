@@ -20,7 +20,7 @@ from app.words.blocks import hint, line, note
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line
-from app.words.pictures import Picture, data_table, figure, linked, picture
+from app.words.pictures import Picture, figure, linked, picture
 from app.words.report import Report
 from bert_core.reading.entities import Aggregation, Entity
 from bert_core.text.encoding import Span
@@ -307,14 +307,14 @@ def report(
         colours: the visitor's own colours.
     """
     selection = selection or result.select()
-    table = entity_table(result, selection)
+    found = len(result.reading.entities)
+    hidden = not found or len(selection.shown) < found
     return Report(
-        describe(result, selection),
+        f"The model finds {_count(found, result.aggregation)}.",
         (
-            outcome(result, selection),
+            outcome(result, selection) if hidden else join(),
             legend(result, selection, colours),
             running_text(result, selection, colours),
-            data_table(table, "entities") if selection.shown else join(),
             trust(result),
             coverage(result),
         ),

@@ -1,6 +1,7 @@
 """The result of the next-sentence page."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.results import Calibration, Cut, Unread
 from bert_core import Encoding
@@ -24,6 +25,16 @@ class NextSentenceResult:
         unread: what the vocabulary cannot read of it.
         calibration: how logits became probabilities.
     """
+
+    ANSWER: ClassVar = (
+        "follows",
+        "probabilities",
+        "logits",
+        "encoding",
+        "cut",
+        "unread",
+        "calibration",
+    )
 
     logits: tuple[float, float]
     probabilities: tuple[float, float]

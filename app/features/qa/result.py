@@ -6,7 +6,7 @@ passage was read, and `QaResult` all of these.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +132,8 @@ class Coverage:
         answer_window: the window that the best answer's numbers come from.
     """
 
+    ANSWER: ClassVar = ("pieces", "question", "tokens", "shared", "answer")
+
     pieces: int
     question: int
     windows: tuple[tuple[int, int], ...]
@@ -167,6 +169,24 @@ class QaResult:
         calibration: how span scores became shares of the probability left for answers.
         has_answer: how the best score minus the "no answer" score became that probability.
     """
+
+    ANSWER: ClassVar = (
+        "model",
+        "question",
+        "answers",
+        "probability",
+        "touching",
+        "null_probability",
+        "null_score",
+        "no_answer_score",
+        "candidates",
+        "longest",
+        "rules",
+        "rejected",
+        "coverage",
+        "calibration",
+        "has_answer",
+    )
 
     model: str
     passage: str

@@ -3,7 +3,8 @@
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as text
 from app.features.qa.result import QaResult
-from app.words.html import tag, visible
+from app.words.blocks import hint
+from app.words.html import join, tag, visible
 from app.words.report import Block, Report
 
 
@@ -16,7 +17,10 @@ def report(result: QaResult, threshold: float = 0.0) -> Report:
     """
     blocks: list[Block] = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
-        text.outcome(result, threshold, whole=True),
+        join(
+            hint(*text.explanation(result, threshold)), text.passage(result, threshold, whole=True)
+        ),
+        text.windows(result),
         text.trust(result),
         charts.answers(result),
         charts.curves(result, "curves"),

@@ -55,16 +55,15 @@ _BROKEN: dict[Reason, str] = {
 }
 
 
-def outcome(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
+def outcome(result: QaResult, threshold: float) -> Html:
     """Draw the main picture: the verdict above the passage with its answers marked.
 
     Args:
         result: the result.
         threshold: the no-answer score above which there is no answer.
-        whole: whether it is drawn for a file: a long passage at its full height, without links.
     """
     about = hint(*explanation(result, threshold))
-    parts = verdict(result, threshold, about), passage(result, threshold, whole=whole)
+    parts = verdict(result, threshold, about), passage(result, threshold)
     return tag("div", *parts, windows(result), class_="bx-qa-outcome")
 
 
@@ -110,7 +109,8 @@ def headline(result: QaResult, threshold: float) -> str:
             f"The model’s answer: none in this passage; “no answer” has {share} of all probability."
         )
     share = f"{percent(result.probability)} of all probability"
-    return f"The model’s answer: “{visible(result.answers[0].text)}”, with {share}."
+    answer = f"The model’s answer: “{visible(result.answers[0].text)}”, with {share}."
+    return f"{answer} {_doubt(result)}".strip()
 
 
 def _doubt(result: QaResult) -> str:
@@ -124,7 +124,13 @@ def _doubt(result: QaResult) -> str:
 
 
 def passage(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
-    """Draw the passage as typed, its answers marked and its rejected spans explained."""
+    """Draw the passage as typed, its answers marked and its rejected spans explained.
+
+    Args:
+        result: the result.
+        threshold: the no-answer score above which there is no answer.
+        whole: whether a long passage is drawn at its full height, for a file.
+    """
     long = len(result.passage) > _LONG and not whole
     return tag(
         "div",

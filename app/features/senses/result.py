@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,20 @@ class SensesResult:
         others: for each occurrence, the nearest other words at this layer, nearest first.
     """
 
+    ANSWER: ClassVar = (
+        "word",
+        "layer",
+        "sentences",
+        "occurrences",
+        "nearest",
+        "others",
+        "at_home",
+        "within",
+        "between",
+        "coordinates",
+        "shares",
+    )
+
     word: str
     sentences: tuple[Sentence, ...]
     occurrences: tuple[Occurrence, ...]
@@ -86,7 +101,7 @@ class SensesResult:
 
     @property
     def coordinates(self) -> Floats:
-        """(N, 2), the occurrences in the plane of their two principal axes."""
+        """For each occurrence, its place in the plane of the two principal axes."""
         return self.space[:, :2]
 
     @cached_property
@@ -108,6 +123,16 @@ class SensesResult:
             each.group == self.occurrences[near].group
             for each, near in zip(self.occurrences, self.nearest, strict=True)
         )
+
+    @property
+    def within(self) -> tuple[float, ...]:
+        """Mean cosine, at every layer from 0 on, of two places of the same group."""
+        return self.means(within=True)
+
+    @property
+    def between(self) -> tuple[float, ...]:
+        """Mean cosine, at every layer from 0 on, of two places of different groups."""
+        return self.means(within=False)
 
     def means(self, *, within: bool) -> tuple[float, ...]:
         """Return the mean cosine of pairs at every layer; () if there are no such pairs.

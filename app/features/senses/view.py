@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, line
+from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
@@ -250,7 +250,7 @@ def over_layers(result: SensesResult) -> Picture:
     found = {"within": result.means(within=True), "between": result.means(within=False)}
     lines = {name: values for name, values in found.items() if values}
     low = min(min(values) for values in lines.values())
-    ends = (min(0.0, low) if low < 0 else math.floor(low * 10) / 10, 1.0)
+    ends = (low if low < 0 else min(0.9, math.floor(low * 10) / 10), 1.0)  # 0.9: all are equal
     first = ", ".join(f"{name} {values[result.layer]:.2f}" for name, values in lines.items())
     return picture(
         "senses-layers",
@@ -267,9 +267,7 @@ def over_layers(result: SensesResult) -> Picture:
 
 def neighbours(result: SensesResult) -> Html:
     """Draw a table: for each occurrence the nearest other one, and the nearest other words."""
-    table = tag(
-        "div", data_table(neighbours_table(result), "senses-neighbours"), class_="bx-se-scroll"
-    )
+    table = sideways(data_table(neighbours_table(result), "senses-neighbours"), "Neighbours")
     return join(
         table,
         line(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.results import Cut
 from bert_core.text.trace import Trace
@@ -119,6 +120,18 @@ class TokenizerResult:
         losses: descriptions of what the ids do not preserve; () if the text is unchanged.
         received: the input as the model receives it, cut to its length.
     """
+
+    ANSWER: ClassVar = (
+        "model",
+        "columns",
+        "words",
+        "unknown",
+        "lower_case",
+        "model_lower_case",
+        "max_length",
+        "cut",
+        "losses",
+    )
 
     model: str
     texts: tuple[str, ...]

@@ -13,11 +13,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, GROUPS, examples, feature
-from app.models import Engine
 from app.settings import settings
-from app.streamlit_kit import components, show, take
+from app.streamlit_kit import components, show
 from app.streamlit_kit.state import fits_address
-from app.words.html import tag
 from bert_core.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -281,14 +279,6 @@ def test_a_click_that_interrupts_a_run_is_answered_by_the_run_before(
     run("ner", number=4)
     click("suggest")
     assert calls == [("suggest", 13), ("suggest", 33)]
-
-
-def test_the_saved_page_has_result_model_caution_and_script(tiny_engine: Engine) -> None:
-    row = feature("fill_mask")
-    page = take._file(row, tiny_engine, [tag("p", "the <result>")]).decode()
-    assert "the &lt;result&gt;" in page and f"<h1>{row.title}</h1>" in page
-    assert row.beware in page and tiny_engine.provenance.fingerprint in page
-    assert page.count("<script") == 1 and components.script("bridge") in page
 
 
 def test_a_slug_that_is_no_page_is_refused() -> None:

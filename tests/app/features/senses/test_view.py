@@ -140,3 +140,10 @@ def test_the_figure_in_three_axes_holds_every_place_once(result: SensesResult) -
     for each, point in zip(result.occurrences, result.space, strict=True):
         np.testing.assert_allclose(drawn[each.label], point)
     np.testing.assert_allclose(view.space_table(result)["axis 3"], result.space[:, 2])
+
+
+def test_sentences_that_are_all_the_same_are_drawn(tiny_engine: Engine) -> None:
+    same = senses(tiny_engine, "the cat sat\nthe cat sat", "cat")
+    np.testing.assert_allclose(same.similarity, 1, atol=1e-6)
+    for drawn in view.report(same).drawn():
+        assert "nan" not in str(drawn)

@@ -1,0 +1,47 @@
+"""A report as one HTML file that opens offline and asks for nothing."""
+
+from collections.abc import Sequence
+
+from app.catalog import Feature
+from app.models import Provenance
+from app.settings import ASSETS, ROOT
+from app.words.blocks import beware, line, note
+from app.words.html import document, tag, visible
+from app.words.report import Report
+
+
+def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[str] = ()) -> bytes:
+    """Write a report with the model that gave it and what must not be concluded.
+
+    Args:
+        feature: what was asked.
+        model: which model answered.
+        report: what it answered.
+        notices: what should be known about the model first.
+    """
+    return document(
+        f"{feature.title} · {model.name}",
+        style(feature.slug),
+        tag("h1", feature.title),
+        *(note(visible(each), caution=True) for each in notices),
+        *report.drawn(),
+        beware(feature.beware),
+        line(visible(signature(model))),
+        script=(ASSETS / "components" / "bridge.js").read_text(encoding="utf-8"),
+    )
+
+
+def style(slug: str = "") -> str:
+    """Return the style sheet of the site with that of a page, `app/features/<slug>/style.css`."""
+    own = ROOT / "app" / "features" / slug / "style.css"
+    sheets = [ASSETS / "site.css"] + ([own] if slug and own.is_file() else [])
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+
+
+def signature(model: Provenance) -> str:
+    """Name the model that answered."""
+    licence = f", licence {model.licence}" if model.licence else ""
+    return (
+        f"Model: {model.name}, {model.layers} layers × {model.heads} heads, weights "
+        f"{model.fingerprint}{licence}."
+    )

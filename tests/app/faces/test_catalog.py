@@ -1,0 +1,118 @@
+"""No feature is missing in any face, and a new one has them all without a line of its own."""
+
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from app import catalog
+from app.declared import all_declared, declared
+from app.faces import ask
+from app.faces.answers import Answer
+from app.faces.json import meanings
+from app.faces.terminal import main
+from tests.made_up import VALUES
+
+SLUGS = [row.slug for row in catalog.FEATURES]
+HOSTILE = "<script></p><img src=x> \x1b\u202e [MASK] cat"
+FITTING: dict[str, dict[str, object]] = {
+    "input": {"text": HOSTILE},
+    "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
+    "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
+}
+"""Hostile texts where two of the long ones would be too long, or no sentences with a word."""
+
+PIXELS = "data:image/png;base64,"
+
+
+def arguments(slug: str) -> list[str]:
+    """Return a command line with all values that a task needs."""
+    needed = (VALUES[each.name] for each in declared(slug).parameters if each.required)
+    lists = ([value] if isinstance(value, str) else value for value in needed)
+    return [slug, *(text for texts in lists for text in texts)]
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_feature_has_every_face(
+    slug: str, tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = {each.name: VALUES[each.name] for each in declared(slug).parameters if each.required}
+    answer = ask(slug, **given)
+    assert main([*arguments(slug), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(json.dumps(answer.json(), allow_nan=False))
+    assert printed.keys() == {*meanings(type(answer.result)), "provenance"}
+    assert main(arguments(slug)) == 0
+    text = capsys.readouterr().out
+    assert text == answer.text() and answer.report.headline.split()[0] in text
+    file = tmp_path / "page.html"
+    assert main([*arguments(slug), "--html", str(file)]) == 0
+    assert file.read_bytes() == answer.html()
+    assert answer._repr_html_().startswith("<iframe ")
+    for said in (text, answer.html().decode()):
+        assert tiny_model.name in said and answer.model.fingerprint in said
+        assert " ".join(answer.declared.feature.beware.split()[:3]) in said
+
+
+def test_a_new_feature_has_every_face(
+    made_up: str, tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = ask(made_up, "one two", many=["three"], on=True)
+    assert answer.json()["words"] == ["three", "two", "one"]
+    assert main([made_up, "one two", "--many", "three", "--on", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == answer.json()
+    assert main([made_up, "one two"]) == 0
+    assert "The text has 2 words." in capsys.readouterr().out
+    assert main([]) == 0
+    assert "made_up" in capsys.readouterr().out
+    assert b"The text has 3 words." in answer.html()
+    assert "The text has 3 words." in answer._repr_html_()
+    assert meanings(type(answer.result))["share"] == "what was given, 0 to 1."
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_nothing_of_a_visitors_becomes_markup_or_a_control_character(
+    slug: str, answered: Callable[..., Answer]
+) -> None:
+    everywhere = {
+        each.name: [f"{HOSTILE} {n}" for n in range(2)] if each.kind is list else HOSTILE
+        for each in declared(slug).parameters
+        if each.kind in (str, list) and not each.choices
+    }
+    answer = answered(slug, **FITTING.get(slug, everywhere))
+    elements = Elements(answer.html()).found
+    assert [name for name, _ in elements if name in {"script", "img", "iframe", "a"}] == ["script"]
+    for _, given in elements:
+        assert not {"src", "srcset"} & given.keys()
+        assert str(given.get("href", PIXELS)).startswith(PIXELS)
+    said = answer.html().decode().partition("<script")[0] + answer.text()
+    assert "\x1b" not in said and "\u202e" not in said
+    assert Elements(answer._repr_html_().encode()).found[1:] == []
+    assert json.dumps(answer.json(), allow_nan=False)
+
+
+def test_every_task_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert all(each.feature.slug in said for each in all_declared())
+    for slug in SLUGS:
+        with pytest.raises(SystemExit) as left:
+            main([slug, "--help"])
+        assert left.value.code == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert all(each.name.replace("_", "-") in said for each in declared(slug).parameters)
+        assert all(f"{key}: " in said for key in meanings(declared(slug).result))

@@ -1,0 +1,70 @@
+"""The command line."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import run
+from app.faces.terminal import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing"], "invalid choice: 'nothing'"),
+        (["qa", "a passage"], "the following arguments are required: question. See"),
+        (["fill_mask", "[MASK]", "--top-k", "nan"], "top_k: found a text; expected a whole number"),
+        (["fill_mask", "[MASK]", "--top-k", "200"], "top_k: found 200; expected"),
+        (["fill_mask", "[MASK]", "--top", "3", "--nothing"], "unrecognized arguments: --nothing"),
+        (["fill_mask", " "], "The text is empty."),
+        (["fill_mask", "[MASK]", "--model", "nowhere"], "model: found 'nowhere'"),
+        (["ner", "cat", "--aggregation", "best"], "aggregation: found 'best'; expected none or"),
+        (["tokenizer", "cat", "--json", "--html", "x"], "not allowed with argument"),
+        (["tokenizer", "cat", "--html", "nowhere/x.html"], "nowhere/x.html cannot be written: No"),
+    ],
+)
+def test_a_refusal_is_one_line_and_status_2(
+    tiny_model: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status = main(arguments)
+    except SystemExit as left:
+        status = int(left.code or 0)
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and says in err and "Traceback" not in err
+
+
+def test_a_text_can_come_from_another_program(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("the cat"))
+    assert main(["tokenizer", "-", "--cased", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["columns"]["tokens"] == ["[CLS]", "the", "cat", "[SEP]"]
+    assert found["lower_case"] is False
+
+
+def test_recording_is_a_command_beside_the_tasks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert run(["record", str(tmp_path)]) == 2
+    assert "contains files" in capsys.readouterr().err
+    assert run([]) == 0 and "record OUT" in capsys.readouterr().out
+
+
+def test_the_package_is_a_program(tiny_folder: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "app", "tokenizer", "the 海", "--model", str(tiny_folder)],
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+        cwd=Path(__file__).parents[3],
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"The model reads 2 words as 2 pieces." in ran.stdout and b"\\u6d77" in ran.stdout
