@@ -7,12 +7,16 @@ one feature. Importing this package does not import Gradio, which takes seconds.
 - `face.py`: `build()`, all pages and endpoints.
 - `pages.py`: the page of a feature, and the home page.
 - `endpoints.py`: the named endpoints.
-- `work.py`: runs a task for either, and turns errors into messages.
+- `widgets.py`: the form of a page.
+- `written.py`: what a page shows.
+- `work.py`: runs a task in its turn, and turns errors into messages.
 - `routes.py`: which of Gradio's routes exist here, and how long a request may be.
 - `tools.py`: the MCP tools.
 - `look.py`: the style sheets, the theme and the menu.
+- `limits.py`: how much at once.
+- `alone.py`: the face as a program of its own, for a Gradio Space.
 """
 
-from app.gradio_kit.later import Later, mounted
+from app.gradio_kit.later import PATH, Later, is_served, mounted
 
-__all__ = ["Later", "mounted"]
+__all__ = ["PATH", "Later", "is_served", "mounted"]

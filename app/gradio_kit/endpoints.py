@@ -9,16 +9,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, Optional
 
-import gradio as gr
+from gradio.events import api
 
 from app.declared import Declared, Parameter
-from app.gradio_kit._tmp import as_json
-from app.gradio_kit.asking import ask
+from app.faces.answers import answer, engine_of
+from app.faces.json import meanings
 from app.gradio_kit.work import TASKS, in_turn
 
 MODEL = "model"
 _ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
-_RETURNS = "the fields of the result, by name; numbers between 0 and 1 are probabilities"
+_PROVENANCE = "provenance: the model that answered and the SHA-256 of its weights, shortened."
 _TYPES: dict[type, Any] = {list: list[str]}
 
 
@@ -26,7 +26,7 @@ def add_endpoint(declared: Declared) -> None:
     """Add the endpoint of a feature to the page under construction."""
     # `queue=False` concerns the MCP tools: for a queued function Gradio would send a request to
     # itself, at the address that the caller claims it has. Calls from elsewhere are queued.
-    gr.api(endpoint(declared), api_name=declared.feature.slug, queue=False, concurrency_id=TASKS)
+    api(endpoint(declared), api_name=declared.feature.slug, queue=False, concurrency_id=TASKS)
 
 
 def endpoint(declared: Declared) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ def endpoint(declared: Declared) -> Callable[..., Any]:
     async def call(*values: Any, **named: Any) -> dict[str, Any]:
         given = dict(signature.bind(*values, **named).arguments)
         model = given.pop(MODEL, "")
-        return await in_turn(lambda: as_json(ask(declared, given, model)))
+        return await in_turn(lambda: answer(declared, engine_of(model), given).json())
 
     call.__name__ = call.__qualname__ = declared.feature.slug
     call.__doc__ = _docstring(declared)
@@ -78,7 +78,8 @@ def _docstring(declared: Declared) -> str:
             f"    {MODEL}: {_ABOUT_MODEL}",
             "",
             "Returns:",
-            f"    {_RETURNS}",
+            *(f"    {key}: {about}" for key, about in meanings(declared.result).items()),
+            f"    {_PROVENANCE}",
         ]
     )
 

@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from app.declared import all_declared
 from app.gradio_kit.endpoints import add_endpoint
 from app.gradio_kit.limits import AT_ONCE, PROGRESS_PAUSE, QUEUE_PAUSE, SESSIONS, WAITING
-from app.gradio_kit.look import head, theme
+from app.gradio_kit.look import head, script, theme
 from app.gradio_kit.pages import feature_page, home_page
 from app.gradio_kit.routes import OwnRoutes
 from app.gradio_kit.tools import install
@@ -20,6 +20,7 @@ from app.gradio_kit.work import Face
 OPTIONS: dict[str, Any] = {
     "theme": theme(),
     "head": head(),
+    "js": script(),
     "footer_links": ["api"],
     "run_history": False,
     "enable_monitoring": False,
@@ -64,16 +65,21 @@ def build(twin: str = "") -> gr.Blocks:
     return face
 
 
-def at_path(path: str) -> FastAPI:
-    """Return an application that serves the face at a path, beside other applications."""
+def own_app() -> dict[str, Any]:
+    """Return what Gradio's application is made with; also changes what Gradio has no option for."""
     install()
     # Gradio says so whatever `ssr_mode` is.
     warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
+    return {"middleware": [Middleware(OwnRoutes)]}
+
+
+def at_path(path: str) -> FastAPI:
+    """Return an application that serves the face at a path, beside other applications."""
     app: FastAPI = gr.mount_gradio_app(
         FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
         build("../"),
         path,
         **OPTIONS,
-        app_kwargs={"middleware": [Middleware(OwnRoutes)]},
+        app_kwargs=own_app(),
     )
     return app

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("app")
 PATH = "/gradio"
+"""Where the face is."""
+
+_SERVED = threading.Event()
 _PATIENCE = 10.0  # seconds; if nobody has come by then, the server has nothing to do
 _FAILED = "This part of the site could not be started. The pages at / work without it."
 
@@ -46,9 +49,11 @@ class Later:
     async def lifespan(self, _: object = None) -> AsyncIterator[None]:
         """Build the application in the background; end it afterwards."""
         running = asyncio.create_task(self._run())
+        _SERVED.set()
         try:
             yield
         finally:
+            _SERVED.clear()
             if self._app is None:
                 running.cancel()
             self._wanted.set()
@@ -84,6 +89,11 @@ class Later:
                 await PlainTextResponse(_FAILED, 503)(scope, receive, send)
             return
         await self._app({**scope, "root_path": ""}, receive, send)
+
+
+def is_served() -> bool:
+    """Return whether this process serves the face: `streamlit run app.py` does not."""
+    return _SERVED.is_set()
 
 
 def mounted(wanted: threading.Event) -> Later:

@@ -7,8 +7,8 @@ import gradio as gr
 
 from app.catalog import GROUPS, Feature
 from app.declared import all_declared
-from app.settings import ASSETS, ROOT
-from app.words.html import Html, join, stylesheet, tag
+from app.settings import ASSETS
+from app.words.html import Html, stylesheet, tag
 
 _HERE = Path(__file__).with_name("style.css")
 _SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
@@ -50,15 +50,19 @@ def theme() -> gr.themes.Base:
 
 @cache
 def head() -> str:
-    """Return what stands in the head of every page: the style sheets and the script of pictures."""
-    sheets = (ASSETS / "site.css", _HERE)
-    return str(stylesheet("\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)))
+    """Return what stands in the head of every page."""
+    return str(stylesheet(_HERE.read_text(encoding="utf-8")))
 
 
-def own_style(slug: str) -> Html:
-    """Return the style sheet of one feature, if it has one."""
-    sheet = ROOT / "app" / "features" / slug / "style.css"
-    return stylesheet(sheet.read_text(encoding="utf-8")) if sheet.is_file() else join()
+@cache
+def script() -> str:
+    """Return the site's own script, which saves pictures and tables, as a function.
+
+    As an element in the head it would not run: Gradio adds that in the browser, where the page's
+    policy admits no script that was not in the page from the start.
+    """
+    module = (ASSETS / "components" / "bridge.js").read_text(encoding="utf-8")
+    return f"() => {{ {module.replace('export default', 'const bridge =')} }}"
 
 
 def groups() -> dict[str, list[Feature]]:

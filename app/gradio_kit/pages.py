@@ -8,13 +8,14 @@ from gradio.components import Component
 
 from app.catalog import examples
 from app.declared import Declared
-from app.gradio_kit.look import groups, menu, own_style
+from app.faces.page import style
+from app.gradio_kit.look import groups, menu
 from app.gradio_kit.widgets import filled, read, widget
 from app.gradio_kit.work import TASKS, in_turn
 from app.gradio_kit.written import write
 from app.models import offers
 from app.words.blocks import heading, line
-from app.words.html import Html, join, tag
+from app.words.html import Html, join, stylesheet, tag
 
 SITE = "BERT Explorer"
 _PROGRAMS = (
@@ -36,7 +37,7 @@ def home_page(twin: str) -> None:
     Args:
         twin: address of the home page of the other face, or "".
     """
-    _html(menu(""))
+    _html(join(stylesheet(style()), menu("")))
     blocks = [heading(SITE, "See what BERT does with a text.")]
     for group, rows in groups().items():
         items = (tag("li", tag("a", row.title, href=row.slug), row.see) for row in rows)
@@ -54,14 +55,14 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         twin: address of the same page on the other face, or "".
     """
     row = declared.feature
-    _html(join(own_style(row.slug), menu(row.slug)))
+    _html(join(stylesheet(style(row.slug)), menu(row.slug)))
     with gr.Row(elem_classes="bx-top"):
         with gr.Column(scale=2, min_width=300):
             _html(heading(row.title, row.see))
         example = _example_list(row.slug)
-        model = gr.Dropdown(list(offers()), label="Model", min_width=220)
+        model = gr.Dropdown(list(offers()), label="Model", min_width=150)
     with gr.Row(elem_classes="bx-stage"):
-        with gr.Column(scale=1, min_width=300, visible=bool(declared.parameters)):
+        with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
         with gr.Column(scale=2, min_width=300):
             answer = _html(join())
@@ -106,7 +107,7 @@ def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
     boxes = {each.name: widget(each) for each in main}
     run = gr.Button("Run", variant="primary")
     if more:
-        with gr.Accordion("Settings", open=False):
+        with gr.Accordion("Settings", open=False, elem_classes="bx-settings"):
             boxes |= {each.name: widget(each) for each in more}
     return [boxes[each.name] for each in declared.parameters], run
 

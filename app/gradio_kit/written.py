@@ -6,8 +6,8 @@ from typing import Any
 
 from app.catalog import Feature, examples
 from app.declared import Declared
-from app.gradio_kit._tmp import as_json
-from app.gradio_kit.asking import engine_of, reasons
+from app.faces.answers import answer, engine_of
+from app.faces.page import signature
 from app.gradio_kit.work import message_of
 from app.models import Engine, offers
 from app.models.facts import offered_facts
@@ -35,15 +35,21 @@ def write(declared: Declared, given: Mapping[str, object], model: object) -> Wri
     row = declared.feature
     try:
         engine = engine_of(model)
-        if reasons(engine, row):
-            return Written(_framed(*_misfits(engine, row), _foot(engine, row)), None)
-        result = declared.run(engine, given)
-        drawn = declared.report(result).drawn()
+        notices = join(*_misfits(engine, row))
+        if _is_unfit(engine, row):
+            return Written(_framed(notices, _foot(engine, row)), None)
+        found = answer(declared, engine, given)
         note_ = _example_note(declared, engine, given)
-        shown = _framed(*_misfits(engine, row), *drawn, note_, _foot(engine, row))
-        return Written(shown, as_json(result))
+        blocks = found.report.drawn()
+        return Written(_framed(notices, *blocks, note_, _foot(engine, row)), found.json())
     except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told
         return Written(_framed(note(visible(message_of(error)), caution=True)), None)
+
+
+def _is_unfit(engine: Engine, row: Feature) -> bool:
+    """Return whether the model cannot answer; a page without a text shows every model."""
+    found = misfits(engine.facts, row.needs)
+    return row.takes_text and any(each.severity is not Severity.REMARK for each in found)
 
 
 def _framed(*blocks: Html) -> Html:
@@ -58,7 +64,7 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
         grave = each.severity is not Severity.REMARK
         noise = each.severity is Severity.NOISE
         yield misfit_note(each.says, each.names, grave=grave, noise=noise)
-    if reasons(engine, row):
+    if _is_unfit(engine, row):
         table = offers()
         other = first_fitting(table, lambda name: offered_facts(table[name]), row.needs)
         yield line(
@@ -78,12 +84,5 @@ def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object
 
 def _foot(engine: Engine, row: Feature) -> Html:
     """Draw what must not be concluded, and which model answered."""
-    known = engine.provenance
-    return join(
-        beware(row.beware),
-        line(
-            f"{visible(known.name)}: {known.layers} layers × {known.heads} heads, "
-            f"{known.parameters / 1e6:.1f} M weights (SHA-256 {known.fingerprint}…). "
-            "Your text goes to this server only; nothing is written to disk."
-        ),
-    )
+    privacy = "Your text goes to this server only; nothing is written to disk."
+    return join(beware(row.beware), line(f"{visible(signature(engine.provenance))} {privacy}"))

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
+from app.gradio_kit import PATH, is_served
 from app.models import Engine, ModelFacts, Provenance
 from app.streamlit_kit.components import PRESENT
 from app.streamlit_kit.controls import switch
 from app.streamlit_kit.links import links_have_texts
 from app.streamlit_kit.show import show_html
 from app.words.blocks import beware, copy_button, facts, line
+from app.words.html import tag
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
@@ -18,12 +20,13 @@ _KEPT = "for a day."
 _NOT_KEPT = "while your page is open."
 
 
-def foot(engine: Engine, caution: str = "") -> None:
+def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
     """Draw the foot of every page: the caution, the model in one line, privacy, the presenter.
 
     Args:
         engine: the model of the page.
         caution: what must not be concluded from the page.
+        slug: the page, which the link to the other face leads to; "" for the home page.
     """
     known = engine.provenance
     with st.container(key="bx-foot", gap="small"):
@@ -39,6 +42,9 @@ def foot(engine: Engine, caution: str = "") -> None:
                 model_facts(engine)
             switch("Presenter view (Esc ends it)", key=PRESENT)
             show_html(copy_button("Copy link"))
+            if is_served():
+                address = f"{PATH.strip('/')}/{slug}"
+                show_html(tag("a", "Use by API", href=address, target="_self", class_="bx-button"))
 
 
 def model_facts(engine: Engine) -> None:

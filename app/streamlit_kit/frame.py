@@ -105,7 +105,7 @@ def page_shell(slug: str) -> Iterator[Page]:
     if answers:
         leave()
     if page is not None:
-        foot(page.engine, row.beware)
+        foot(page.engine, row.beware, slug)
     if not answers:
         st.stop()  # the reason is given above, and the block must not run
 

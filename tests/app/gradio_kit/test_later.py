@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import PlainTextResponse
 
-from app.gradio_kit import Later
+from app.gradio_kit import Later, is_served
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,7 +29,8 @@ async def get(app: Later) -> httpx.Response:
         return await client.get("/gradio")
 
 
-def test_a_request_waits_until_the_face_is_there() -> None:
+def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.gradio_kit.later._SERVED", threading.Event())  # not the session's
     release = threading.Event()
 
     def build() -> FastAPI:
@@ -38,7 +39,9 @@ def test_a_request_waits_until_the_face_is_there() -> None:
 
     async def main() -> str:
         app = Later(build, threading.Event())
+        assert not is_served()
         async with app.lifespan():
+            assert is_served()
             asked = asyncio.create_task(get(app))
             await asyncio.sleep(0.05)
             assert not asked.done()
@@ -46,6 +49,7 @@ def test_a_request_waits_until_the_face_is_there() -> None:
             return (await asked).text
 
     assert asyncio.run(main()) == "there"
+    assert not is_served()
 
 
 def test_building_begins_when_there_is_time_for_it() -> None:

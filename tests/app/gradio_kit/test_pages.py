@@ -84,7 +84,7 @@ def test_a_page_shows_report_caution_and_model(tiny_model: Path, feature: Declar
     found = write(feature, values(feature), "")
     markup = str(found.markup)
     assert found.json is not None, markup
-    for part in ("bx-headline", feature.feature.beware, "tiny-model", "SHA-256"):
+    for part in ("bx-headline", feature.feature.beware, "tiny-model", "weights "):
         assert part in markup
 
 
@@ -119,7 +119,7 @@ def test_a_page_names_the_head_that_was_not_trained(
     [
         ({"text": " "}, "", "The text is empty"),
         ({"text": "cat", "top_k": 1e9}, "", "top_k: found"),
-        ({"text": "cat"}, "<b>", "model: found &#x27;&lt;b&gt;&#x27;; expected one of"),
+        ({"text": "cat"}, "<b>", "&lt;b&gt;"),
     ],
 )
 def test_a_page_says_why_there_is_no_result(

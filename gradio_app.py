@@ -1,0 +1,28 @@
+"""Entry point of the second face alone, as on a Gradio Space: `python gradio_app.py`.
+
+The site with both faces is `app.py`. Address and port come from `GRADIO_SERVER_NAME` and
+`GRADIO_SERVER_PORT`; a Space sets them.
+"""
+
+import os
+import sys
+
+
+def start() -> None:
+    """Serve the face; if it cannot start, print the reason in one line."""
+    from app.settings import check_settings
+    from bert_core.errors import BertError
+
+    try:
+        check_settings()
+        from app.gradio_kit.alone import serve  # its imports need valid settings
+
+        serve()
+    except BertError as error:
+        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # see app.py
+    start()

@@ -1,0 +1,141 @@
+"""The second face in a real browser: every page answers, for everybody, on every screen."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from app.catalog import FEATURES, examples
+
+Visit = Callable[..., Page]
+DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+SCRIPT = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">"
+
+pytestmark = pytest.mark.e2e
+
+
+def answered(page: Page) -> str:
+    """Wait for an answer; return its first sentence."""
+    expect(page.locator(".bx-headline")).to_be_visible()
+    expect(page.locator(".bx-result .bx-beware")).to_be_visible()
+    return page.locator(".bx-headline").inner_text()
+
+
+def text_box(page: Page) -> Locator:
+    return page.get_by_role("textbox", name=re.compile("^Text"))
+
+
+def tour(page: Page) -> Iterator[str]:
+    """Go to every page through the menu."""
+    for row in FEATURES:
+        menu = page.get_by_role("navigation", name="Pages")
+        menu.get_by_role("link", name=row.title, exact=True).click()
+        expect(page).to_have_title(f"{row.title} · BERT Explorer")
+        answered(page)
+        yield row.slug
+
+
+def faults(page: Page) -> list[str]:
+    return [
+        f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
+        for each in Axe().run(page).response["violations"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
+def test_every_page_answers_in_the_first_screen_without_a_fault(
+    visit: Visit, scheme: str, size: dict[str, int]
+) -> None:
+    page = visit("gradio/", color_scheme=scheme, viewport=size, reduced_motion="reduce")
+    expect(page.get_by_role("heading", name="BERT Explorer")).to_be_visible()
+    found = {"": faults(page)}
+    for slug in tour(page):
+        found[slug] = faults(page)
+        bottom = page.locator(".bx-headline").bounding_box()
+        assert bottom is not None and bottom["y"] + bottom["height"] < size["height"], slug
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], slug
+    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") == (scheme == "dark")
+    assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
+    assert {slug: each for slug, each in found.items() if each} == {}
+
+
+def test_a_page_is_used_with_the_keyboard_alone(visit: Visit) -> None:
+    page = visit("gradio/fill_mask")
+    before = answered(page)
+    box = text_box(page)
+    box.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("The sky is [MASK].")
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator(".bx-headline")).not_to_have_text(before)
+    page.keyboard.press("Tab")
+    reached = [page.evaluate("document.activeElement.innerText || document.activeElement.type")]
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.innerText"))
+    assert "Run" in reached and any("Settings" in str(each) for each in reached)
+
+
+def test_examples_settings_and_json(visit: Visit) -> None:
+    page = visit("gradio/fill_mask")
+    before = answered(page)
+    page.get_by_label("Examples").click()
+    page.get_by_role("option", name=examples("fill_mask")[1].label).click()
+    expect(page.locator(".bx-headline")).not_to_have_text(before)
+    expect(page.locator(".bx-result")).to_contain_text(examples("fill_mask")[1].note[:40])
+    page.get_by_role("button", name="Settings").click()
+    number = page.get_by_label(re.compile("number input for Candidates"))
+    number.fill("7")
+    number.press("Enter")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".bx-result tbody tr")).to_have_count(7)
+    page.get_by_role("button", name="As JSON").click()
+    expect(page.get_by_text('"slots"').first).to_be_visible()
+    page.locator(".bx-result summary", has_text="Numbers and files").first.click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").first.click()
+    assert saved.value.suggested_filename.endswith(".csv")
+
+
+def test_texts_of_strangers_stay_text(visit: Visit) -> None:
+    page = visit("gradio/tokenizer")
+    before = answered(page)
+    text_box(page).fill(SCRIPT + "{{7*7}} ${7*7} `x`")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".bx-headline")).not_to_have_text(before)
+    expect(page.locator(".bx-result")).to_contain_text("script")
+    assert page.locator(".bx-result :is(script, img)").count() == 0
+    assert page.title() == "Tokenizer · BERT Explorer"
+    text = page.locator(".bx-result").inner_text()
+    assert "49" not in text or "7*7" not in text
+
+
+def test_a_reason_is_shown_where_the_answer_would_be(visit: Visit) -> None:
+    page = visit("gradio/fill_mask")
+    answered(page)
+    text_box(page).fill("")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".bx-result .bx-note")).to_contain_text("The text is empty.")
+    expect(page.locator(".bx-headline")).to_have_count(0)
+
+
+def test_both_faces_link_to_each_other(visit: Visit) -> None:
+    page = visit("ner")
+    page.get_by_role("link", name="Use by API").click()
+    expect(page).to_have_url(re.compile("/gradio/ner$"))
+    answered(page)
+    page.get_by_role("link", name="This page on the full site").click()
+    expect(page).to_have_url(re.compile(r"/ner(\?.*)?$"))
+    expect(page.get_by_role("heading", name="Named entities")).to_be_visible()
+
+
+def test_the_documentation_for_programs_opens(visit: Visit) -> None:
+    page = visit("gradio/fill_mask")
+    answered(page)
+    page.get_by_role("button", name=re.compile("Use via API")).click()
+    shown = page.get_by_text("/fill_mask").filter(visible=True)
+    expect(shown.first).to_be_visible()
