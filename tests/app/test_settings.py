@@ -13,6 +13,7 @@ from bert_core.errors import ConfigError
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = (
     *("KEEP", "MEMORY", "DOWNLOAD", "DISK", "THREADS", "RUNS"),
+    *("TABS", "SESSIONS", "CONNECTIONS"),
     *("TEXT", "WINDOWS", "REQUESTS", "SECONDS"),
 )
 
@@ -161,3 +162,30 @@ def test_an_unknown_variable_is_named_in_one_line_and_ignored(
         "BERT_EXPLORER_XYZ is ignored: there is no such setting.",
     ]
     assert settings() == usual
+
+
+@pytest.mark.parametrize("name", ["BERT_EXPLORER_HOSTS", "SPACE_HOST"])
+def test_names_of_the_site_are_separated_by_commas(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, " Bert.School.example , localhost:9000,[fe80::1]:80,")
+    expected = ("bert.school.example", "localhost:9000", "[fe80::1]:80")
+    assert expected in (settings().hosts, settings().space)
+
+
+@pytest.mark.parametrize(
+    "value", ["https://a.example", "a.example/b", "*", "a b", "a:b", "ä.example"]
+)
+def test_what_is_no_name_of_a_site_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_HOSTS", value)
+    with pytest.raises(ConfigError, match=r"BERT_EXPLORER_HOSTS is .*; expected names such as"):
+        settings()
+
+
+def test_statistics_are_on_or_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, on in [("on", True), ("1", True), ("OFF", False), ("", False)]:
+        monkeypatch.setenv("BERT_EXPLORER_METRICS", value)
+        assert settings().metrics is on
+    monkeypatch.setenv("BERT_EXPLORER_METRICS", "maybe")
+    with pytest.raises(ConfigError, match="expected on or off"):
+        settings()

@@ -29,7 +29,8 @@ async def get(app: Later) -> httpx.Response:
         return await client.get("/gradio")
 
 
-def test_a_request_waits_until_the_face_is_there() -> None:
+def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.gradio_kit.later._SERVED", threading.Event())  # not the session's
     release = threading.Event()
 
     def build() -> FastAPI:

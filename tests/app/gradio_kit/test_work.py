@@ -92,7 +92,7 @@ def test_two_callers_get_their_own_answers(served: Served) -> None:
     found: dict[str, str] = {}
 
     def call(word: str) -> None:
-        answer = served.post("run/tokenizer", {"data": [word, "", None, ""]})
+        answer = served.post("run/fill_mask", {"data": [word, 5, "", ""]})
         found[word] = answer.text
 
     words = [f"{MARKER}-{number}-end" for number in range(20)]
