@@ -4,7 +4,7 @@ Where to look:
 
 - `targets`: the number of an answer that is explained;
 - `interventions`, `effects`: parts switched off, replaced or patched, and what changes then;
-- `lens`: the masked-word head on every layer (`fitted`: means and maps that belong to a model);
+- `lens`: the masked-word head on every layer (`fitting`: means and maps that belong to a model);
 - `attribution`, `faithfulness` (and `masking`): which tokens an answer depends on, and how well
   a method finds them;
 - `mixing`: how much of each token flows into each other one;
@@ -23,7 +23,7 @@ from bert_core.analysis.faithfulness import (
     compare_methods,
     faithfulness,
 )
-from bert_core.analysis.fitted import fitted
+from bert_core.analysis.fitting import fitted
 from bert_core.analysis.head_statistics import (
     HeadStatistics,
     head_statistics,

@@ -20,7 +20,7 @@ from bert_core.analysis.forward import (
     record,
     run_layers,
 )
-from bert_core.analysis.interventions import Edits, Source, head_columns
+from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
@@ -55,13 +55,11 @@ def head_effects(
     text = _Text(model, encoding, target)
     edits = Edits(model, (), text.tokens)
     effects = np.full((text.layers, model.config.num_attention_heads), np.nan)
-    for layer, block in enumerate(model.encoder_model.encoder.blocks()):
-        heads = block.attention.self.heads
+    for layer in range(text.layers):
+        heads, masks = text.masks(layer, heads=True)
         if heads:
-            site = ("head", layer)
-            masks = torch.stack([head_columns(model, layer, head) for head in heads])[:, None]
-            off = edits.replacement(site, mode, source)
-            effects[layer, heads] = text.variants(site, masks, off) - text.value
+            off = edits.replacement(("head", layer), mode, source)
+            effects[layer, heads] = text.variants(("head", layer), masks, off) - text.value
         if progress is not None:
             progress(layer + 1, text.layers)
     return effects
@@ -143,15 +141,11 @@ def patching_grid(
     start, giver = (other, original) if direction == "denoise" else (original, other)
     columns = model.config.num_attention_heads if site == "head" else original.tokens
     grid = np.full((original.layers, columns), np.nan)
-    for layer, block in enumerate(model.encoder_model.encoder.blocks()):
-        if site == "head":
-            places = block.attention.self.heads
-            masks = torch.stack([head_columns(model, layer, head) for head in places])[:, None]
-        else:
-            places = list(range(columns))
-            masks = torch.eye(columns, dtype=torch.bool, device=model.device)[:, :, None]
-        found = start.variants((site, layer), masks, giver.activations.at[site, layer])
-        grid[layer, places] = (found - other.value) / span
+    for layer in range(original.layers):
+        places, masks = start.masks(layer, heads=site == "head")
+        if places:
+            found = start.variants((site, layer), masks, giver.activations.at[site, layer])
+            grid[layer, places] = (found - other.value) / span
         if progress is not None:
             progress(layer + 1, original.layers)
     return grid
@@ -167,6 +161,15 @@ class _Text:
         self.tokens, self.layers = last.shape[1], model.config.num_hidden_layers
         target.check(model, self.tokens)
         self.value = float(target.read(model, last)[0])
+
+    def masks(self, layer: int, *, heads: bool) -> tuple[list[int], Tensor]:
+        """Return the heads of a layer, or all positions, and the mask of each; see `variants`."""
+        if not heads:
+            each = torch.eye(self.tokens, dtype=torch.bool, device=self._model.device)
+            return list(range(self.tokens)), each[:, :, None]
+        attention = self._model.encoder_model.encoder.block(layer).attention.self
+        kept = torch.eye(len(attention.heads), dtype=torch.bool, device=self._model.device)
+        return attention.heads, kept.repeat_interleave(attention.head_size, dim=1)[:, None]
 
     def variants(self, site: Site, masks: Tensor, other: Tensor) -> Floats:
         """Compute the target with an activation replaced, once for each of N masks.

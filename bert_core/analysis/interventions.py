@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY, dataclass
 import torch
 from torch import Tensor
 
-from bert_core.analysis.fitted import fitted
+from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import (
     SITES,
     Activations,

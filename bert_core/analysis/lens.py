@@ -2,7 +2,7 @@
 
 The raw lens applies the head to each hidden state as it is (nostalgebraist 2020, "interpreting GPT:
 the logit lens"). In the first layers it misleads, because the head was trained on the last layer's
-vectors only. The affine lens first maps each layer to the last (see `bert_core.analysis.fitted`).
+vectors only. The affine lens first maps each layer to the last (see `bert_core.analysis.fitting`).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from bert_core.analysis.fitted import fitted
+from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import Input, head_outputs, record
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError

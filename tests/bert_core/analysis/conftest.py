@@ -59,10 +59,14 @@ def build() -> Callable[..., Any]:
 
     def make(cls: type[BertPreTrainedModel] = BertForMaskedLM, **changes: Any) -> Any:
         torch.manual_seed(3)
-        sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 37}
-        config = BertConfig(
-            len(VOCABULARY), num_hidden_layers=3, max_position_embeddings=40, **{**sizes, **changes}
-        )
+        sizes = {
+            "hidden_size": 32,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 4,
+            "intermediate_size": 37,
+            "max_position_embeddings": 40,
+        }
+        config = BertConfig(len(VOCABULARY), **{**sizes, **changes})
         model = cls(config).eval()
         lift_weights(model)
         return model

@@ -11,11 +11,13 @@ for the last `_KEPT` models.
 
 import hashlib
 import os
+import random
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import torch
@@ -103,28 +105,40 @@ def fit(
         model: any of the eight classes.
         tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
-        progress: called with the texts done and their number.
+        progress: called with the tokens done and their number.
     """
-    texts = fixed_texts() if texts is None else tuple(texts)
     sums = _Sums(model)
-    generator = torch.Generator().manual_seed(_SEED)
+    rows = _rows(model, tokenizer, fixed_texts() if texts is None else texts)
+    done = 0
     with torch.no_grad():
-        for number, text in enumerate(texts):
-            first, second = (text, None) if isinstance(text, str) else text
-            longest = model.config.max_position_embeddings
-            encoding = tokenizer.encode(first, second, max_length=longest)
-            ids = torch.tensor([encoding.input_ids]).repeat(_COPIES, 1)
-            fixed = torch.tensor(encoding.special_tokens_mask, dtype=torch.bool)
-            masked = (torch.rand(ids.shape, generator=generator) < _MASKED) & ~fixed
-            masked[0] = False
-            ids[masked] = encoding.special_id("[MASK]")
-            types = torch.tensor([encoding.token_type_ids]).clamp_max(
-                model.config.type_vocab_size - 1
-            )
-            sums.add(ids.to(model.device), types.to(model.device))
+        for length, group in groupby(rows, key=lambda row: len(row[0])):  # no padding
+            ids, types, whole = (torch.tensor(each) for each in zip(*group, strict=True))
+            sums.add(ids.to(model.device), types.to(model.device), whole)
+            done += len(ids) * length
             if progress is not None:
-                progress(number + 1, len(texts))
+                progress(done, sum(len(row[0]) for row in rows))
     return sums.fitted()
+
+
+def _rows(
+    model: BertPreTrainedModel, tokenizer: BertTokenizer, texts: Sequence[Text]
+) -> list[tuple[list[int], list[int], bool]]:
+    """Return ids, token types, and whether nothing is masked; texts of equal length together."""
+    chance = random.Random(_SEED)
+    rows = []
+    for text in texts:
+        first, second = (text, None) if isinstance(text, str) else text
+        longest = model.config.max_position_embeddings
+        encoding = tokenizer.encode(first, second, max_length=longest)
+        types = [min(each, model.config.type_vocab_size - 1) for each in encoding.token_type_ids]
+        rows.append((encoding.input_ids, types, True))
+        for _ in range(_COPIES - 1):
+            ids = [
+                encoding.special_id("[MASK]") if not added and chance.random() < _MASKED else id_
+                for id_, added in zip(encoding.input_ids, encoding.special_tokens_mask, strict=True)
+            ]
+            rows.append((ids, types, False))
+    return sorted(rows, key=lambda row: len(row[0]))
 
 
 class _Sums:
@@ -138,12 +152,12 @@ class _Sums:
         self._squares = torch.zeros(layers, size, size, dtype=torch.float64, device=model.device)
         self._products = self._squares[..., :-1].clone()
 
-    def add(self, ids: Tensor, types: Tensor) -> None:
-        """Add a text and its masked copies (B, T), the unmasked first."""
+    def add(self, ids: Tensor, types: Tensor, whole: Tensor) -> None:
+        """Add texts (B, T); `whole` (B,) is true where nothing is masked."""
 
         def summed(site: Site, activation: Tensor) -> Tensor:
             if site[0] in SUBLAYERS:
-                self._sums[site] = self._sums.get(site, 0) + activation[0].double().sum(0)
+                self._sums[site] = self._sums.get(site, 0) + activation[whole].double().sum((0, 1))
             return activation
 
         hidden = embed(self._model, word_vectors(self._model, ids), types)
@@ -154,7 +168,7 @@ class _Sums:
             self._squares[layer] += inputs.T @ inputs
             self._products[layer] += inputs.T @ last
         self._rows += ids.numel()
-        self._tokens += ids.shape[1]
+        self._tokens += int(whole.sum()) * ids.shape[1]
 
     def fitted(self) -> Fitted:
         """Solve for the maps, one layer at a time."""
