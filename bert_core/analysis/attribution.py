@@ -220,7 +220,7 @@ def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats
 
 def _baseline_vector(asked: _Asked) -> Tensor:
     if asked.baseline == ZERO:
-        return torch.zeros(asked.model.config.hidden_size, device=asked.model.device)
+        return torch.zeros((), dtype=asked.model.dtype, device=asked.model.device)
     token = torch.tensor([[asked.encoding.special_id(asked.baseline)]], device=asked.model.device)
     return word_vectors(asked.model, token)[0, 0]
 

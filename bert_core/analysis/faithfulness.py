@@ -106,7 +106,7 @@ def faithfulness(
     Raises:
         InputError: `order` does not contain each free token once.
     """
-    return _curves(model, encoding, target, [order], operator, progress)[0]
+    return measure_orders(model, encoding, target, [order], operator, progress)[0]
 
 
 def compare_methods(
@@ -140,7 +140,7 @@ def compare_methods(
         found.append(one)
     step = None if progress is None else _fixed(progress, len(methods), total)
     orders = [each.order for each in found]
-    curves = _curves(model, encoding, target, orders, operator, step)
+    curves = measure_orders(model, encoding, target, orders, operator, step)
     if progress is not None:
         progress(total, total)
     return {each.method: Contender(each, curve) for each, curve in zip(found, curves, strict=True)}
@@ -151,7 +151,7 @@ def _fixed(progress: Progress, done: int, total: int) -> Progress:
     return lambda *_: progress(done, total)
 
 
-def _curves(
+def measure_orders(
     model: BertPreTrainedModel,
     encoding: Encoding,
     target: Target,

@@ -34,7 +34,9 @@ def rollout(attentions: Sequence[Tensor]) -> Floats:
     Returns:
         (T, T), rows sum to 1.
     """
-    return rolled(np.stack([layer.flatten(0, -3).double().cpu().mean(0) for layer in attentions]))
+    return rolled(
+        np.stack([layer.detach().flatten(0, -3).double().cpu().mean(0) for layer in attentions])
+    )
 
 
 def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
