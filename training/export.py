@@ -10,6 +10,8 @@ from pathlib import Path
 
 import torch
 
+from bert_core.analysis.fitting import NAME as FITTED
+from bert_core.analysis.fitting import write_fitted
 from bert_core.analysis.statistics_file import NAME as HEAD_STATISTICS
 from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled import bundled_folder, bundled_names
@@ -42,7 +44,7 @@ _SIZES = (
     "type_vocab_size",
 )
 # Left over from older weights in the same folder.
-_SAID = (FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, JSON_NAME, TENSORS_NAME)
+_SAID = (FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, FITTED, JSON_NAME, TENSORS_NAME)
 _DROPOUT = 0.1  # BERT's value, for further training; pretraining used none
 
 
@@ -106,6 +108,7 @@ def export(
     write_curve(work / LOG, folder / curve_name(len(earlier) + 1))
     if not to_be_finished:
         write_head_statistics(folder)
+        write_fitted(folder)
         write_verification(folder)
     return seal(folder)
 
@@ -148,6 +151,7 @@ def finish(folder: Path, data: Path, device: str = "cpu", say: Say = print) -> N
     temperatures go into the configuration, whose hash is then recorded for verification.
     """
     calibrate(folder, data, device, say=say)
+    write_fitted(folder)
     write_verification(folder)
     write_head_statistics(folder)
     describe_bundle(folder, measure(folder, data, device, say=say))

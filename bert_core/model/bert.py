@@ -232,6 +232,10 @@ class BertPreTrainedModel(Fillable):
         """
         want = Request(attentions, hidden_states, self.keep_multihead_output)
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask, want)
+        return self.outputs(encoded, logits=logits)
+
+    def outputs(self, encoded: Encoded, *, logits: bool = True) -> ModelOutputs:
+        """Return the encoder's results by name, with those of the head unless `logits` is False."""
         return ModelOutputs(
             last_hidden_state=encoded.last,
             hidden_states=encoded.hidden_states,

@@ -93,11 +93,12 @@ class Segment:
 
 
 class Frame(NamedTuple):
-    """What an encoding needs from its vocabulary: ids of [CLS] and [SEP], and id -> token."""
+    """What an encoding needs from its vocabulary: id -> token, and token -> id of the specials."""
 
     cls_id: int
     sep_id: int
     pieces: Sequence[str] | dict[int, str]
+    specials: dict[str, int]
 
 
 class Encoding:
@@ -143,7 +144,7 @@ class Encoding:
     def input_ids(self) -> list[int]:
         """T vocabulary ids."""
         if self._input_ids is None:
-            cls_id, sep_id, _ = self._frame
+            cls_id, sep_id, *_ = self._frame
             ids = [cls_id, *self._first.ids, sep_id]
             if self._second is not None:
                 ids += [*self._second.ids, sep_id]
@@ -202,6 +203,20 @@ class Encoding:
         """T flags: 1 for [CLS] and [SEP] added by the tokenizer, else 0."""
         first = [1, *repeat(0, len(self._first)), 1]
         return first if self._second is None else [*first, *repeat(0, len(self._second)), 1]
+
+    def special_id(self, token: str) -> int:
+        """Return the id of one of the vocabulary's special tokens, such as "[MASK]".
+
+        Raises:
+            InputError: the vocabulary has no such special token.
+        """
+        specials = self._frame.specials
+        if token not in specials:
+            raise InputError(
+                f"{token!r} is not a special token of this vocabulary; it has "
+                f"{', '.join(specials)}."
+            )
+        return specials[token]
 
     def __len__(self) -> int:
         return len(self.input_ids)

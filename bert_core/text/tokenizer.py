@@ -30,7 +30,13 @@ from bert_core.text.encoding import (
     window_bounds,
 )
 from bert_core.text.trace import Trace, trace_text
-from bert_core.text.vocabulary import VOCABULARY_NAME, Vocabulary, path_of, read_vocabulary
+from bert_core.text.vocabulary import (
+    SPECIAL_TOKENS,
+    VOCABULARY_NAME,
+    Vocabulary,
+    path_of,
+    read_vocabulary,
+)
 from bert_core.text.wordpiece import WordpieceTokenizer
 from bert_core.text.words import LONGEST, ChunkCache
 
@@ -304,7 +310,8 @@ class BertTokenizer(Vocabulary):
 
     @cached_property
     def _frame(self) -> Frame:
-        return Frame(self.cls_token_id, self.sep_token_id, self._pieces)
+        specials = {token: self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab}
+        return Frame(self.cls_token_id, self.sep_token_id, self._pieces, specials)
 
     def special_tokens_in(self, text: str) -> list[re.Match[str]]:
         """Find the special tokens that occur in a text, in order."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bert_core.errors import InputError
 from bert_core.text.encoding import Encoding
 
 TEXT, PAIR = "The cat's Crème!", "It won"
@@ -86,6 +87,12 @@ def test_an_encoding_can_be_pickled_and_copied(uncased: Any, texts: tuple[str, .
         assert twin == encoding
         assert twin.tokens == encoding.tokens
         assert twin.word_ids == encoding.word_ids
+        assert twin.special_id("[MASK]") == uncased.ours.mask_token_id
+
+
+def test_only_special_tokens_have_a_special_id(uncased: Any) -> None:
+    with pytest.raises(InputError, match=r"'cat' is not a special token.*\[MASK\]"):
+        uncased.ours.encode("cat").special_id("cat")
 
 
 def test_a_cut_encoding_can_be_pickled(uncased: Any) -> None:

@@ -1,0 +1,417 @@
+"""`attribute`: how much each token of a text contributes to one number of a model's answer.
+
+All scores are of word embeddings before position and token type are added, summed over dimensions.
+In the order of this module:
+
+- gradients: integrated gradients (Sundararajan et al. 2017, "Axiomatic Attribution for Deep
+  Networks"), the length of the gradient (Simonyan et al. 2014), and gradient x input (Shrikumar et
+  al. 2016);
+- hiding tokens: occlusion (Zeiler and Fergus 2014), and Shapley values (Shapley 1953; sampled by
+  orders as in Castro et al. 2009, each with its reverse);
+- attention, which is the same for every answer and therefore no explanation of one: the asked
+  token's row as it is, rolled out, or by the length of the vectors (`bert_core.analysis.mixing`).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bert_core.analysis.forward import (
+    Progress,
+    embed,
+    in_batches,
+    input_tensors,
+    record,
+    run_layers,
+    word_vectors,
+)
+from bert_core.analysis.masking import (
+    MASK,
+    Floats,
+    Selection,
+    free_tokens,
+    masked_values,
+)
+from bert_core.analysis.mixing import norms, rolled, rollout
+from bert_core.analysis.targets import Target
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.text.encoding import Encoding
+
+ZERO = "zero"
+_FIRST_STEPS, _MOST_STEPS, _LARGEST_GAP = 8, 64, 0.01
+_EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribution:
+    """The scores of one text for one target.
+
+    Attributes:
+        scores: (T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The
+            methods "gradient", "attention", "rollout" and "norms" have no sign.
+        method: the method.
+        target: what was explained.
+        frozen: positions that were not scored: added special tokens, and the asked [MASK].
+        baseline: what a token was compared with; "" if the method has none.
+        steps: points of the path, or orders of tokens; 0 if the method has none.
+        gap: |sum of the scores - (target of the text - target of the baseline)|, divided by the
+            latter; None for methods whose scores do not sum to it.
+        passes: texts run through the model; a backward pass counts as one more.
+    """
+
+    scores: Floats
+    method: str
+    target: Target
+    frozen: tuple[int, ...]
+    baseline: str = ""
+    steps: int = 0
+    gap: float | None = None
+    passes: int = 1
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The positions that were scored, highest score first, equal ones in reading order."""
+        free = [at for at in range(len(self.scores)) if at not in self.frozen]
+        return tuple(sorted(free, key=lambda at: -self.scores[at]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a method gets; the fields are the arguments of `attribute`."""
+
+    model: BertPreTrainedModel
+    encoding: Encoding
+    target: Target
+    free: list[int]
+    baseline: str
+    operator: str
+    orders: int
+    exact: bool | None
+    layers: str
+    seed: int
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a method gives; the fields are those of `Attribution`."""
+
+    scores: Floats
+    baseline: str = ""
+    steps: int = 0
+    gap: float | None = None
+    passes: int = 1
+
+
+def attribute(
+    model: BertPreTrainedModel,
+    encoding: Encoding,
+    target: Target,
+    *,
+    method: str = "integrated_gradients",
+    baseline: str = MASK,
+    operator: str = "mask",
+    orders: int = 10,
+    exact: bool | None = None,
+    layers: str = "mean",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Attribution:
+    """Score each token of a text for one number of the answer.
+
+    Args:
+        model: a class whose head the target asks, in evaluation mode.
+        encoding: the text.
+        target: what to explain.
+        method: one of `METHODS`.
+        baseline: for integrated gradients, a special token such as "[MASK]" or "[PAD]", or "zero".
+        operator: for occlusion and Shapley values, how tokens are hidden, see `masked_values`.
+        orders: for sampled Shapley values, the number of orders.
+        exact: for Shapley values, whether to use all 2^n selections of the n free tokens; None
+            means up to 7, and more than 10 are refused.
+        layers: for "attention", "mean" of all layers, or "last".
+        seed: for sampled Shapley values.
+        progress: called with the work done and the total; an exception it raises cancels.
+
+    Raises:
+        InputError: an argument is not as described.
+    """
+    if method not in METHODS:
+        raise InputError(f"There is no method {method!r}; expected one of {', '.join(METHODS)}.")
+    target.check(model, len(encoding))
+    free = free_tokens(encoding, target)
+    found = METHODS[method](
+        _Asked(
+            model, encoding, target, free, baseline, operator, orders, exact, layers, seed, progress
+        )
+    )
+    frozen = tuple(at for at in range(len(encoding)) if at not in set(free))
+    scores = found.scores.copy()
+    scores[list(frozen)] = 0
+    scores.setflags(write=False)
+    return Attribution(
+        scores, method, target, frozen, found.baseline, found.steps, found.gap, found.passes
+    )
+
+
+# -- gradients -------------------------------------------------------------------------------------
+
+
+def _gradients(asked: _Asked, words: Tensor) -> Tensor:
+    """Return the gradient of the target with respect to word vectors (N, T, D), N texts."""
+
+    def gradients(batch: Tensor) -> Tensor:
+        _, types = input_tensors(asked.model, asked.encoding)
+        batch = batch.detach().requires_grad_()
+        last = run_layers(asked.model, embed(asked.model, batch, types)).last
+        (found,) = torch.autograd.grad(asked.target.read(asked.model, last).sum(), batch)
+        return found
+
+    # Also where the caller has switched gradients off; only those of the inputs are computed.
+    with torch.inference_mode(False), torch.enable_grad():
+        return in_batches(gradients, words.clone(), words.shape[1], asked.progress)
+
+
+def _word_vectors(asked: _Asked) -> Tensor:
+    with torch.inference_mode(False), torch.no_grad():
+        return word_vectors(asked.model, input_tensors(asked.model, asked.encoding)[0])
+
+
+def _gradient(asked: _Asked) -> _Found:
+    """Return the length of the gradient at each token."""
+    return _Found(_numbers(_gradients(asked, _word_vectors(asked)).norm(dim=-1)[0]), passes=2)
+
+
+def _gradient_x_input(asked: _Asked) -> _Found:
+    words = _word_vectors(asked)
+    return _Found(_numbers((_gradients(asked, words) * words).sum(-1)[0]), passes=2)
+
+
+def _integrated_gradients(asked: _Asked) -> _Found:
+    """Double the number of steps until the scores sum to the difference they divide up."""
+    words = _word_vectors(asked)
+    start = words.clone()
+    start[:, asked.free] = _baseline_vector(asked)
+    difference = _difference(asked, words, start)
+    steps, passes = _FIRST_STEPS, 2
+    while True:
+        scores = _along_path(asked, start, words, steps)
+        gap = _gap(scores, difference)
+        passes += 2 * steps
+        if gap < _LARGEST_GAP or steps >= _MOST_STEPS:
+            return _Found(scores, asked.baseline, steps, gap, passes)
+        steps *= 2
+
+
+def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats:
+    """Integrate the gradient along the straight line, by the midpoint rule."""
+    ways = (torch.arange(steps, device=end.device, dtype=end.dtype) + 0.5) / steps
+    points = start + ways[:, None, None] * (end - start)  # (steps, T, D)
+    mean = _gradients(asked, points).double().mean(dim=0)
+    return _numbers(((end - start)[0].double() * mean).sum(dim=-1))
+
+
+def _baseline_vector(asked: _Asked) -> Tensor:
+    if asked.baseline == ZERO:
+        return torch.zeros((), dtype=asked.model.dtype, device=asked.model.device)
+    token = torch.tensor([[asked.encoding.special_id(asked.baseline)]], device=asked.model.device)
+    return word_vectors(asked.model, token)[0, 0]
+
+
+@torch.no_grad()
+def _difference(asked: _Asked, end: Tensor, start: Tensor) -> float:
+    """Return the target of one text minus that of another, given as word vectors (1, T, D)."""
+    _, types = input_tensors(asked.model, asked.encoding)
+    last = run_layers(asked.model, embed(asked.model, torch.cat([end, start]), types)).last
+    of_end, of_start = asked.target.read(asked.model, last).double().tolist()
+    return float(of_end - of_start)
+
+
+def _gap(scores: Floats, difference: float) -> float:
+    """Return the completeness gap; 0 if nothing differs."""
+    missing = abs(float(scores.sum()) - difference)
+    return missing / abs(difference) if difference else float(missing > 0)
+
+
+def _numbers(values: Tensor) -> Floats:
+    numbers: Floats = values.double().cpu().numpy()
+    return numbers
+
+
+# -- hiding tokens ---------------------------------------------------------------------------------
+
+
+def _values(asked: _Asked, hidden: Selection) -> Floats:
+    """Return the target for selections of hidden free tokens (N, n)."""
+    whole = np.zeros((len(hidden), len(asked.encoding)), dtype=np.bool_)
+    whole[:, asked.free] = hidden
+    return masked_values(
+        asked.model,
+        asked.encoding,
+        asked.target,
+        whole,
+        operator=asked.operator,
+        progress=asked.progress,
+    )
+
+
+def _spread(asked: _Asked, free_scores: Floats) -> Floats:
+    scores = np.zeros(len(asked.encoding))
+    scores[asked.free] = free_scores
+    return scores
+
+
+def _occlusion(asked: _Asked) -> _Found:
+    """Return how much the target falls when each token is hidden."""
+    count = len(asked.free)
+    values = _values(asked, np.vstack([np.zeros(count, bool), np.eye(count, dtype=bool)]))
+    return _Found(_spread(asked, values[0] - values[1:]), baseline=asked.operator, passes=count + 1)
+
+
+def _shapley(asked: _Asked) -> _Found:
+    """Return the mean change when a token appears, over orders of appearance."""
+    count = len(asked.free)
+    exact = count <= _EXACT if asked.exact is None else asked.exact
+    if exact and count > _MOST_EXACT:
+        raise InputError(
+            f"Exact Shapley values of {count} tokens need 2^{count} passes; at most "
+            f"{_MOST_EXACT} tokens are computed exactly. Leave exact out to sample orders."
+        )
+    found = _exact_shapley(asked) if exact else _sampled_shapley(asked)
+    scores, full, empty, steps, passes = found
+    return _Found(_spread(asked, scores), asked.operator, steps, _gap(scores, full - empty), passes)
+
+
+def _exact_shapley(asked: _Asked) -> tuple[Floats, float, float, int, int]:
+    """Sum over all selections, weighted by the number of orders in which they occur."""
+    count = len(asked.free)
+    selections = np.arange(2**count)
+    shown = (selections[:, None] >> np.arange(count)) & 1  # (2^n, n)
+    values = _values(asked, shown == 0)
+    sizes = shown.sum(axis=1)
+    weights = np.array(
+        [1 / (count * math.comb(count - 1, size)) for size in range(count)]
+    )  # by the number of tokens that appeared earlier
+    scores = np.empty(count)
+    for token in range(count):
+        before = selections[shown[:, token] == 0]
+        rise = values[before | (1 << token)] - values[before]
+        scores[token] = (weights[sizes[before]] * rise).sum()
+    return scores, float(values[-1]), float(values[0]), math.factorial(count), len(selections)
+
+
+def _sampled_shapley(asked: _Asked) -> tuple[Floats, float, float, int, int]:
+    if asked.orders < 1:
+        raise InputError(f"Found orders={asked.orders}; expected at least 1.")
+    count = len(asked.free)
+    ranks = random_ranks(count, asked.orders, asked.seed)  # (R, n)
+    shown = ranks[:, None, :] < np.arange(count + 1)[:, None]  # (R, n + 1, n)
+    values = _values(asked, ~shown.reshape(-1, count)).reshape(len(ranks), count + 1)
+    rises = np.take_along_axis(np.diff(values, axis=1), ranks, axis=1)  # (R, n)
+    passes = len(np.unique(shown.reshape(-1, count), axis=0))
+    return rises.mean(axis=0), float(values[0, -1]), float(values[0, 0]), len(ranks), passes
+
+
+def random_ranks(count: int, orders: int, seed: int) -> NDArray[np.intp]:
+    """Draw random orders of `count` things, every second one the reverse of the one before.
+
+    Returns:
+        (orders, count), the rank of each thing.
+
+    >>> bool((random_ranks(5, 4, 0)[1] == 4 - random_ranks(5, 4, 0)[0]).all())
+    True
+    """
+    generator = np.random.default_rng(seed)
+    drawn = [generator.permutation(count) for _ in range(-(-orders // 2))]
+    both = [each for ranks in drawn for each in (ranks, count - 1 - ranks)]
+    return np.array(both[:orders], dtype=np.intp).reshape(orders, count)
+
+
+# -- attention -------------------------------------------------------------------------------------
+
+
+def _attentions(asked: _Asked) -> tuple[Tensor, ...]:
+    with torch.inference_mode():
+        return record(asked.model, asked.encoding, attentions=True).attentions
+
+
+def _attention(asked: _Asked) -> _Found:
+    """Return the attention of the asked token, averaged over heads."""
+    if asked.layers not in ("mean", "last"):
+        raise InputError(f"Found layers={asked.layers!r}; expected 'mean' or 'last'.")
+    maps = _attentions(asked)[-1 if asked.layers == "last" else 0 :]
+    rows = torch.stack([layer[0, :, asked.target.position].mean(dim=0) for layer in maps])
+    return _Found(_numbers(rows.double().mean(dim=0)))
+
+
+def _rollout(asked: _Asked) -> _Found:
+    return _Found(rollout(_attentions(asked))[asked.target.position])
+
+
+def _norms(asked: _Asked) -> _Found:
+    return _Found(rolled(norms(asked.model, asked.encoding))[asked.target.position])
+
+
+METHODS: dict[str, Callable[[_Asked], _Found]] = {
+    "integrated_gradients": _integrated_gradients,
+    "occlusion": _occlusion,
+    "shapley": _shapley,
+    "gradient": _gradient,
+    "gradient_x_input": _gradient_x_input,
+    "attention": _attention,
+    "rollout": _rollout,
+    "norms": _norms,
+}
+"""Name -> method. All code that lists the methods reads this table."""
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WordScore:
+    """The score of one word.
+
+    Attributes:
+        text: the word as typed.
+        score: the sum of the scores of its pieces.
+        positions: its pieces.
+        sequence: 0 if the word is in the first text, 1 if in the second.
+        start: offset of its first character in that text.
+        end: offset after its last character.
+    """
+
+    text: str
+    score: float
+    positions: tuple[int, ...]
+    sequence: int
+    start: int
+    end: int
+
+
+def by_word(scores: Sequence[float] | Floats, encoding: Encoding) -> tuple[WordScore, ...]:
+    """Sum the scores (T,) of the pieces of each word; added special tokens belong to none.
+
+    Raises:
+        InputError: the numbers of scores and tokens differ.
+    """
+    if len(scores) != len(encoding):
+        raise InputError(f"Found {len(scores)} scores for {len(encoding)} tokens.")
+    keys = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
+    words = []
+    for (sequence, word), group in groupby(range(len(encoding)), key=keys.__getitem__):
+        if sequence is None or word is None:
+            continue
+        places = tuple(group)
+        start, end = encoding.offsets[places[0]][0], encoding.offsets[places[-1]][1]
+        text = encoding.text if sequence == 0 else encoding.text_pair or ""
+        total = float(sum(scores[at] for at in places))
+        words.append(WordScore(text[start:end], total, places, sequence, start, end))
+    return tuple(words)

@@ -1,0 +1,110 @@
+"""`differences`: where two runs differ, of two texts or of two models."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bert_core.analysis.mixing import distances
+from bert_core.errors import InputError
+from bert_core.model.outputs import ModelOutputs
+
+Floats = NDArray[np.float64]
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """How two runs differ; equal runs give exactly 0.
+
+    Attributes:
+        attention: (L, H), the Jensen-Shannon distance of the attention of two heads, the square
+            root of the divergence in bits, averaged over tokens: 0 to 1 (Clark et al. 2019,
+            section 6, measures the divergence).
+        hidden_states: (L + 1, T), 1 - cosine of the vectors of each token, or each aligned pair.
+        align: the pairs of positions compared.
+    """
+
+    attention: Floats
+    hidden_states: Floats
+    align: tuple[tuple[int, int], ...]
+
+
+def differences(
+    run_a: ModelOutputs, run_b: ModelOutputs, *, align: Pairs | None = None
+) -> Differences:
+    """Compare two runs of one text each.
+
+    Args:
+        run_a: with attentions and hidden states, as returned by `model.run`.
+        run_b: the same, of a model with as many layers, heads and dimensions.
+        align: pairs (token of a, token of b); None pairs equal positions. Attention to tokens
+            without a partner is added up and compared as one more token.
+
+    Raises:
+        InputError: the runs lack attentions or hidden states, have different numbers of layers,
+            heads, dimensions, or (without `align`) tokens, or a pair is outside the texts.
+    """
+    states = [_stacked(run.hidden_states, "hidden_states") for run in (run_a, run_b)]
+    maps = [_stacked(run.attentions, "attentions") for run in (run_a, run_b)]
+    if states[0].shape[::2] != states[1].shape[::2] or maps[0].shape[:2] != maps[1].shape[:2]:
+        (a, heads_a), (b, heads_b) = (
+            (s.shape, m.shape[1]) for s, m in zip(states, maps, strict=True)
+        )
+        raise InputError(
+            f"The runs have {a[0] - 1} and {b[0] - 1} layers, {heads_a} and {heads_b} heads, "
+            f"{a[2]} and {b[2]} dimensions; expected equal numbers."
+        )
+    pairs = _checked(align, states[0].shape[1], states[1].shape[1])
+    left, right = ([pair[side] for pair in pairs] for side in (0, 1))
+    attention = jensen_shannon(_selected(maps[0], left), _selected(maps[1], right)).mean(dim=-1)
+    apart = distances(states[0][:, left], states[1][:, right])
+    return Differences(attention.cpu().numpy(), apart.cpu().numpy(), pairs)
+
+
+def _checked(align: Pairs | None, first: int, second: int) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of positions to compare, of texts with these numbers of tokens."""
+    if align is None and first != second:
+        raise InputError(
+            f"The texts have {first} and {second} tokens; expected equal numbers, or pairs of "
+            "positions in align."
+        )
+    pairs = tuple((at, at) for at in range(first)) if align is None else tuple(align)
+    inside = all(0 <= a < first and 0 <= b < second for a, b in pairs)
+    unique = len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
+    if not pairs or not inside or not unique:
+        raise InputError(
+            f"Found align={pairs!r}; expected at least one pair, positions 0 to {first - 1} and "
+            f"0 to {second - 1}, and each position at most once."
+        )
+    return pairs
+
+
+def _stacked(layers: tuple[Tensor, ...] | None, name: str) -> Tensor:
+    """Return the layers of one text, (L, ...), in double precision."""
+    if layers is None or any(len(layer) != 1 for layer in layers):
+        found = "none" if layers is None else f"those of {len(layers[0])} texts"
+        raise InputError(f"A run has {found} as its {name}; expected those of one text.")
+    return torch.cat([layer.detach() for layer in layers]).double()
+
+
+def _selected(maps: Tensor, places: list[int]) -> Tensor:
+    """Return rows and columns of attentions (L, H, T, T); a last column sums all other columns."""
+    others = [at for at in range(maps.shape[-1]) if at not in places]
+    rows = maps[:, :, places]
+    return torch.cat([rows[..., places], rows[..., others].sum(dim=-1, keepdim=True)], dim=-1)
+
+
+def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
+    """Return the Jensen-Shannon distance of distributions (..., N): 0 if equal, 1 if disjoint.
+
+    >>> jensen_shannon(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])).item()
+    1.0
+    """
+    mean = ((one + other) / 2).clamp_min(torch.finfo(one.dtype).tiny)
+    terms = torch.xlogy(one, one / mean) + torch.xlogy(other, other / mean)
+    return (terms.sum(dim=-1) / (2 * math.log(2))).clamp_min(0).sqrt()

@@ -1,0 +1,288 @@
+"""What is fitted to a model on many texts: mean activations, and affine maps to the last layer.
+
+The means replace parts that are switched off ("mean" ablation); the maps are the affine lens. Both
+come from one run over `fixed_texts()`: the means from the texts as they are, the maps also from
+copies in which many tokens are replaced by [MASK], whose vectors a lens is asked about.
+
+They are stored beside the weights in `fitted.safetensors`, with the digest of the encoder they
+belong to. For any other model they are fitted on first use and kept in memory, by the same digest,
+for the last `_KEPT` models.
+"""
+
+import hashlib
+import os
+import random
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from bert_core.analysis.forward import Progress, Site, embed, run_layers, word_vectors
+from bert_core.analysis.head_statistics import Text, fixed_texts
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.errors import CheckpointError, InputError
+from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.layers import Request
+from bert_core.small_files import replacing
+from bert_core.text.tokenizer import BertTokenizer
+
+NAME = "fitted.safetensors"
+SUBLAYERS = ("head", "attention", "feed_forward")
+_DIGEST = "encoder_sha256"
+_KEPT = 4
+_COPIES = 4
+_MASKED = 0.4
+_RIDGE = 1e-2
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """Means and maps of one encoder.
+
+    Attributes:
+        maps: (L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of
+            layer l, the embeddings being layer 0.
+        means: (site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`.
+    """
+
+    maps: Tensor
+    means: dict[Site, Tensor]
+
+
+_lock = threading.Lock()
+_cache: OrderedDict[str, Fitted] = OrderedDict()
+
+
+def fitted(
+    model: BertPreTrainedModel,
+    tokenizer: BertTokenizer | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Fitted:
+    """Return the means and maps of a model: kept, read from its folder, or fitted now.
+
+    Args:
+        model: any of the eight classes.
+        tokenizer: for fitting; None means the one in the folder the model was loaded from.
+        progress: called while fitting.
+
+    Raises:
+        InputError: they must be fitted, and there is no tokenizer.
+    """
+    key = encoder_digest(model)
+    # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
+    with _lock, torch.inference_mode(False):
+        found = _cache.pop(key, None) or _read(model, key)
+        if found is None:
+            found = fit(model, tokenizer or _tokenizer_of(model), progress=progress)
+        _cache[key] = found
+        while len(_cache) > _KEPT:
+            _cache.popitem(last=False)
+    return found
+
+
+def fit(
+    model: BertPreTrainedModel,
+    tokenizer: BertTokenizer,
+    texts: Sequence[Text] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Fitted:
+    """Fit the means and maps of a model; the maps are least squares with a small ridge.
+
+    A cheap form of the tuned lens of Belrose et al. 2023, "Eliciting Latent Predictions from
+    Transformers with the Tuned Lens", whose maps are trained on the divergence of the predictions.
+
+    Args:
+        model: any of the eight classes.
+        tokenizer: the model's tokenizer.
+        texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
+        progress: called with the tokens done and their number.
+    """
+    sums = _Sums(model)
+    rows = _rows(model, tokenizer, fixed_texts() if texts is None else texts)
+    done = 0
+    with torch.no_grad():
+        for length, group in groupby(rows, key=lambda row: len(row[0])):  # no padding
+            ids, types, whole = (torch.tensor(each) for each in zip(*group, strict=True))
+            sums.add(ids.to(model.device), types.to(model.device), whole)
+            done += len(ids) * length
+            if progress is not None:
+                progress(done, sum(len(row[0]) for row in rows))
+    return sums.fitted()
+
+
+def _rows(
+    model: BertPreTrainedModel, tokenizer: BertTokenizer, texts: Sequence[Text]
+) -> list[tuple[list[int], list[int], bool]]:
+    """Return ids, token types, and whether nothing is masked; texts of equal length together."""
+    chance = random.Random(_SEED)
+    rows = []
+    for text in texts:
+        first, second = (text, None) if isinstance(text, str) else text
+        longest = model.config.max_position_embeddings
+        encoding = tokenizer.encode(first, second, max_length=longest)
+        types = [min(each, model.config.type_vocab_size - 1) for each in encoding.token_type_ids]
+        rows.append((encoding.input_ids, types, True))
+        for _ in range(_COPIES - 1):
+            ids = [
+                encoding.special_id("[MASK]") if not added and chance.random() < _MASKED else id_
+                for id_, added in zip(encoding.input_ids, encoding.special_tokens_mask, strict=True)
+            ]
+            rows.append((ids, types, False))
+    return sorted(rows, key=lambda row: len(row[0]))
+
+
+class _Sums:
+    """Sums over tokens, in double precision, from which means and maps are computed."""
+
+    def __init__(self, model: BertPreTrainedModel) -> None:
+        self._model = model
+        self._rows, self._tokens = 0, 0  # with and without the masked copies
+        self._sums: dict[Site, Tensor] = {}
+        size, layers = model.config.hidden_size + 1, model.config.num_hidden_layers
+        self._squares = torch.zeros(layers, size, size, dtype=torch.float64, device=model.device)
+        self._products = self._squares[..., :-1].clone()
+
+    def add(self, ids: Tensor, types: Tensor, whole: Tensor) -> None:
+        """Add texts (B, T); `whole` (B,) is true where nothing is masked."""
+
+        def summed(site: Site, activation: Tensor) -> Tensor:
+            if site[0] in SUBLAYERS:
+                self._sums[site] = self._sums.get(site, 0) + activation[whole].double().sum((0, 1))
+            return activation
+
+        hidden = embed(self._model, word_vectors(self._model, ids), types)
+        found = run_layers(self._model, hidden, want=Request(hidden_states=True), edit=summed)
+        *before, last = [state.flatten(0, 1).double() for state in found.hidden_states or ()]
+        for layer, states in enumerate(before):
+            inputs = torch.cat([states, states.new_ones(len(states), 1)], dim=1)  # (B * T, D + 1)
+            self._squares[layer] += inputs.T @ inputs
+            self._products[layer] += inputs.T @ last
+        self._rows += ids.numel()
+        self._tokens += int(whole.sum()) * ids.shape[1]
+
+    def fitted(self) -> Fitted:
+        """Solve for the maps, one layer at a time."""
+        penalty = _RIDGE * self._rows * torch.eye(self._squares.shape[-1]).to(self._squares)
+        penalty[-1, -1] = 0  # the constant
+        factors = torch.linalg.cholesky(self._squares + penalty)
+        maps = torch.cholesky_solve(self._products, factors)
+        kind = self._model.dtype
+        means = {site: (total / self._tokens).to(kind) for site, total in self._sums.items()}
+        return Fitted(maps.to(kind), means)
+
+
+# -- which model ----------------------------------------------------------------------------------
+
+
+_digests: "weakref.WeakKeyDictionary[BertModel, tuple[object, str]]" = weakref.WeakKeyDictionary()
+
+
+def encoder_digest(model: BertPreTrainedModel) -> str:
+    """Return the SHA-256 of the encoder without its pooler, as 64 hexadecimal digits.
+
+    Hashing is repeated only if a parameter was replaced or changed in place since.
+    """
+    encoder = model.encoder_model
+    state = tuple(
+        (each.data_ptr(), 0 if each.is_inference() else each._version)
+        for each in encoder.parameters()
+    )
+    known = _digests.get(encoder)
+    if known is not None and known[0] == state:
+        return known[1]
+    digest = hashlib.sha256()
+    for name, parameter in encoder.named_parameters():
+        if name.startswith("pooler."):
+            continue  # some classes have none
+        digest.update(name.encode())
+        digest.update(parameter.detach().float().cpu().contiguous().numpy().data)
+    _digests[encoder] = (state, digest.hexdigest())
+    return digest.hexdigest()
+
+
+def _folder_of(model: BertPreTrainedModel) -> Path | None:
+    """Return the folder a model was loaded from, if it still is one; never downloads."""
+    source = model.load_report.source if model.load_report else ""
+    if source in bundled_names():
+        return bundled_folder(source)
+    return Path(source) if source and Path(source).is_dir() else None
+
+
+def _tokenizer_of(model: BertPreTrainedModel) -> BertTokenizer:
+    folder = _folder_of(model)
+    if folder is None:
+        raise InputError(
+            "Means and maps must be fitted to this model, and the folder with its tokenizer is "
+            "not known. Call fitted(model, tokenizer) once; the result is kept."
+        )
+    return BertTokenizer.from_pretrained(folder)
+
+
+# -- the file -------------------------------------------------------------------------------------
+
+
+def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
+    """Fit the model in a folder and write the result there; maps in half precision.
+
+    Raises:
+        BertError: the folder contains no model, or it cannot be read.
+    """
+    place = Path(folder)
+    model = BertModel.from_pretrained(place, add_pooling_layer=False)
+    found = fit(model, BertTokenizer.from_pretrained(place))
+    tensors = {
+        _DIGEST: torch.frombuffer(bytearray.fromhex(encoder_digest(model)), dtype=torch.uint8),
+        "maps": found.maps.half(),
+        **{f"{site}.{layer}": mean for (site, layer), mean in found.means.items()},
+    }
+    with replacing(place / NAME) as draft:
+        write_safetensors(draft, tensors)
+    return found
+
+
+def _read(model: BertPreTrainedModel, key: str) -> Fitted | None:
+    """Read the means and maps from the model's folder; None if it has none for this encoder.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    folder = _folder_of(model)
+    if folder is None or not (folder / NAME).is_file():
+        return None
+    config = model.config
+    layers, size = config.num_hidden_layers, config.hidden_size
+    like = next(model.parameters())
+    maps = like.new_empty(layers, size + 1, size)
+    means = {
+        (site, layer): like.new_empty(
+            block.attention.output.dense.in_features if site == "head" else size
+        )
+        for layer, block in enumerate(model.encoder_model.encoder.blocks())
+        for site in SUBLAYERS
+    }
+    wanted = {"maps": maps, **{f"{site}.{layer}": mean for (site, layer), mean in means.items()}}
+    with SafetensorsFile(folder / NAME) as file:
+        shapes = {name: each.shape for name, each in file.tensors.items()}
+        digest = torch.empty(32, dtype=torch.uint8)
+        if shapes.pop(_DIGEST, None) == digest.shape:
+            file.tensors[_DIGEST].copy_to(digest)
+            if bytes(digest.tolist()).hex() != key:
+                return None
+        if shapes != {name: each.shape for name, each in wanted.items()}:
+            raise CheckpointError(
+                f"{NAME} does not contain the means and maps of a model of this size. Write it "
+                "again with `write_fitted`."
+            )
+        for name, each in wanted.items():
+            file.tensors[name].copy_to(each)
+    return Fitted(maps, means)

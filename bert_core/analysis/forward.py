@@ -1,0 +1,202 @@
+"""The forward pass with its inner results in reach; all causal analyses compute with it.
+
+`run_layer` repeats `bert_core.model.layers.BertLayer.forward` with the same kernels, so its numbers
+are the same bits, and passes four results ("sites") of each layer through an `edit`, a function
+that may replace them:
+
+    "head"           the heads' contexts before the output projection, (B, T, H * K)
+    "attention"      what the attention block adds to its input, (B, T, D)
+    "feed_forward"   what the feed-forward block adds to its input, (B, T, D)
+    "layer"          the layer's output, (B, T, D)
+
+The model is not modified: there are no hooks. An edit may also enlarge the batch: a pass begins
+with one text, and continues with N variants of it from the place where they begin to differ.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.inputs import check_inputs
+from bert_core.model.kernels import layer_norm, linear
+from bert_core.model.layers import BertLayer, Encoded, Request
+from bert_core.model.outputs import ModelOutputs
+from bert_core.text.encoding import Encoding
+
+Input = Encoding | Tensor | Sequence[int]
+Site = tuple[str, int]
+Edit = Callable[[Site, Tensor], Tensor]
+Progress = Callable[[int, int], None]
+"""Called with the work done and the total. An exception that it raises cancels the work."""
+
+SITES = ("head", "attention", "feed_forward", "layer")
+_TOKENS = {"cpu": 2048, "cuda": 65_536}  # per batch
+
+
+def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Tensor]:
+    """Return the ids and token types of one text, (1, T) each, on the model's device.
+
+    Args:
+        model: any of the eight classes.
+        given: an encoding, or ids (T,) or (1, T), whose token types are 0.
+
+    Raises:
+        InputError: there are several texts, the model is in training mode, or see `check_inputs`.
+    """
+    if model.training:
+        raise InputError(
+            "The model is in training mode, in which dropout changes every result. Call "
+            "model.eval() first."
+        )
+    ids = torch.as_tensor(given.input_ids if isinstance(given, Encoding) else given)
+    ids = ids.to(model.device)[None] if ids.dim() == 1 else ids.to(model.device)
+    if ids.dim() == 2 and len(ids) != 1:
+        raise InputError(f"Found {len(ids)} texts; expected one. Give the texts one by one.")
+    types = torch.zeros_like(ids)
+    if isinstance(given, Encoding):
+        types = torch.tensor([given.token_type_ids], device=model.device)
+        types = types.clamp_max(model.config.type_vocab_size - 1)
+    check_inputs(model.config, ids, types, device=model.device)
+    return ids, types
+
+
+def word_vectors(model: BertPreTrainedModel, ids: Tensor) -> Tensor:
+    """Return rows of the word embeddings: ids (B, T) -> (B, T, D), without gradients."""
+    weight = model.encoder_model.embeddings.word_embeddings.weight.detach()
+    return F.embedding(ids.long(), weight)
+
+
+def embed(model: BertPreTrainedModel, words: Tensor, token_type_ids: Tensor) -> Tensor:
+    """Add positions and token types to word vectors (B, T, D), and normalise: (B, T, D)."""
+    embeddings = model.encoder_model.embeddings
+    positions = embeddings.position_embeddings.weight[: words.shape[1]]
+    types = F.embedding(token_type_ids.long(), embeddings.token_type_embeddings.weight)
+    return layer_norm(words + positions + types, embeddings.LayerNorm)
+
+
+def unchanged(site: Site, activation: Tensor) -> Tensor:
+    """Return an activation as it is: the edit that changes nothing."""
+    return activation
+
+
+def run_layer(
+    layer: BertLayer,
+    number: int,
+    hidden: Tensor,
+    *,
+    bias: Tensor | None = None,
+    want: Request | None = None,
+    edit: Edit = unchanged,
+) -> tuple[Tensor, Tensor | None]:
+    """Run one layer on hidden states (B, T, D).
+
+    Returns:
+        The output (B, T, D), and the attentions (B, H, T, T) or None.
+    """
+    attention = layer.attention
+    context, probabilities = attention.self(hidden, bias, None, want or Request())
+    context = edit(("head", number), context)  # (B, T, H * K)
+    added = edit(("attention", number), linear(context, attention.output.dense))
+    attended = layer_norm(added + hidden, attention.output.LayerNorm)  # (B, T, D)
+    added = edit(("feed_forward", number), linear(layer.intermediate(attended), layer.output.dense))
+    output = layer_norm(added + attended, layer.output.LayerNorm)
+    return edit(("layer", number), output), probabilities
+
+
+def run_layers(
+    model: BertPreTrainedModel,
+    hidden: Tensor,
+    *,
+    start: int = 0,
+    bias: Tensor | None = None,
+    want: Request | None = None,
+    edit: Edit = unchanged,
+) -> Encoded:
+    """Run the layers from `start` to the last on hidden states (B, T, D), and the pooler."""
+    want = want or Request()
+    states, attentions = [hidden], []
+    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
+        if number < start:
+            continue
+        hidden, found = run_layer(layer, number, hidden, bias=bias, want=want, edit=edit)
+        states.append(hidden)
+        if found is not None:
+            attentions.append(found)
+    return Encoded(
+        last=hidden,
+        pooled=pool(model, hidden),
+        hidden_states=tuple(states) if want.hidden_states else None,
+        attentions=tuple(attentions) if want.attentions else None,
+    )
+
+
+def pool(model: BertPreTrainedModel, last: Tensor) -> Tensor | None:
+    """Return the pooled output (B, D), or None for a class without a pooler."""
+    pooler = model.encoder_model.pooler
+    return None if pooler is None else pooler(last)
+
+
+def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
+    """Apply the model's head to hidden states (B, T, D) of any layer; T may be a selection."""
+    return model.outputs(Encoded(hidden, pool(model, hidden), None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """What one text leaves in a model.
+
+    Attributes:
+        hidden_states: L + 1 tensors (1, T, D), embeddings first.
+        attentions: L tensors (1, H, T, T); empty if not requested.
+        at: (site, layer) -> activation, (1, T, H * K) or (1, T, D).
+    """
+
+    hidden_states: tuple[Tensor, ...]
+    attentions: tuple[Tensor, ...]
+    at: dict[Site, Tensor]
+
+
+def record(model: BertPreTrainedModel, given: Input, *, attentions: bool = False) -> Activations:
+    """Run one text and return its activations at all sites."""
+    ids, types = input_tensors(model, given)
+    found: dict[Site, Tensor] = {}
+
+    def keep(site: Site, activation: Tensor) -> Tensor:
+        found[site] = activation
+        return activation
+
+    embedded = embed(model, word_vectors(model, ids), types)
+    encoded = run_layers(
+        model, embedded, want=Request(attentions=attentions, hidden_states=True), edit=keep
+    )
+    return Activations(encoded.hidden_states or (), encoded.attentions or (), found)
+
+
+def in_batches(
+    function: Callable[[Tensor], Tensor],
+    rows: Tensor,
+    tokens: int,
+    progress: Progress | None = None,
+) -> Tensor:
+    """Apply a function to rows (N, ...) in batches that fit the device; return (N, ...).
+
+    Args:
+        function: a batch of rows -> its results, in the same order.
+        rows: N rows.
+        tokens: number of tokens that the model runs for each row.
+        progress: called after each batch.
+    """
+    room = _TOKENS.get(rows.device.type, _TOKENS["cuda"])
+    found: list[Tensor] = []
+    done = 0
+    for batch in torch.split(rows, max(1, room // tokens)):
+        found.append(function(batch))
+        done += len(batch)
+        if progress is not None:
+            progress(done, len(rows))
+    return torch.cat(found)

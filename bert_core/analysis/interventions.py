@@ -1,0 +1,274 @@
+"""`run`: a forward pass with parts switched off, replaced by a mean, or taken from another text.
+
+This is what makes a statement about causes: not what a part looks at, but what the answer would be
+without it. Heads are switched off as in Michel et al. 2019, "Are Sixteen Heads Really Better than
+One?"; activations are patched as in Vig et al. 2020, "Investigating Gender Bias in Language Models
+Using Causal Mediation Analysis", and Zhang and Nanda 2023, "Towards Best Practices of Activation
+Patching".
+
+The sites are those of `bert_core.analysis.forward`. BERT normalises after each sum (post-LN), so
+there is no stream of vectors to which parts only add; "layer" is the layer's normalised output.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+
+import torch
+from torch import Tensor
+
+from bert_core.analysis.fitting import fitted
+from bert_core.analysis.forward import (
+    SITES,
+    Activations,
+    Input,
+    Site,
+    embed,
+    input_tensors,
+    record,
+    run_layers,
+    word_vectors,
+)
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.layers import Request
+from bert_core.model.outputs import ModelOutputs
+
+Source = Input | ModelOutputs
+MODES = ("zero", "mean", "resample")
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """Scale heads of one layer, at their contexts before the output projection.
+
+    The context becomes `scale` times itself plus (1 - `scale`) times what the mode puts there.
+
+    Attributes:
+        layer: counted from 0.
+        heads: one or several, counted from 0, as indices of the unpruned model.
+        scale: 1 changes nothing, 0 switches off.
+        mode: "zero"; "mean", the mean over the tokens of `source`, or of many texts (see
+            `fitted`); or "resample", the same tokens of `source`.
+        source: another text, or its outputs.
+    """
+
+    layer: int
+    heads: int | Sequence[int]
+    _: KW_ONLY
+    scale: float = 0.0
+    mode: str = "zero"
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Scale what the attention block of one layer adds to its input; fields as in `Heads`."""
+
+    layer: int
+    _: KW_ONLY
+    scale: float = 0.0
+    mode: str = "zero"
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedForward:
+    """Scale what the feed-forward block of one layer adds to its input; fields as in `Heads`."""
+
+    layer: int
+    _: KW_ONLY
+    scale: float = 0.0
+    mode: str = "zero"
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Replace activations by those of another text at the same positions.
+
+    Attributes:
+        site: one of `SITES`.
+        layer: counted from 0.
+        positions: one or several tokens; None for all, which needs texts of equal length.
+        source: the other text, or its outputs (which only contain the site "layer").
+        heads: at the site "head", one or several heads; None for all.
+    """
+
+    site: str
+    layer: int
+    positions: int | Sequence[int] | None
+    source: Source
+    _: KW_ONLY
+    heads: int | Sequence[int] | None = None
+
+
+Intervention = Heads | Attention | FeedForward | Patch
+_SITE_OF = {Heads: "head", Attention: "attention", FeedForward: "feed_forward"}
+
+
+def run(
+    model: BertPreTrainedModel,
+    encoding: Input,
+    *,
+    interventions: Sequence[Intervention] = (),
+    attentions: bool = True,
+    hidden_states: bool = True,
+    logits: bool = True,
+) -> ModelOutputs:
+    """Run one text with interventions; without any, the result is that of `model.run`, bit by bit.
+
+    Several interventions at one site are applied in the given order. Sources are run without
+    interventions. Gradients pass through as in `model.run`.
+
+    Args:
+        model: any of the eight classes, in evaluation mode.
+        encoding: the text, or its ids (T,).
+        interventions: what to change.
+        attentions: return the L attention tensors.
+        hidden_states: return the L + 1 hidden states.
+        logits: run the head.
+
+    Raises:
+        InputError: an intervention does not fit the model or the text.
+    """
+    ids, types = input_tensors(model, encoding)
+    found = Edits(model, interventions, ids.shape[1], attentions=attentions)
+    encoded = run_layers(
+        model,
+        embed(model, word_vectors(model, ids), types),
+        want=Request(attentions=attentions, hidden_states=hidden_states),
+        edit=found.apply,
+    )
+    return model.outputs(encoded, logits=logits)
+
+
+class Edits:
+    """Interventions, ready to be applied to one text of `tokens` tokens.
+
+    `attentions` says whether the text is run with attentions. So are sources then, because another
+    kernel computes them, whose last bits differ.
+    """
+
+    def __init__(
+        self,
+        model: BertPreTrainedModel,
+        interventions: Sequence[Intervention],
+        tokens: int,
+        *,
+        attentions: bool = False,
+    ) -> None:
+        self._model, self._tokens, self._attentions = model, tokens, attentions
+        self._records: dict[int, Activations] = {}  # id of a source -> its activations
+        self._steps: dict[Site, list[Callable[[Tensor], Tensor]]] = {}
+        for each in interventions:
+            site = (each.site if isinstance(each, Patch) else _SITE_OF[type(each)], each.layer)
+            step = self._patch(each, site) if isinstance(each, Patch) else self._scale(each, site)
+            self._steps.setdefault(site, []).append(step)
+
+    def apply(self, site: Site, activation: Tensor) -> Tensor:
+        """Change the activation at one site."""
+        for step in self._steps.get(site, ()):
+            activation = step(activation)
+        return activation
+
+    def _scale(
+        self, change: Heads | Attention | FeedForward, site: Site
+    ) -> Callable[[Tensor], Tensor]:
+        check_layer(self._model, change.layer)
+        heads = change.heads if isinstance(change, Heads) else None
+        columns = head_columns(self._model, change.layer, heads)
+        other = self.replacement(site, change.mode, change.source)
+        scale = change.scale
+        return lambda own: torch.where(columns, scale * own + (1 - scale) * other, own)
+
+    def _patch(self, change: Patch, site: Site) -> Callable[[Tensor], Tensor]:
+        check_layer(self._model, change.layer)
+        if change.site not in SITES or (change.heads is not None and change.site != "head"):
+            raise InputError(
+                f"Found the site {change.site!r}{' with heads' if change.heads else ''}; expected "
+                f"one of {', '.join(SITES)}, and heads only at 'head'."
+            )
+        columns = head_columns(self._model, change.layer, change.heads)
+        other = self._activation(site, change.source)
+        positions = change.positions
+        if positions is None:
+            self._check_length(other)
+            return lambda own: torch.where(columns, other, own)
+        places = [positions] if isinstance(positions, int) else list(positions)
+        most = min(self._tokens, other.shape[1])
+        if any(not 0 <= place < most for place in places):
+            raise InputError(f"Found the positions {places}; both texts have 0 to {most - 1}.")
+
+        def patched(own: Tensor) -> Tensor:
+            result = own.clone()
+            result[:, places] = torch.where(columns, other[:, places], own[:, places])
+            return result
+
+        return patched
+
+    def replacement(self, site: Site, mode: str, source: Source | None) -> Tensor:
+        """Return what a mode puts at a site: (1, T or 1, width), or a scalar 0."""
+        if mode not in MODES:
+            raise InputError(f"There is no mode {mode!r}; expected one of {', '.join(MODES)}.")
+        if mode == "zero":
+            return torch.zeros((), device=self._model.device, dtype=self._model.dtype)
+        if mode == "mean":
+            if source is None:
+                return fitted(self._model).means[site]
+            return self._activation(site, source).mean(dim=1, keepdim=True)
+        if source is None:
+            raise InputError("The mode 'resample' needs a source: another text of equal length.")
+        return self._check_length(self._activation(site, source))
+
+    def _activation(self, site: Site, source: Source) -> Tensor:
+        """Return the activation (1, T, width) of a source."""
+        if not isinstance(source, ModelOutputs):
+            if id(source) not in self._records:
+                self._records[id(source)] = record(self._model, source, attentions=self._attentions)
+            return self._records[id(source)].at[site]
+        if site[0] != "layer" or source.hidden_states is None:
+            raise InputError(
+                f"Outputs have hidden states, at the site 'layer', at most; found the site "
+                f"{site[0]!r}. Give the encoding as the source instead of its outputs."
+            )
+        return source.hidden_states[site[1] + 1]
+
+    def _check_length(self, other: Tensor) -> Tensor:
+        if other.shape[1] != self._tokens:
+            raise InputError(
+                f"The source has {other.shape[1]} tokens, the text {self._tokens}; expected equal "
+                "numbers, because each token takes the place of the one at its position."
+            )
+        return other
+
+
+def check_layer(model: BertPreTrainedModel, layer: int) -> None:
+    """Reject a layer that the model does not have.
+
+    Raises:
+        InputError: it does not.
+    """
+    layers = model.config.num_hidden_layers
+    if not 0 <= layer < layers:
+        raise InputError(f"There is no layer {layer}; this model has 0 to {layers - 1}.")
+
+
+def head_columns(
+    model: BertPreTrainedModel, layer: int, heads: int | Sequence[int] | None
+) -> Tensor:
+    """Return a mask (H * K,) of the columns of a context that belong to heads; None means all.
+
+    Raises:
+        InputError: the layer has no such head, or it is pruned.
+    """
+    if heads is None:
+        return torch.ones((), dtype=torch.bool, device=model.device)
+    attention = model.encoder_model.encoder.block(layer).attention.self
+    wanted = {heads} if isinstance(heads, int) else set(heads)
+    if unknown := sorted(wanted - set(attention.heads)):
+        raise InputError(
+            f"Layer {layer} has no head {unknown[0]}, or it is pruned; it has "
+            f"{', '.join(map(str, attention.heads))}."
+        )
+    mask = torch.tensor([head in wanted for head in attention.heads], device=model.device)
+    return mask.repeat_interleave(attention.head_size)

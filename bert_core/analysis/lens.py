@@ -1,0 +1,57 @@
+"""`lens`: what the masked-word head would say of the vectors of every layer.
+
+The raw lens applies the head to each hidden state as it is (nostalgebraist 2020, "interpreting GPT:
+the logit lens"). In the first layers it misleads, because the head was trained on the last layer's
+vectors only. The affine lens first maps each layer to the last (see `bert_core.analysis.fitting`).
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from bert_core.analysis.fitting import fitted
+from bert_core.analysis.forward import Input, head_outputs, record
+from bert_core.analysis.targets import Target
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+
+KINDS = ("raw", "affine")
+
+
+@torch.inference_mode()
+def lens(
+    model: BertPreTrainedModel,
+    encoding: Input,
+    positions: int | Sequence[int],
+    *,
+    kind: str = "raw",
+) -> Tensor:
+    """Score the vocabulary at chosen positions of every layer.
+
+    Args:
+        model: a class with a masked-word head.
+        encoding: the text.
+        positions: P tokens.
+        kind: "raw" or "affine".
+
+    Returns:
+        Logits (L + 1, P, V), embeddings first; the last are the model's own scores.
+
+    Raises:
+        InputError: the model has no such head, the text no such position, or there is no such kind.
+    """
+    if kind not in KINDS:
+        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")
+    places = [positions] if isinstance(positions, int) else list(positions)
+    states = torch.cat(record(model, encoding).hidden_states)  # (L + 1, T, D)
+    for place in places:
+        Target.token(place, 0).check(model, states.shape[1])
+    chosen = states[:, places]  # (L + 1, P, D)
+    if kind == "affine":
+        maps = fitted(model).maps
+        mapped = chosen[:-1] @ maps[:, :-1] + maps[:, -1:]
+        chosen = torch.cat([mapped, chosen[-1:]])
+    logits = head_outputs(model, chosen).logits
+    assert logits is not None
+    return logits

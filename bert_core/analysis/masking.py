@@ -1,0 +1,97 @@
+"""The value of a target with any selection of a text's tokens hidden, in batches.
+
+A token is hidden by one of two operators: "mask" replaces it by [MASK], which BERT has seen in
+training; "attention" removes it with the attention mask, which leaves the other tokens where they
+are. Deleting tokens would also move the others. Occlusion, Shapley values and the curves of
+faithfulness are differences of such values.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bert_core.analysis.forward import (
+    Progress,
+    embed,
+    in_batches,
+    input_tensors,
+    run_layers,
+    word_vectors,
+)
+from bert_core.analysis.targets import Target
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.layers import attention_bias
+from bert_core.text.encoding import Encoding
+
+Floats = NDArray[np.float64]
+Selection = NDArray[np.bool_]
+MASK = "[MASK]"
+OPERATORS = ("mask", "attention")
+
+
+def free_tokens(encoding: Encoding, target: Target) -> list[int]:
+    """Return the positions of the tokens that may be hidden.
+
+    Frozen are the added special tokens and, if the target asks what is at a [MASK], that [MASK].
+    """
+    asked = target.position if target.kind in ("token", "token_difference") else -1
+    return [
+        position
+        for position, (special, token) in enumerate(
+            zip(encoding.special_tokens_mask, encoding.input_ids, strict=True)
+        )
+        if not special and not (position == asked and token == encoding.special_id(MASK))
+    ]
+
+
+@torch.inference_mode()
+def masked_values(
+    model: BertPreTrainedModel,
+    encoding: Encoding,
+    target: Target,
+    hidden: Selection,
+    *,
+    operator: str = "mask",
+    progress: Progress | None = None,
+) -> Floats:
+    """Compute a target for N selections of hidden tokens; equal selections are computed once.
+
+    Args:
+        model: a class whose head the target asks.
+        encoding: the text.
+        target: what to compute.
+        hidden: (N, T), true where a token is hidden.
+        operator: one of `OPERATORS`.
+        progress: called with the selections done and their number.
+
+    Returns:
+        (N,).
+
+    Raises:
+        InputError: there is no such operator; or see `Target.check`.
+    """
+    if operator not in OPERATORS:
+        raise InputError(
+            f"There is no operator {operator!r}; expected one of {', '.join(OPERATORS)}."
+        )
+    ids, types = input_tensors(model, encoding)
+    target.check(model, ids.shape[1])
+    mask_id = encoding.special_id(MASK) if operator == "mask" else 0
+    different, places = np.unique(hidden, axis=0, return_inverse=True)
+
+    def values(rows: Tensor) -> Tensor:
+        seen = ids.expand(len(rows), -1)
+        bias = None
+        if operator == "mask":
+            seen = seen.masked_fill(rows, mask_id)
+        else:
+            bias = attention_bias(~rows, model.dtype)
+        embedded = embed(model, word_vectors(model, seen), types)
+        return target.read(model, run_layers(model, embedded, bias=bias).last)
+
+    rows = torch.from_numpy(different).to(model.device)
+    found = in_batches(values, rows, ids.shape[1], progress)
+    result: Floats = found.double().cpu().numpy()[places.reshape(-1)]
+    return result

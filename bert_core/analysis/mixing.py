@@ -1,0 +1,217 @@
+"""How much of each token's vector flows into each other token's: context mixing.
+
+These methods describe the model, not an answer: they are the same for every answer, and must not be
+ranked as explanations of a prediction without saying so. In the order of this module: attention
+rollout (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers"), the vectors that
+attention adds up and their lengths (Kobayashi et al. 2020, "Attention is Not Only a Weight", and
+2021, "Incorporating Residual and Normalization Layers into Analysis of Masked Language Models"),
+and value zeroing (Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers").
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from bert_core.analysis.forward import Activations, Input, Site, in_batches, record, run_layer
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.layers import BertLayer
+
+Floats = NDArray[np.float64]
+INCLUDED = ("attention", "residual", "layer_norm")
+
+
+def rollout(attentions: Sequence[Tensor]) -> Floats:
+    """Multiply the attentions of all layers, averaged over heads and with the identity.
+
+    Args:
+        attentions: L tensors (H, T, T) or (1, H, T, T).
+
+    Returns:
+        (T, T), rows sum to 1.
+    """
+    return rolled(
+        np.stack([layer.detach().flatten(0, -3).double().cpu().mean(0) for layer in attentions])
+    )
+
+
+def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
+    """Multiply matrices (L, T, T) of non-negative mixing scores, first layer first.
+
+    Rows are normalised to sum to 1. With `residual`, each is averaged with the identity, for scores
+    that leave out that a token's own vector is added again after attention.
+
+    >>> rolled(np.array([[[0.0, 1.0], [0.0, 2.0]]])).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    product: Floats = np.eye(mixing.shape[-1])
+    for scores in mixing:
+        rows = scores / scores.sum(axis=-1, keepdims=True)
+        product = ((rows + np.eye(len(rows))) / 2 if residual else rows) @ product
+    return product
+
+
+# -- the vectors that attention adds up ------------------------------------------------------------
+
+
+@torch.inference_mode()
+def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
+    """Take the attention block of every layer apart into what each token contributes.
+
+    Together with `part_biases`, the parts of a token sum to a vector of the model: with "attention"
+    to what the block adds, with "residual" to that plus the block's input, and with "layer_norm" to
+    the block's output.
+
+    Args:
+        model: any of the eight classes.
+        encoding: the text.
+        include: "attention": the value vectors of all heads, weighted by attention and projected;
+            "residual": also the token's own input; "layer_norm": also the normalisation, whose mean
+            and deviation are those of the whole sum.
+
+    Returns:
+        (L, T, T, D): for each layer and token, the part of each token. At 128 tokens a model of 6
+        layers and 384 dimensions gives 150 MB; `norms` needs a fraction of that.
+
+    Raises:
+        InputError: there is no such selection; or see `input_tensors`.
+    """
+    _check_included(include)
+    activations = record(model, encoding, attentions=True)
+    tokens = activations.hidden_states[0].shape[1]
+    everything = torch.arange(tokens, device=model.device)
+    return torch.stack([each.vectors(everything) for each in _layers(model, activations, include)])
+
+
+@torch.inference_mode()
+def part_biases(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
+    """Return what no token contributes: the biases, (L, T, D); arguments as for `parts`."""
+    _check_included(include)
+    activations = record(model, encoding, attentions=True)
+    return torch.stack([each.biases() for each in _layers(model, activations, include)])
+
+
+@torch.inference_mode()
+def norms(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Floats:
+    """Return the lengths (L, T, T) of the `parts`; arguments as for `parts`."""
+    _check_included(include)
+    activations = record(model, encoding, attentions=True)
+    tokens = activations.hidden_states[0].shape[1]
+    rows = torch.arange(tokens, device=model.device)
+    found = [
+        in_batches(each.lengths, rows, tokens) for each in _layers(model, activations, include)
+    ]
+    lengths: Floats = torch.stack(found).double().cpu().numpy()
+    return lengths
+
+
+def _check_included(include: str) -> None:
+    if include not in INCLUDED:
+        raise InputError(f"There is no {include!r}; expected one of {', '.join(INCLUDED)}.")
+
+
+class _LayerParts:
+    """The parts of one attention block."""
+
+    def __init__(self, layer: BertLayer, number: int, text: Activations, include: str) -> None:
+        self._norm, self._include = layer.attention.output.LayerNorm, include
+        self._hidden = text.hidden_states[number][0]  # (T, D)
+        self._weights = text.attentions[number][0]  # (H, T, T)
+        dense = layer.attention.output.dense
+        value = layer.attention.self.project(self._hidden[None])[2][0]  # (H, T, K)
+        slices = torch.unflatten(dense.weight, 1, (len(value), -1))  # (D, H, K)
+        self._values = torch.einsum("htk,dhk->htd", value, slices)
+        self._bias = dense.bias
+        self._sums = text.at["attention", number][0] + self._hidden  # (T, D), before the LayerNorm
+
+    def vectors(self, rows: Tensor) -> Tensor:
+        """Return the parts of some tokens, (N, T, D)."""
+        found = torch.einsum("hit,htd->itd", self._weights[:, rows], self._values)
+        if self._include != "attention":
+            found[torch.arange(len(rows)), rows] += self._hidden[rows]
+        if self._include == "layer_norm":
+            found = self._normalised(found, self._deviations()[rows, None])
+        return found
+
+    def lengths(self, rows: Tensor) -> Tensor:
+        """Return the lengths of the parts of some tokens, (N, T)."""
+        found: Tensor = torch.linalg.vector_norm(self.vectors(rows), dim=-1)
+        return found
+
+    def biases(self) -> Tensor:
+        """Return what no token contributes, (T, D)."""
+        bias = self._bias.expand_as(self._hidden)
+        if self._include != "layer_norm":
+            return bias
+        return self._normalised(bias, self._deviations()) + self._norm.bias
+
+    def _normalised(self, vectors: Tensor, deviations: Tensor) -> Tensor:
+        centred = vectors - vectors.mean(dim=-1, keepdim=True)
+        return centred / deviations * self._norm.weight
+
+    def _deviations(self) -> Tensor:
+        """Return the standard deviation of each whole sum, (T, 1)."""
+        variance = self._sums.var(dim=-1, correction=0, keepdim=True)
+        return torch.sqrt(variance + self._norm.eps)
+
+
+def _layers(model: BertPreTrainedModel, text: Activations, include: str) -> Iterator[_LayerParts]:
+    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
+        yield _LayerParts(layer, number, text, include)
+
+
+# -- value zeroing ---------------------------------------------------------------------------------
+
+
+@torch.inference_mode()
+def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
+    """Measure how a layer's output at each token changes without the value vectors of each token.
+
+    The layer gets its true input, the attention weights stay as they are, and the values of one
+    token are 0 in all heads (Mohebbi et al. 2023, section 3).
+
+    Returns:
+        (L, T, T): 1 - cosine with the true output, rows divided by their sum.
+    """
+    text = record(model, encoding, attentions=True)
+    scores = [
+        _zeroed_scores(layer, number, text)
+        for number, layer in enumerate(model.encoder_model.encoder.blocks())
+    ]
+    found: Floats = torch.stack(scores).double().cpu().numpy()
+    total = found.sum(axis=-1, keepdims=True)
+    return found / np.where(total > 0, total, 1)
+
+
+def _zeroed_scores(layer: BertLayer, number: int, text: Activations) -> Tensor:
+    """Return 1 - cosine for each token (rows) and each token zeroed, (T, T)."""
+    hidden, true = text.hidden_states[number], text.hidden_states[number + 1]
+    value = layer.attention.self.project(hidden)[2][0]  # (H, T, K)
+    weights, context = text.attentions[number][0], text.at["head", number]
+
+    def changed(zeroed: Tensor) -> Tensor:
+        lost = torch.einsum("hin,hnk->nihk", weights[..., zeroed], value[:, zeroed])
+        without = context - lost.flatten(2)  # (N, T, H * K)
+
+        def edit(site: Site, activation: Tensor) -> Tensor:
+            return without if site[0] == "head" else activation
+
+        output, _ = run_layer(layer, number, hidden, edit=edit)
+        return distances(output, true)  # (N, T)
+
+    tokens = hidden.shape[1]
+    return in_batches(changed, torch.arange(tokens, device=hidden.device), tokens).T
+
+
+def distances(one: Tensor, other: Tensor) -> Tensor:
+    """Return 1 - cosine of vectors (..., D), exactly 0 for equal vectors.
+
+    >>> distances(torch.tensor([3.0, 0.0]), torch.tensor([0.0, 2.0])).item()
+    1.0
+    """
+    # |a - b|^2 = 2 (1 - cosine) for vectors of length 1; the cosine itself loses the small digits.
+    return (F.normalize(one, dim=-1) - F.normalize(other, dim=-1)).square().sum(-1) / 2

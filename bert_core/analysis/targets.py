@@ -1,0 +1,175 @@
+"""`Target`: the one number of a model's answer that an analysis explains.
+
+The number is a log-probability or a difference of logits, never a probability: close to 0 and 1,
+softmax is so flat that causes of the answer no longer move it, and gradients vanish. A probability
+is used only where a bounded number is needed, to measure faithfulness (`Target.probability`).
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from bert_core.analysis.forward import head_outputs
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForNextSentencePrediction,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+from bert_core.model.outputs import ModelOutputs
+
+_WORDS = (BertForMaskedLM, BertForPreTraining)
+_CLASSES: dict[str, tuple[type[BertPreTrainedModel], ...]] = {
+    "token": _WORDS,
+    "token_difference": _WORDS,
+    "start": (BertForQuestionAnswering,),
+    "end": (BertForQuestionAnswering,),
+    "label": (BertForTokenClassification,),
+    "classification": (BertForSequenceClassification,),
+    "next_sentence": (BertForNextSentencePrediction, BertForPreTraining),
+    "score": (BertForMultipleChoice, BertForSequenceClassification),
+}
+_WORDING = {
+    "token": "log-probability of token {chosen} at position {position}",
+    "token_difference": "logit of token {chosen} minus logit of token {other} at position "
+    "{position}",
+    "start": "log-probability that the answer starts at position {position}",
+    "end": "log-probability that the answer ends at position {position}",
+    "label": "log-probability of label {chosen} at position {position}",
+    "classification": "log-probability of label {chosen}",
+    "next_sentence": 'logit of "B follows A" minus logit of "B is random"',
+    "score": "score of the text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One number of a model's answer; build it with one of the methods below.
+
+    >>> print(Target.token(4, 2003))
+    log-probability of token 2003 at position 4
+
+    Attributes:
+        kind: the name of the method that built it.
+        position: the token whose vector the head reads; 0, [CLS], for a whole text.
+        chosen: the token, label or class asked for.
+        other: the token compared with.
+    """
+
+    kind: str
+    position: int = 0
+    chosen: int = 0
+    other: int = 0
+
+    @classmethod
+    def token(cls, position: int, token_id: int) -> Self:
+        """Log-probability of a token at one position (masked words)."""
+        return cls("token", position, token_id)
+
+    @classmethod
+    def token_difference(cls, position: int, token_id: int, other: int) -> Self:
+        """Logit of a token minus that of another one at the same position (masked words)."""
+        return cls("token_difference", position, token_id, other)
+
+    @classmethod
+    def start(cls, position: int) -> Self:
+        """Log-probability that the answer starts here (question answering)."""
+        return cls("start", position)
+
+    @classmethod
+    def end(cls, position: int) -> Self:
+        """Log-probability that the answer ends here (question answering)."""
+        return cls("end", position)
+
+    @classmethod
+    def label(cls, position: int, label: int) -> Self:
+        """Log-probability of a label at one position (token classification)."""
+        return cls("label", position, label)
+
+    @classmethod
+    def classification(cls, label: int) -> Self:
+        """Log-probability of a label of the text."""
+        return cls("classification", 0, label)
+
+    @classmethod
+    def next_sentence(cls) -> Self:
+        """Logit of "B follows A" minus logit of "B is random"."""
+        return cls("next_sentence", 0, 0, 1)
+
+    @classmethod
+    def score(cls) -> Self:
+        """The only score of a text: of one choice (multiple choice), or of a regression."""
+        return cls("score")
+
+    def __str__(self) -> str:
+        """Say in words what the number is."""
+        return _WORDING[self.kind].format_map(
+            {"position": self.position, "chosen": self.chosen, "other": self.other}
+        )
+
+    def check(self, model: BertPreTrainedModel, tokens: int) -> None:
+        """Reject a model without the head that is asked, and a position outside the text.
+
+        Raises:
+            InputError: one of the two.
+        """
+        if not isinstance(model, _CLASSES[self.kind]):
+            expected = " or ".join(cls.__name__ for cls in _CLASSES[self.kind])
+            raise InputError(
+                f"The {self} cannot be asked of a {type(model).__name__}; expected {expected}."
+            )
+        if not 0 <= self.position < tokens:
+            raise InputError(f"Found position {self.position}; the text has 0 to {tokens - 1}.")
+
+    def read(self, model: BertPreTrainedModel, last: Tensor) -> Tensor:
+        """Compute the number from last hidden states (B, T, D), applying the head where needed.
+
+        Returns:
+            (B,).
+        """
+        if self.kind in ("start", "end"):
+            return self._of(head_outputs(model, last))
+        return self._of(head_outputs(model, last[:, self.position : self.position + 1]))
+
+    def _of(self, outputs: ModelOutputs) -> Tensor:
+        """Compute the number from the outputs of the position, or of all for a start or end."""
+        logits, chosen = outputs.logits, self.chosen
+        if self.kind in ("start", "end"):
+            logits = outputs.start_logits if self.kind == "start" else outputs.end_logits
+            chosen = self.position
+        elif self.kind == "next_sentence" and outputs.seq_relationship_logits is not None:
+            logits = outputs.seq_relationship_logits
+        assert logits is not None
+        logits = logits.flatten(0, -2)  # (B, T), (B, V) or (B, C)
+        self._check_scores(logits.shape[-1])
+        if self.kind in ("token_difference", "next_sentence"):
+            return logits[:, chosen] - logits[:, self.other]
+        if self.kind == "score":
+            return logits[:, 0]
+        return torch.log_softmax(logits, dim=-1)[:, chosen]
+
+    def _check_scores(self, count: int) -> None:
+        """Reject a token or label that the head does not have, and a head of the wrong kind."""
+        if (self.kind == "score") != (count == 1) and self.kind in ("score", "classification"):
+            right = "Target.score()" if count == 1 else "Target.classification(label)"
+            raise InputError(f"Found the {self}, but the head gives {count} scores; use {right}.")
+        for found in (self.chosen, self.other):
+            if not 0 <= found < count:
+                raise InputError(f"Found the {self}; the head gives 0 to {count - 1}.")
+
+    def probability(self, values: Tensor) -> Tensor:
+        """Convert values of the target to probabilities, where there is one.
+
+        A log-probability becomes the probability, a difference of logits the probability between
+        the two; a single score stays as it is.
+        """
+        if self.kind in ("token_difference", "next_sentence"):
+            return torch.sigmoid(values)
+        return values if self.kind == "score" else values.exp()

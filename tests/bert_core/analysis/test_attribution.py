@@ -1,0 +1,333 @@
+"""Attributions: what they must sum to, and what they are by hand."""
+
+import math
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from bert_core import BertForMaskedLM, BertTokenizer, Encoding
+from bert_core.analysis import METHODS, Target, attribute, by_word, norms, rolled, rollout, run
+from bert_core.analysis.forward import embed, input_tensors, run_layers, word_vectors
+from bert_core.analysis.masking import free_tokens, masked_values
+from bert_core.errors import InputError
+from tests.bert_core.analysis.conftest import TARGETS
+
+TARGET = Target.token(3, 7)
+BUNDLED = "explorer-mini-uncased"
+
+
+def target_of(model: Any, encoding: Encoding, target: Target, ids: list[int]) -> float:
+    """The target of a text, computed by the model itself."""
+    types = torch.tensor([encoding.token_type_ids])
+    with torch.inference_mode():
+        last = model.run(torch.tensor([ids]), types, attentions=False).last_hidden_state
+        return float(target.read(model, last)[0])
+
+
+def masked(encoding: Encoding, places: Any) -> list[int]:
+    mask = encoding.special_id("[MASK]")
+    return [mask if at in places else id_ for at, id_ in enumerate(encoding.input_ids)]
+
+
+# -- frozen tokens ---------------------------------------------------------------------------------
+
+
+def test_added_tokens_and_the_asked_mask_are_frozen(pair: Encoding) -> None:
+    assert free_tokens(pair, TARGET) == [1, 2, 4, 5, 6, 8, 9]
+    assert free_tokens(pair, Target.token(2, 7)) == [1, 2, 3, 4, 5, 6, 8, 9]
+    assert free_tokens(pair, Target.label(3, 1)) == [1, 2, 3, 4, 5, 6, 8, 9]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("cls", "target"), TARGETS)
+def test_every_method_explains_every_target(
+    build: Any, pair: Encoding, cls: Any, target: Target, method: str
+) -> None:
+    found = attribute(build(cls), pair, target, method=method)
+    assert found.scores.shape == (len(pair),)
+    assert set(found.frozen) >= {0, 7, 10}
+    assert (found.scores[list(found.frozen)] == 0).all()
+    assert sorted((*found.order, *found.frozen)) == list(range(len(pair)))
+    assert (np.diff(found.scores[list(found.order)]) <= 0).all()
+    assert np.abs(found.scores).sum() > 0
+    assert (found.method, found.target) == (method, target)
+
+
+# -- gradients -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cls", "target"), TARGETS)
+def test_gradients_are_those_of_finite_differences(
+    build: Any, pair: Encoding, cls: Any, target: Target
+) -> None:
+    model = build(cls).double()
+    ids, types = input_tensors(model, pair)
+
+    def value(words: Tensor) -> Tensor:
+        return target.read(model, run_layers(model, embed(model, words, types)).last)
+
+    words = word_vectors(model, ids).requires_grad_()
+    assert torch.autograd.gradcheck(value, (words,), eps=1e-6, atol=1e-6, fast_mode=True)
+    gradient = torch.autograd.grad(value(words).sum(), words)[0][0].numpy()
+    found = attribute(model, pair, target, method="gradient").scores
+    free = free_tokens(pair, target)
+    np.testing.assert_allclose(found[free], np.linalg.norm(gradient, axis=-1)[free], rtol=1e-9)
+    times = attribute(model, pair, target, method="gradient_x_input").scores
+    expected = (gradient * words.detach().numpy()[0]).sum(-1)
+    np.testing.assert_allclose(times[free], expected[free], rtol=1e-9)
+
+
+def test_kernels_do_not_change_gradients(
+    words: Any, pair: Encoding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = attribute(words, pair, TARGET).scores
+    monkeypatch.setattr("bert_core.model.kernels.special_kernels", lambda: False)
+    np.testing.assert_allclose(fast, attribute(words, pair, TARGET).scores, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("baseline", ["[MASK]", "[PAD]", "[UNK]", "zero"])
+def test_integrated_gradients_are_complete(words: Any, pair: Encoding, baseline: str) -> None:
+    found = attribute(words.double(), pair, TARGET, baseline=baseline)
+    vectors = word_vectors(words, torch.tensor([pair.input_ids]))
+    empty = vectors.clone()
+    empty[:, free_tokens(pair, TARGET)] = (
+        0.0
+        if baseline == "zero"
+        else words.bert.embeddings.word_embeddings.weight[pair.special_id(baseline)].detach()
+    )
+    types = torch.tensor([pair.token_type_ids])
+    with torch.inference_mode():
+        ends = [
+            float(TARGET.read(words, run_layers(words, embed(words, each, types)).last)[0])
+            for each in (vectors, empty)
+        ]
+    gap = abs(found.scores.sum() - (ends[0] - ends[1])) / abs(ends[0] - ends[1])
+    assert found.gap == pytest.approx(gap, rel=1e-6)
+    assert found.gap <= 0.01 or found.steps == 64
+    assert (found.baseline, found.steps in (8, 16, 32, 64)) == (baseline, True)
+    assert found.passes == 2 + 2 * sum(s for s in (8, 16, 32, 64) if s <= found.steps)
+
+
+def test_steps_double_until_the_gap_is_small(build: Any, pair: Encoding) -> None:
+    easy, hard = build(), build()
+    with torch.no_grad():
+        hard.bert.embeddings.word_embeddings.weight.mul_(30)
+    assert attribute(easy, pair, TARGET).steps < attribute(hard, pair, TARGET).steps
+
+
+@pytest.mark.parametrize(
+    "text", ["the capital of france is [MASK].", "the cat [MASK] on the mat .", "a [MASK] of milk"]
+)
+def test_the_bundled_model_is_explained_completely(text: str) -> None:
+    model = BertForMaskedLM.from_pretrained(BUNDLED)
+    encoding = BertTokenizer.from_pretrained(BUNDLED).encode(text)
+    at = encoding.tokens.index("[MASK]")
+    first = int(run(model, encoding).logits[0, at].argmax())  # type: ignore[index]
+    found = attribute(model, encoding, Target.token(at, first))
+    assert found.gap is not None and found.gap <= 0.01
+    whole = target_of(model, encoding, found.target, encoding.input_ids)
+    empty = target_of(model, encoding, found.target, masked(encoding, found.order))
+    assert found.scores.sum() == pytest.approx(whole - empty, rel=0.0101)
+
+
+def test_gradients_are_computed_where_the_caller_has_switched_them_off(
+    words: Any, pair: Encoding
+) -> None:
+    expected = attribute(words, pair, TARGET).scores
+    with torch.inference_mode():
+        np.testing.assert_array_equal(attribute(words, pair, TARGET).scores, expected)
+    with torch.no_grad():
+        np.testing.assert_array_equal(attribute(words, pair, TARGET).scores, expected)
+    assert all(each.grad is None for each in words.parameters())
+
+
+# -- hidden tokens ---------------------------------------------------------------------------------
+
+
+def test_occlusion_masks_one_token_at_a_time(words: Any, pair: Encoding) -> None:
+    found = attribute(words, pair, TARGET, method="occlusion")
+    whole = target_of(words, pair, TARGET, pair.input_ids)
+    for at in found.order:
+        fall = whole - target_of(words, pair, TARGET, masked(pair, [at]))
+        assert found.scores[at] == pytest.approx(fall, abs=1e-5)
+    assert (found.baseline, found.passes) == ("mask", 8)
+
+
+def test_tokens_can_be_hidden_by_the_attention_mask(words: Any, pair: Encoding) -> None:
+    found = attribute(words, pair, TARGET, method="occlusion", operator="attention")
+    ids, types = torch.tensor([pair.input_ids]), torch.tensor([pair.token_type_ids])
+    with torch.inference_mode():
+        for at in (1, 8):
+            mask = torch.ones_like(ids)
+            mask[0, at] = 0
+            values = [
+                TARGET.read(words, words.run(ids, types, each).last_hidden_state)[0].item()
+                for each in (None, mask)
+            ]
+            assert found.scores[at] == pytest.approx(values[0] - values[1], abs=1e-5)
+
+
+def brute_force(value: Callable[[frozenset[int]], float], count: int) -> list[float]:
+    """Shapley values by their definition: the mean over all orders."""
+    scores = [0.0] * count
+    for order in permutations(range(count)):
+        for at, token in enumerate(order):
+            seen = frozenset(order[:at])
+            scores[token] += value(seen | {token}) - value(seen)
+    return [score / math.factorial(count) for score in scores]
+
+
+def test_shapley_values_are_those_of_all_orders(words: Any, tokenizer: BertTokenizer) -> None:
+    encoding = tokenizer.encode("the cat [MASK] on mat")
+    free = free_tokens(encoding, TARGET)
+    known: dict[frozenset[int], float] = {}
+
+    def value(shown: frozenset[int]) -> float:
+        if shown not in known:
+            hidden = [at for number, at in enumerate(free) if number not in shown]
+            known[shown] = target_of(words, encoding, TARGET, masked(encoding, hidden))
+        return known[shown]
+
+    found = attribute(words, encoding, TARGET, method="shapley")
+    np.testing.assert_allclose(found.scores[free], brute_force(value, len(free)), atol=1e-5)
+    assert (found.passes, found.steps) == (2**4, 24)
+
+
+@pytest.mark.parametrize("count", [8, 10])
+def test_shapley_values_up_to_ten_are_those_of_all_selections(
+    words: Any, tokenizer: BertTokenizer, count: int
+) -> None:
+    encoding = tokenizer.encode("a b [MASK] " + " ".join("cdefghij"[: count - 2]))
+    found = attribute(words, encoding, TARGET, method="shapley", exact=True)
+    free = free_tokens(encoding, TARGET)
+    assert len(free) == count
+    # By definition over selections: the weight of S is |S|! (n - |S| - 1)! / n!.
+    shown = (np.arange(2**count)[:, None] >> np.arange(count)) & 1 == 1
+    hidden = np.zeros((2**count, len(encoding)), dtype=bool)
+    hidden[:, free] = ~shown
+    values = masked_values(words, encoding, TARGET, hidden)
+    for token in range(count):
+        total = 0.0
+        for number in range(2**count):
+            if not shown[number, token]:
+                size = int(shown[number].sum())
+                weight = math.factorial(size) * math.factorial(count - size - 1)
+                total += weight * (values[number | 1 << token] - values[number])
+        assert found.scores[free[token]] == pytest.approx(total / math.factorial(count), abs=1e-9)
+    assert found.gap == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"orders": 3}, {"operator": "attention"}])
+def test_shapley_values_sum_exactly(words: Any, tokenizer: BertTokenizer, options: Any) -> None:
+    encoding = tokenizer.encode("the cat [MASK] on the mat and the dog sat")
+    found = attribute(words, encoding, TARGET, method="shapley", **options)
+    free = free_tokens(encoding, TARGET)
+    hidden = np.zeros((2, len(encoding)), dtype=bool)
+    hidden[1, free] = True
+    ends = masked_values(words, encoding, TARGET, hidden, operator=options.get("operator", "mask"))
+    assert found.scores.sum() == pytest.approx(ends[0] - ends[1], abs=1e-12)
+    assert found.gap == pytest.approx(0, abs=1e-12)
+    assert found.steps == options.get("orders", 10)
+
+
+def test_sampled_shapley_values_approach_the_exact_ones(words: Any, pair: Encoding) -> None:
+    exact = attribute(words, pair, TARGET, method="shapley").scores
+    errors = []
+    for orders in (4, 400):
+        sampled = attribute(
+            words, pair, TARGET, method="shapley", exact=False, orders=orders, seed=1
+        )
+        errors.append(np.abs(sampled.scores - exact).max())
+    assert errors[1] < errors[0] / 3
+    again = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4, seed=1)
+    first = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4, seed=1)
+    np.testing.assert_array_equal(again.scores, first.scores)
+
+
+def test_two_masks_alone_leave_nothing_to_explain(words: Any, tokenizer: BertTokenizer) -> None:
+    encoding = tokenizer.encode("[MASK]")
+    for method in METHODS:
+        found = attribute(words, encoding, Target.token(1, 7), method=method)
+        assert found.order == () and not found.scores.any()
+
+
+# -- attention -------------------------------------------------------------------------------------
+
+
+def test_attention_is_the_row_of_the_asked_token(words: Any, pair: Encoding) -> None:
+    attentions = run(words, pair).attentions
+    assert attentions
+    with torch.inference_mode():
+        mean = torch.stack(attentions)[:, 0, :, 3].mean((0, 1)).numpy()
+        last = attentions[-1][0, :, 3].mean(0).detach().numpy()
+    free = free_tokens(pair, TARGET)
+    for layers, expected in (("mean", mean), ("last", last)):
+        found = attribute(words, pair, TARGET, method="attention", layers=layers).scores
+        np.testing.assert_allclose(found[free], expected[free], atol=1e-6)
+    rolled_out = attribute(words, pair, TARGET, method="rollout").scores
+    np.testing.assert_allclose(rolled_out[free], rollout(attentions)[3][free], atol=1e-9)
+    lengths = attribute(words, pair, TARGET, method="norms").scores
+    np.testing.assert_allclose(lengths[free], rolled(norms(words, pair))[3][free], atol=1e-9)
+
+
+# -- words, progress, refusals ---------------------------------------------------------------------
+
+
+def test_scores_of_pieces_sum_to_words(tokenizer: BertTokenizer) -> None:
+    encoding = tokenizer.encode("the Playing cat", "dogs!")
+    assert encoding.tokens[1:4] == ["the", "play", "##ing"]
+    scores = [2.0**at for at in range(len(encoding))]
+    found = by_word(scores, encoding)
+    assert [(w.text, w.sequence) for w in found] == [
+        ("the", 0),
+        ("Playing", 0),
+        ("cat", 0),
+        ("dogs", 1),
+        ("!", 1),
+    ]
+    assert (found[1].score, found[1].positions, found[1].start, found[1].end) == (12, (2, 3), 4, 11)
+    added = sum(s for s, f in zip(scores, encoding.special_tokens_mask, strict=True) if f)
+    assert sum(w.score for w in found) == sum(scores) - added
+    with pytest.raises(InputError, match="Found 2 scores for"):
+        by_word([1.0, 2.0], encoding)
+
+
+@pytest.mark.parametrize("method", ["integrated_gradients", "occlusion", "shapley", "gradient"])
+def test_progress_is_told_and_can_cancel(words: Any, pair: Encoding, method: str) -> None:
+    seen: list[tuple[int, int]] = []
+    attribute(words, pair, TARGET, method=method, progress=lambda *done: seen.append(done))
+    assert seen and seen[-1][0] == seen[-1][1]
+
+    def cancel(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attribute(words, pair, TARGET, method=method, progress=cancel)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "lime"}, "There is no method 'lime'; expected one of integrated_gradients"),
+        ({"baseline": "cat"}, "'cat' is not a special token"),
+        ({"method": "occlusion", "operator": "delete"}, "There is no operator 'delete'"),
+        ({"method": "attention", "layers": "first"}, "layers='first'"),
+        ({"method": "shapley", "exact": False, "orders": 0}, "orders=0; expected at least 1"),
+    ],
+)
+def test_unknown_choices_are_refused(
+    words: Any, pair: Encoding, options: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        attribute(words, pair, TARGET, **options)
+
+
+def test_too_many_tokens_are_not_computed_exactly(words: Any, tokenizer: BertTokenizer) -> None:
+    encoding = tokenizer.encode("a b [MASK] c d e f g h i j k")
+    with pytest.raises(InputError, match=r"Exact Shapley values of 11 tokens need 2\^11 passes"):
+        attribute(words, encoding, TARGET, method="shapley", exact=True)

@@ -1,0 +1,147 @@
+"""Effects and patching grids, against one intervention at a time."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bert_core import BertForQuestionAnswering, Encoding
+from bert_core.analysis import (
+    Attention,
+    FeedForward,
+    Heads,
+    Patch,
+    Target,
+    fitted,
+    head_effects,
+    layer_effects,
+    patching_grid,
+    run,
+)
+from bert_core.analysis.forward import SITES
+from bert_core.errors import InputError
+from tests.bert_core.analysis.conftest import TARGETS
+
+TARGET = Target.token_difference(3, 7, 9)
+
+
+@torch.inference_mode()
+def value(model: Any, encoding: Encoding, target: Target, *changes: Any) -> float:
+    outputs = run(model, encoding, interventions=changes, attentions=False)
+    return float(target.read(model, outputs.last_hidden_state)[0])
+
+
+@pytest.mark.parametrize("mode", ["zero", "mean", "resample"])
+def test_head_effects_are_those_of_one_head_at_a_time(
+    words: Any, pair: Encoding, other: Encoding, mode: str
+) -> None:
+    source = None if mode == "zero" else other
+    found = head_effects(words, pair, TARGET, mode, source=source)
+    expected = [
+        [
+            value(words, pair, TARGET, Heads(layer, head, mode=mode, source=source))
+            - value(words, pair, TARGET)
+            for head in range(4)
+        ]
+        for layer in range(3)
+    ]
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+    assert np.abs(found).min() > 1e-4
+
+
+@pytest.mark.parametrize("mode", ["zero", "mean", "resample"])
+def test_layer_effects_are_those_of_one_sublayer_at_a_time(
+    words: Any, pair: Encoding, other: Encoding, mode: str
+) -> None:
+    source = None if mode == "zero" else other
+    found = layer_effects(words, pair, TARGET, mode, source=source)
+    expected = [
+        [
+            value(words, pair, TARGET, kind(layer, mode=mode, source=source))
+            - value(words, pair, TARGET)
+            for kind in (Attention, FeedForward)
+        ]
+        for layer in range(3)
+    ]
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_the_usual_mean_is_the_one_kept_for_the_model(
+    words: Any, pair: Encoding, tokenizer: Any
+) -> None:
+    fitted(words, tokenizer)
+    found = head_effects(words, pair, TARGET)
+    assert found[1, 2] == pytest.approx(
+        value(words, pair, TARGET, Heads(1, 2, mode="mean")) - value(words, pair, TARGET), abs=2e-5
+    )
+
+
+@pytest.mark.parametrize(("cls", "target"), TARGETS)
+def test_every_head_of_a_model_can_be_asked(
+    build: Any, pair: Encoding, cls: Any, target: Target
+) -> None:
+    model = build(cls)
+    found = head_effects(model, pair, target, "zero")
+    single = value(model, pair, target, Heads(0, 3)) - value(model, pair, target)
+    assert found.shape == (3, 4)
+    assert found[0, 3] == pytest.approx(single, abs=2e-5)
+
+
+def test_pruned_heads_have_no_effect_to_measure(
+    build: Any, pair: Encoding, other: Encoding
+) -> None:
+    model = build()
+    model.prune_heads({0: [1], 2: [0, 1, 2, 3]})
+    found = head_effects(model, pair, TARGET, "zero")
+    gone = [[False, True, False, False], [False] * 4, [True] * 4]
+    assert np.isnan(found).tolist() == gone
+    assert np.isnan(patching_grid(model, pair, other, TARGET, "head")).tolist() == gone
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("direction", ["denoise", "noise"])
+def test_a_grid_holds_one_patch_at_a_time(
+    words: Any, pair: Encoding, other: Encoding, site: str, direction: str
+) -> None:
+    found = patching_grid(words, pair, other, TARGET, site, direction=direction)
+    clean, corrupt = value(words, pair, TARGET), value(words, other, TARGET)
+    start, giver = (other, pair) if direction == "denoise" else (pair, other)
+    for layer, place in ((0, 2), (1, 3), (2, 0)):
+        patch = Patch(site, layer, place, giver)
+        if site == "head":
+            patch = Patch(site, layer, None, giver, heads=place)
+        expected = (value(words, start, TARGET, patch) - corrupt) / (clean - corrupt)
+        assert found[layer, place] == pytest.approx(expected, abs=1e-4)
+    assert found.shape == (3, 4 if site == "head" else len(pair))
+
+
+def test_only_the_asked_vector_counts_in_the_last_layer(
+    words: Any, pair: Encoding, other: Encoding
+) -> None:
+    last = patching_grid(words, pair, other, TARGET)[-1]
+    np.testing.assert_allclose(last, np.arange(len(pair)) == 3, atol=1e-4)
+
+
+def test_what_cannot_be_patched_is_refused(words: Any, pair: Encoding, other: Encoding) -> None:
+    with pytest.raises(InputError, match="11 and 3 tokens; expected equal numbers"):
+        patching_grid(words, pair, [2, 5, 3], Target.token(1, 7))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no difference"):
+        patching_grid(words, pair, pair, TARGET)
+    with pytest.raises(InputError, match="direction='up'"):
+        patching_grid(words, pair, other, TARGET, direction="up")
+    with pytest.raises(InputError, match="cannot be asked of a BertForQuestionAnswering"):
+        head_effects(BertForQuestionAnswering(words.config).eval(), pair, TARGET)
+
+
+def test_progress_counts_layers_and_can_cancel(words: Any, pair: Encoding, other: Encoding) -> None:
+    seen: list[tuple[int, int]] = []
+    head_effects(words, pair, TARGET, "zero", progress=lambda *done: seen.append(done))
+    patching_grid(words, pair, other, TARGET, progress=lambda *done: seen.append(done))
+    assert seen == [(1, 3), (2, 3), (3, 3)] * 2
+
+    def cancel(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        head_effects(words, pair, TARGET, "zero", progress=cancel)

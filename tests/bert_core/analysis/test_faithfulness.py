@@ -1,0 +1,109 @@
+"""Curves of faithfulness, against selections computed one by one."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bert_core import BertForQuestionAnswering, Encoding
+from bert_core.analysis import METHODS, Target, attribute, compare_methods, faithfulness
+from bert_core.analysis.masking import free_tokens, masked_values
+from bert_core.errors import InputError
+
+TARGET = Target.token(3, 7)
+ORDER = [5, 1, 9, 2, 8, 4, 6]
+
+
+@pytest.mark.parametrize("operator", ["mask", "attention"])
+def test_curves_hide_tokens_in_order(words: Any, pair: Encoding, operator: str) -> None:
+    found = faithfulness(words, pair, TARGET, ORDER, operator=operator)
+
+    def probability(hidden: list[int]) -> float:
+        row = np.zeros((1, len(pair)), dtype=bool)
+        row[0, hidden] = True
+        return float(np.exp(masked_values(words, pair, TARGET, row, operator=operator))[0])
+
+    counts = [0, 1, 1, 2, 3, 4, 4, 5, 6, 6, 7]  # 0.7, 1.4 ... of seven tokens, rounded
+    deletion = [probability(ORDER[:count]) for count in counts]
+    insertion = [probability(ORDER[count:]) for count in counts]
+    np.testing.assert_allclose(found.deletion, deletion, rtol=1e-4)
+    np.testing.assert_allclose(found.insertion, insertion, rtol=1e-4)
+    assert found.deletion[0] == found.insertion[-1]
+    assert found.deletion[-1] == found.insertion[0]
+    fall = deletion[0] - np.mean(deletion[1:6])
+    assert found.comprehensiveness == pytest.approx(fall, abs=1e-5)
+    assert found.sufficiency == pytest.approx(deletion[0] - np.mean(insertion[1:6]), abs=1e-5)
+
+
+def test_random_orders_are_the_same_each_time(words: Any, pair: Encoding) -> None:
+    first, second = (faithfulness(words, pair, TARGET, each) for each in (ORDER, ORDER[::-1]))
+    np.testing.assert_array_equal(first.random.deletion.mean, second.random.deletion.mean)
+    band = first.random.deletion
+    assert band.mean.shape == (11,)
+    assert ((band.low <= band.mean + 1e-12) & (band.mean <= band.high + 1e-12)).all()
+    assert band.low[0] == band.high[0] == first.deletion[0]
+    assert (band.low < band.high)[2:-2].all()
+    chance = first.random.comprehensiveness
+    assert chance.low < chance.mean < chance.high
+
+
+def test_an_order_and_its_reverse_mirror_each_other(words: Any, pair: Encoding) -> None:
+    ten = free_tokens(pair, Target.token(3, 7))
+    there = faithfulness(words, pair, TARGET, ten)
+    back = faithfulness(words, pair, TARGET, ten[::-1])
+    # Of seven tokens, 3 hidden (40 %) are 4 kept (60 %); at 50 % the rounding differs.
+    same = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
+    np.testing.assert_allclose(there.deletion[same], back.insertion[::-1][same], rtol=1e-5)
+
+
+def test_the_most_important_token_first_is_better_than_last(words: Any, pair: Encoding) -> None:
+    best = attribute(words, pair, TARGET, method="shapley").order
+    good, bad = (faithfulness(words, pair, TARGET, each) for each in (best, best[::-1]))
+    assert good.comprehensiveness > bad.comprehensiveness
+    assert good.sufficiency < bad.sufficiency
+    assert good.comprehensiveness > good.random.comprehensiveness.mean
+
+
+def test_a_comparison_gives_what_each_method_gives_alone(words: Any, pair: Encoding) -> None:
+    found = compare_methods(words, pair, TARGET)
+    assert list(found) == list(METHODS)
+    for method, each in found.items():
+        alone = attribute(words, pair, TARGET, method=method)
+        np.testing.assert_allclose(each.attribution.scores, alone.scores, atol=1e-5)
+        curves = faithfulness(words, pair, TARGET, alone.order)
+        np.testing.assert_allclose(each.faithfulness.deletion, curves.deletion, rtol=1e-4)
+        assert each.faithfulness.comprehensiveness == pytest.approx(
+            curves.comprehensiveness, abs=1e-5
+        )
+
+
+def test_a_comparison_tells_its_progress_and_can_be_cancelled(words: Any, pair: Encoding) -> None:
+    seen: list[tuple[int, int]] = []
+    compare_methods(
+        words,
+        pair,
+        TARGET,
+        methods=("occlusion", "gradient"),
+        progress=lambda *done: seen.append(done),
+    )
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+    def cancel(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare_methods(words, pair, TARGET, progress=cancel)
+
+
+def test_other_heads_have_curves_too(build: Any, pair: Encoding) -> None:
+    model, target = build(BertForQuestionAnswering), Target.start(2)
+    order = attribute(model, pair, target, method="occlusion").order
+    found = faithfulness(model, pair, target, order)
+    assert 0 < found.deletion.min() < found.deletion.max() < 1
+
+
+def test_orders_must_name_every_free_token_once(words: Any, pair: Encoding) -> None:
+    for order in (ORDER[1:], [*ORDER, 3], [1] * 7):
+        with pytest.raises(InputError, match="expected each free token once"):
+            faithfulness(words, pair, TARGET, order)

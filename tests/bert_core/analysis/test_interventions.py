@@ -1,0 +1,293 @@
+"""Interventions: every algebraic statement about them."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from bert_core import BertModel, BertTokenizer, Encoding
+from bert_core.analysis import Attention, FeedForward, Heads, Intervention, Patch, fitted, run
+from bert_core.analysis.forward import SITES, record
+from bert_core.errors import InputError
+from bert_core.model.heads import KINDS
+from bert_core.model.outputs import ModelOutputs
+from tests.bert_core.analysis.conftest import VOCABULARY
+
+Close = Callable[..., None]
+
+
+def tensors(encoding: Encoding) -> tuple[Tensor, Tensor]:
+    return torch.tensor([encoding.input_ids]), torch.tensor([encoding.token_type_ids])
+
+
+def flat(outputs: ModelOutputs) -> list[Tensor]:
+    values = [getattr(outputs, each.name) for each in fields(outputs)]
+    nested = [v if isinstance(v, tuple) else (v,) for v in values if v is not None]
+    return [tensor for group in nested for tensor in group]
+
+
+@pytest.mark.parametrize("cls", [kind.cls for kind in KINDS.values()])
+@pytest.mark.parametrize("attentions", [True, False])
+@torch.inference_mode()
+def test_no_intervention_gives_the_same_bits(
+    build: Any, pair: Encoding, cls: Any, attentions: bool
+) -> None:
+    model = build(cls)
+    ids, types = tensors(pair)
+    if KINDS[cls.__name__].has_axis("N"):
+        expected = model.run(ids[None], types[None], attentions=attentions)
+    else:
+        expected = model.run(ids, types, attentions=attentions)
+    found = run(model, pair, attentions=attentions)
+    assert len(flat(found)) == len(flat(expected)) > (5 if attentions else 2)
+    assert all(torch.equal(a, b) for a, b in zip(flat(found), flat(expected), strict=True))
+
+
+@torch.inference_mode()
+def test_ids_are_a_text_of_one_segment(words: Any) -> None:
+    ids = [2, 5, 6, 4, 3]
+    expected = words.run(torch.tensor([ids]))
+    for given in (ids, torch.tensor(ids), torch.tensor([ids])):
+        assert torch.equal(run(words, given).logits, expected.logits)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("layer", "heads"), [(0, 2), (1, [0, 3]), (2, [0, 1, 2, 3])])
+@torch.inference_mode()
+def test_zeroing_heads_is_zeroing_their_columns_of_the_output_projection(
+    build: Any, pair: Encoding, layer: int, heads: Any, assert_close: Close
+) -> None:
+    model, twin = build(), build()
+    found = run(model, pair, interventions=[Heads(layer, heads)])
+    weight = twin.bert.encoder.block(layer).attention.output.dense.weight
+    for head in [heads] if isinstance(heads, int) else heads:
+        weight[:, head * 8 : head * 8 + 8] = 0
+    expected = twin.run(*tensors(pair))
+    for a, b in zip(flat(found), flat(expected), strict=True):
+        assert_close(a, b, 1e-6 * float(b.abs().max()))
+    assert not torch.equal(found.logits, model.run(*tensors(pair)).logits)
+
+
+@torch.inference_mode()
+def test_a_scale_of_one_half_scales_the_columns(
+    build: Any, pair: Encoding, assert_close: Close
+) -> None:
+    model, twin = build(), build()
+    found = run(model, pair, interventions=[Heads(1, 2, scale=0.5)])
+    twin.bert.encoder.block(1).attention.output.dense.weight[:, 16:24] *= 0.5
+    assert_close(found.logits, twin.run(*tensors(pair)).logits)
+
+
+@pytest.mark.parametrize(
+    "change", [Heads(1, 2, scale=1), Attention(0, scale=1), FeedForward(2, scale=1)]
+)
+@torch.inference_mode()
+def test_a_scale_of_one_changes_nothing(words: Any, pair: Encoding, change: Intervention) -> None:
+    assert torch.equal(run(words, pair, interventions=[change]).logits, run(words, pair).logits)
+
+
+@pytest.mark.parametrize("kind", [Attention, FeedForward])
+@torch.inference_mode()
+def test_zeroing_a_sublayer_is_zeroing_its_last_weights(
+    build: Any, pair: Encoding, kind: Any, assert_close: Close
+) -> None:
+    model, twin = build(), build()
+    layer = twin.bert.encoder.block(1)
+    dense = (layer.attention if kind is Attention else layer).output.dense
+    dense.weight.zero_()
+    dense.bias.zero_()
+    assert_close(run(model, pair, interventions=[kind(1)]).logits, twin.run(*tensors(pair)).logits)
+
+
+@torch.inference_mode()
+def test_mean_of_a_source_is_the_mean_over_its_tokens(
+    words: Any, pair: Encoding, other: Encoding
+) -> None:
+    change = Heads(1, [0, 2], mode="mean", source=other)
+    contexts = record(words, other).at["head", 1]
+    layer = words.bert.encoder.block(1).attention
+    own = record(words, pair).at["head", 1]
+    mean = contexts.mean(1, keepdim=True).expand_as(own)
+    expected = own.clone()
+    for head in (0, 2):
+        expected[..., head * 8 : head * 8 + 8] = mean[..., head * 8 : head * 8 + 8]
+    hidden = record(words, pair).hidden_states[1]
+    wanted = layer.output(expected, hidden)
+    outputs = run(words, pair, interventions=[change])
+    block = words.bert.encoder.block(1)
+    assert torch.allclose(
+        outputs.hidden_states[2], block.output(block.intermediate(wanted), wanted), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("site", SITES)
+@torch.inference_mode()
+def test_patching_a_run_with_itself_changes_nothing(words: Any, pair: Encoding, site: str) -> None:
+    plain = run(words, pair)
+    for positions in (None, 3, [0, 5]):
+        patched = run(words, pair, interventions=[Patch(site, 1, positions, pair)])
+        assert all(torch.equal(a, b) for a, b in zip(flat(patched), flat(plain), strict=True))
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+@torch.inference_mode()
+def test_patching_all_of_a_layer_gives_the_answer_of_the_source(
+    words: Any, pair: Encoding, other: Encoding, layer: int
+) -> None:
+    source = run(words, other)
+    assert not torch.equal(source.logits, run(words, pair).logits)  # type: ignore[arg-type]
+    for given in (other, source):
+        patched = run(words, pair, interventions=[Patch("layer", layer, None, given)])
+        assert torch.equal(patched.logits, source.logits)  # type: ignore[arg-type]
+
+
+@torch.inference_mode()
+def test_a_patch_acts_only_where_it_is_told(words: Any, pair: Encoding, other: Encoding) -> None:
+    states = run(words, pair, interventions=[Patch("layer", 0, [2, 4], other)]).hidden_states
+    own, source = run(words, pair).hidden_states, run(words, other).hidden_states
+    assert states and own and source
+    for at in range(len(pair)):
+        expected = source if at in (2, 4) else own
+        assert torch.equal(states[1][:, at], expected[1][:, at])
+
+
+@torch.inference_mode()
+def test_patching_all_heads_is_patching_all_contexts(
+    words: Any, pair: Encoding, other: Encoding
+) -> None:
+    resampled = Heads(1, [0, 1, 2, 3], mode="resample", source=other)
+    results = [
+        run(words, pair, interventions=[each]).logits
+        for each in (
+            Patch("head", 1, None, other),
+            Patch("head", 1, None, other, heads=[0, 1, 2, 3]),
+            resampled,
+        )
+    ]
+    assert torch.equal(results[0], results[1])  # type: ignore[arg-type]
+    assert torch.equal(results[0], results[2])  # type: ignore[arg-type]
+    one = run(words, pair, interventions=[Patch("head", 1, None, other, heads=2)]).logits
+    assert not torch.equal(one, results[0])  # type: ignore[arg-type]
+
+
+@torch.inference_mode()
+def test_interventions_of_one_site_follow_one_another(words: Any, pair: Encoding) -> None:
+    twice = run(words, pair, interventions=[Heads(0, 1, scale=0.5), Heads(0, 1, scale=0.5)])
+    once = run(words, pair, interventions=[Heads(0, 1, scale=0.25)])
+    assert torch.equal(twice.logits, once.logits)  # type: ignore[arg-type]
+
+
+@torch.inference_mode()
+def test_heads_of_a_pruned_model_keep_their_numbers(
+    build: Any, pair: Encoding, assert_close: Close
+) -> None:
+    pruned, whole = build(), build()
+    pruned.prune_heads({1: [0]})
+    assert_close(
+        run(pruned, pair, interventions=[Heads(1, 3)]).logits,
+        run(whole, pair, interventions=[Heads(1, [0, 3])]).logits,
+    )
+    with pytest.raises(InputError, match="no head 0, or it is pruned; it has 1, 2, 3"):
+        run(pruned, pair, interventions=[Heads(1, 0)])
+
+
+def test_gradients_pass_through_interventions(words: Any, pair: Encoding) -> None:
+    run(words, pair, interventions=[Heads(1, 2)]).logits.sum().backward()  # type: ignore[union-attr]
+    layers = words.bert.encoder
+    gradient = layers.block(1).attention.output.dense.weight.grad
+    assert gradient[:, 16:24].abs().max() == 0 < gradient[:, :16].abs().max()
+
+
+def test_nothing_is_left_on_the_model(words: Any, pair: Encoding, other: Encoding) -> None:
+    def state() -> list[Any]:
+        return [
+            (name, sorted(vars(each)), each._forward_hooks) for name, each in words.named_modules()
+        ]
+
+    before, weights = str(state()), {k: v.clone() for k, v in words.state_dict().items()}
+    changes = [Heads(0, 1, mode="mean", source=other), Patch("layer", 1, 2, other), FeedForward(2)]
+    run(words, pair, interventions=changes)
+    assert str(state()) == before
+    assert all(torch.equal(v, weights[k]) for k, v in words.state_dict().items())
+    assert all(p.grad is None for p in words.parameters())
+
+
+def test_threads_do_not_disturb_each_other(words: Any, pair: Encoding) -> None:
+    changes = [[Heads(layer, head)] for layer in range(3) for head in range(4)]
+    alone = [run(words, pair, interventions=each).logits for each in changes]
+    found: dict[int, Any] = {}
+
+    def work(number: int) -> None:
+        found[number] = run(words, pair, interventions=changes[number]).logits
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(changes))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(torch.equal(found[n], alone[n]) for n in range(len(changes)))  # type: ignore[arg-type]
+
+
+SHORT = [2, 5, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (Heads(3, 0), "no layer 3; this model has 0 to 2"),
+        (Heads(0, 4), "no head 4"),
+        (Heads(0, 0, mode="median"), "no mode 'median'"),
+        (Heads(0, 0, mode="resample"), "needs a source"),
+        (Heads(0, 0, mode="resample", source=SHORT), "3 tokens, the text 11"),
+        (Patch("layer", 0, None, SHORT), "3 tokens, the text 11"),
+        (Patch("layer", 0, 3, SHORT), r"positions \[3\]; both texts have 0 to 2"),
+        (Patch("output", 0, None, SHORT), "site 'output'"),
+        (Patch("layer", 0, 0, SHORT, heads=1), "heads only at 'head'"),
+        (Patch("layer", -1, 0, SHORT), "no layer -1"),
+    ],
+)
+def test_impossible_interventions_are_refused(
+    words: Any, pair: Encoding, change: Intervention, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        run(words, pair, interventions=[change])
+
+
+def test_outputs_are_a_source_of_layers_only(words: Any, pair: Encoding) -> None:
+    with pytest.raises(InputError, match="Give the encoding as the source"):
+        run(words, pair, interventions=[Patch("head", 0, None, run(words, pair))])
+    without = run(words, pair, hidden_states=False)
+    with pytest.raises(InputError, match="Outputs have hidden states"):
+        run(words, pair, interventions=[Patch("layer", 0, None, without)])
+
+
+def test_unusable_inputs_are_refused(words: Any, pair: Encoding) -> None:
+    with pytest.raises(InputError, match="Found 2 texts; expected one"):
+        run(words, torch.tensor([[2, 3], [2, 3]]))
+    with pytest.raises(InputError, match=f"contains {len(VOCABULARY)}"):
+        run(words, [2, len(VOCABULARY), 3])
+    with pytest.raises(InputError, match="in training mode"):
+        run(words.train(), pair)
+
+
+def test_kept_means_replace_what_is_switched_off(
+    words: Any, pair: Encoding, tokenizer: BertTokenizer
+) -> None:
+    mean = fitted(words, tokenizer).means["feed_forward", 1]
+    hidden = run(words, pair, interventions=[FeedForward(1, mode="mean")]).hidden_states
+    assert hidden
+    layer = words.bert.encoder.block(1)
+    text = record(words, pair)
+    attended = layer.attention.output(text.at["head", 1], text.hidden_states[1])
+    expected = layer.output.LayerNorm(attended + mean)
+    assert torch.allclose(hidden[2], expected, atol=1e-5)
+
+
+def test_an_encoder_alone_can_be_changed(build: Any, pair: Encoding) -> None:
+    model = build(BertModel)
+    found = run(model, pair, interventions=[Attention(2)])
+    assert found.logits is None
+    assert not torch.equal(found.pooler_output, run(model, pair).pooler_output)  # type: ignore[arg-type]

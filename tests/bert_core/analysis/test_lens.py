@@ -1,0 +1,194 @@
+"""The lens, and the means and maps fitted to a model."""
+
+import shutil
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
+from bert_core.analysis import FeedForward, fitted, lens, run
+from bert_core.analysis.fitting import NAME, encoder_digest, fit, write_fitted
+from bert_core.analysis.forward import record
+from bert_core.bundled import bundled_folder
+from bert_core.errors import CheckpointError, InputError
+
+BUNDLED = "explorer-mini-uncased"
+
+
+@pytest.mark.parametrize("cls", [BertForMaskedLM, BertForPreTraining])
+@pytest.mark.parametrize("kind", ["raw", "affine"])
+@torch.inference_mode()
+def test_the_last_layer_gives_the_models_own_scores(
+    build: Any, pair: Encoding, tokenizer: BertTokenizer, cls: Any, kind: str, assert_close: Any
+) -> None:
+    model = build(cls)
+    fitted(model, tokenizer)
+    found = lens(model, pair, [3, 1], kind=kind)
+    assert found.shape == (4, 2, 80)
+    assert_close(found[-1], run(model, pair).logits[0, [3, 1]])  # type: ignore[index]
+
+
+@torch.inference_mode()
+def test_the_raw_lens_is_the_head_on_each_layer(words: Any, pair: Encoding) -> None:
+    found = lens(words, pair, 3)
+    for layer, states in enumerate(run(words, pair).hidden_states or ()):
+        assert torch.allclose(found[layer], words.cls.predictions(states[:, 3]), atol=1e-5)
+
+
+@torch.inference_mode()
+def test_the_affine_lens_maps_first(words: Any, pair: Encoding, tokenizer: BertTokenizer) -> None:
+    maps = fitted(words, tokenizer).maps
+    states = run(words, pair).hidden_states
+    assert states
+    mapped = states[1][:, 3] @ maps[1, :-1] + maps[1, -1]
+    found = lens(words, pair, 3, kind="affine")
+    assert torch.allclose(found[1], words.cls.predictions(mapped), atol=1e-4)
+
+
+def test_maps_are_least_squares(
+    build: Any, tokenizer: BertTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bert_core.analysis.fitting._RIDGE", 1e-9)
+    model = build(num_hidden_layers=2)
+    layer = model.bert.encoder.block(1)  # made the identity: LayerNorm of what is already normal
+    with torch.no_grad():
+        for dense in (layer.attention.output.dense, layer.output.dense):
+            dense.weight.zero_()
+            dense.bias.zero_()
+        for norm in (
+            model.bert.encoder.block(0).output.LayerNorm,
+            layer.attention.output.LayerNorm,
+            layer.output.LayerNorm,
+        ):
+            norm.weight.fill_(1)
+            norm.bias.zero_()
+    found = fit(
+        model, tokenizer, ["the cat sat on the mat", "a dog [MASK] here", "on the bank, play!"] * 40
+    )
+    text = record(model, tokenizer.encode("the cat sat")).hidden_states[1][0]
+    assert torch.allclose(text @ found.maps[1, :-1] + found.maps[1, -1], text, atol=1e-3)
+
+
+def test_means_are_means_over_the_tokens_of_the_texts(words: Any, tokenizer: BertTokenizer) -> None:
+    texts = ["the cat sat", ("a dog", "on the mat"), "the the the"]
+    found = fit(words, tokenizer, texts)
+    encodings = [tokenizer.encode(*((t,) if isinstance(t, str) else t)) for t in texts]
+    for site in (("head", 0), ("attention", 1), ("feed_forward", 2)):
+        tokens = torch.cat([record(words, each).at[site][0] for each in encodings])
+        assert torch.allclose(found.means[site], tokens.mean(0), atol=1e-5)
+
+
+def test_maps_are_fitted_once_and_follow_the_weights(
+    build: Any, tokenizer: BertTokenizer, pair: Encoding
+) -> None:
+    model, twin = build(), build()
+    first = fitted(model, tokenizer)
+    assert fitted(model) is first
+    assert fitted(twin) is first, "equal weights, one fit"
+    before = encoder_digest(model)
+    with torch.no_grad():
+        model.bert.encoder.block(0).output.dense.bias.add_(0.1)
+    assert encoder_digest(model) != before
+    with pytest.raises(InputError, match=r"Call fitted\(model, tokenizer\) once"):
+        lens(model, pair, 3, kind="affine")
+    assert fitted(model, tokenizer) is not first
+
+
+def test_the_cache_is_bounded(build: Any, tokenizer: BertTokenizer) -> None:
+    first = build(num_hidden_layers=1)
+    fitted(first, tokenizer)
+    for width in (5, 6, 7, 9):
+        fitted(build(num_hidden_layers=1, intermediate_size=width), tokenizer)
+    with pytest.raises(InputError, match="must be fitted"):
+        fitted(first)
+
+
+def test_all_classes_of_one_encoder_share_a_fit(words: Any, tokenizer: BertTokenizer) -> None:
+    alone = BertModel(words.config).eval()
+    alone.load_state_dict(words.bert.state_dict(), strict=False)  # it has a pooler as well
+    assert encoder_digest(alone) == encoder_digest(words)
+
+
+def test_threads_fit_once(build: Any, tokenizer: BertTokenizer) -> None:
+    model = build(intermediate_size=41)
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(fitted(model, tokenizer))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and len({id(each) for each in found}) == 1
+
+
+def test_what_was_fitted_in_inference_mode_serves_gradients(
+    build: Any, tokenizer: BertTokenizer, pair: Encoding
+) -> None:
+    model = build(intermediate_size=43)
+    with torch.inference_mode():
+        fitted(model, tokenizer)
+    run(model, pair, interventions=[FeedForward(1, mode="mean")]).logits.sum().backward()  # type: ignore[union-attr]
+    assert model.bert.encoder.block(0).output.dense.weight.grad.abs().max() > 0
+
+
+def test_a_file_beside_the_weights_is_used_if_it_belongs_to_them(
+    tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(tiny_folder, tmp_path / "tiny")
+    written = write_fitted(folder)
+    model = BertForMaskedLM.from_pretrained(folder)
+    monkeypatch.setattr("bert_core.analysis.fitting._cache", OrderedDict())
+    monkeypatch.setattr("bert_core.analysis.fitting._tokenizer_of", None)  # cannot be fitted
+    read = fitted(model)
+    assert torch.equal(read.maps, written.maps.half().float())
+    assert all(torch.equal(read.means[site], written.means[site]) for site in written.means)
+    with torch.no_grad():
+        model.bert.encoder.block(0).output.dense.bias.add_(0.1)
+    with pytest.raises(TypeError):  # the file no longer belongs to the weights
+        fitted(model)
+
+
+def test_a_file_of_other_sizes_is_refused(tiny_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_folder, tmp_path / "tiny")
+    (folder / NAME).write_bytes((folder / "model.safetensors").read_bytes())
+    model = BertForMaskedLM.from_pretrained(folder)
+    with torch.no_grad():  # a digest that no other test has fitted
+        model.bert.encoder.block(0).output.dense.bias.add_(0.3)
+    with pytest.raises(CheckpointError, match="Write it again with `write_fitted`"):
+        fitted(model)
+
+
+def test_a_model_from_a_folder_finds_its_own_tokenizer(tiny_folder: Path) -> None:
+    model = BertForMaskedLM.from_pretrained(tiny_folder)
+    assert fitted(model).maps.shape == (2, 33, 32)
+
+
+def test_the_bundled_model_brings_its_maps() -> None:
+    assert (bundled_folder(BUNDLED) / NAME).is_file()
+    model = BertForMaskedLM.from_pretrained(BUNDLED)
+    tokenizer = BertTokenizer.from_pretrained(BUNDLED)
+    encoding = tokenizer.encode("The capital of France is [MASK].")
+    at = encoding.tokens.index("[MASK]")
+    final = lens(model, encoding, at)[-1, 0].log_softmax(-1)
+
+    def divergence(kind: str) -> list[float]:
+        scores = lens(model, encoding, at, kind=kind)[:, 0].log_softmax(-1)
+        return [float(each) for each in (final.exp() * (final - scores)).sum(-1)]
+
+    raw, affine = divergence("raw"), divergence("affine")
+    assert affine[1] < raw[1] and affine[2] < raw[2]
+    assert raw[-1] == pytest.approx(0, abs=1e-5) and affine[-1] == pytest.approx(0, abs=1e-5)
+
+
+def test_what_the_lens_cannot_show_is_refused(build: Any, words: Any, pair: Encoding) -> None:
+    with pytest.raises(InputError, match="There is no lens 'tuned'"):
+        lens(words, pair, 3, kind="tuned")
+    with pytest.raises(InputError, match="Found position 11; the text has 0 to 10"):
+        lens(words, pair, [3, 11])
+    with pytest.raises(InputError, match="cannot be asked of a BertModel"):
+        lens(build(BertModel), pair, 3)
