@@ -56,7 +56,7 @@ lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools -p deploy
 	@$(BIN)/mypy app.py
-	@$(BIN)/mypy hubconf.py
+	@$(BIN)/mypy hubconf.py gradio_app.py
 	@$(BIN)/mypy pages
 
 format: $(VENV)/.installed-dev
