@@ -1,13 +1,22 @@
-"""The command line: `python -m app TASK TEXT`, and `python -m app record OUT`.
+"""The command line: `python -m app TASK TEXT`, or `python -m app record OUT`.
 
 Without arguments it lists the tasks.
 """
 
 import sys
+from collections.abc import Sequence
 
-from app.faces import terminal
-from app.recorded import command
+
+def run(arguments: Sequence[str]) -> int:
+    """Ask a task, or record the site; return the exit status."""
+    if arguments[:1] == ["record"]:
+        from app.recorded.command import main as record
+
+        return record(arguments[1:])
+    from app.faces.terminal import main
+
+    return main(arguments)
+
 
 if __name__ == "__main__":
-    _, *given = sys.argv
-    raise SystemExit(command.main(given[1:]) if given[:1] == ["record"] else terminal.main(given))
+    raise SystemExit(run(sys.argv[1:]))

@@ -181,12 +181,6 @@ def document(
     return f"{head}{join(*body, by=chr(10)).markup}</main>{module}</body></html>\n".encode()
 
 
-def _policy(script: str) -> str:
-    """Return what a kept page may do: no script runs except this one, which its digest names."""
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    return _POLICY.format(f"'sha256-{digest}'" if script else "'none'")
-
-
 def framed(page: bytes, title: str) -> Html:
     """Show a page of its own inside another one, for notebooks.
 
@@ -201,6 +195,12 @@ def framed(page: bytes, title: str) -> Html:
         'sandbox="allow-scripts allow-downloads" '
         'style="width: 100%; height: 40rem; border: 0; resize: vertical"></iframe>'
     )
+
+
+def _policy(script: str) -> str:
+    """Return what a kept page may do: no script runs except this one, which its digest names."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return _POLICY.format(f"'sha256-{digest}'" if script else "'none'")
 
 
 def stylesheet(css: str) -> Html:

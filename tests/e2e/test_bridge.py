@@ -19,12 +19,13 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from app.faces import ask
+from app.faces.page import style
 from app.features.fill_mask import view
 from app.features.fill_mask.task import fill_mask
 from app.models import open_engine
 from app.settings import BUNDLED_MODEL
 from app.streamlit_kit.components import script
-from app.streamlit_kit.show import style
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
 from tests.e2e.conftest import Record
@@ -329,6 +330,23 @@ def test_a_saved_page_asks_for_nothing_and_runs_nothing_of_a_visitor(opened: Ope
     assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []
     assert record.complaints == [] and dialogs == []
     assert page.locator("script").count() == 1 and page.locator("img").count() == 0
+
+
+def test_a_notebook_shows_the_page_in_a_frame_that_saves_files_and_does_nothing_else(
+    opened: Opened,
+) -> None:
+    answer = ask("fill_mask", "[MASK] </iframe><script>alert(1)</script>", top_k=3)
+    page, record = opened(f"<!DOCTYPE html><p>cell</p>{answer._repr_html_()}".encode())
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    shown = page.frame_locator("iframe")
+    expect(shown.locator(".bx-headline")).to_contain_text("The model would write")
+    shown.locator("details.bx-twin > summary").first.click()
+    name, _ = file_of(page, shown.get_by_role("button", name="Save as CSV"))
+    assert name.endswith(".csv") and page.locator("script").count() == 0
+    assert page.evaluate("getComputedStyle(document.querySelector('p')).fontSize") == "16px"
+    assert record.complaints == [] and dialogs == []
+    assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []
 
 
 def test_even_markup_that_asked_for_something_would_get_nothing(opened: Opened) -> None:

@@ -147,8 +147,13 @@ def meanings(figures: Sequence[Figure]) -> Html:
 
 def describe(figures: Sequence[Figure]) -> str:
     """Describe the chart of the figures in one sentence."""
+    return f"{len(figures)} figures as bars with their 95 % intervals: {_outcomes(figures)}."
+
+
+def _outcomes(figures: Sequence[Figure]) -> str:
+    """Count what the figures have reached."""
     count = {kind: sum(reached(each) is kind for each in figures) for kind in Reached}
-    said = ", ".join(
+    return ", ".join(
         f"{number} {'has' if number == 1 else 'have'} {words}"
         for number, words in (
             (count[Reached.GOAL], "reached the goal"),
@@ -158,7 +163,6 @@ def describe(figures: Sequence[Figure]) -> str:
         )
         if number
     )
-    return f"{len(figures)} figures as bars with their 95 % intervals: {said}."
 
 
 def frame(figures: Sequence[Figure]) -> pd.DataFrame:
@@ -325,7 +329,7 @@ def report(card: ModelCardResult) -> Report:
         return Report("Nothing was measured on this model.", blocks, first=(trouble(card),))
     shown = of_tasks(card.figures) or card.figures
     return Report(
-        describe(shown),
+        f"Of {len(shown)} figures, {_outcomes(shown)}.",
         (
             figures_picture(shown, "figures"),
             figures_table(card.figures),
