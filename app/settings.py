@@ -28,6 +28,12 @@ BERT_EXPLORER_SESSIONS maximum number of pages open at the same time from one ne
                        a class may share
 BERT_EXPLORER_CONNECTIONS maximum number of connections at the same time
 BERT_EXPLORER_METRICS  "on" opens /_stcore/metrics, Streamlit's statistics about the server
+BERT_EXPLORER_PUBLIC   "on" for strangers: only the bundled and the pinned curated models, no
+                       downloads, and lower limits, each of which can be set:
+BERT_EXPLORER_TEXT     most characters of a text (100,000; in public 10,000)
+BERT_EXPLORER_WINDOWS  most windows that a long text is cut into (1,000; in public 64)
+BERT_EXPLORER_REQUESTS answers computed for one visitor in a minute (in public 60)
+BERT_EXPLORER_SECONDS  seconds of computing for one visitor in a minute (in public 20)
 """
 
 import argparse
@@ -52,14 +58,15 @@ BUNDLED_MODEL = "explorer-mini-uncased"
 _PREFIX = "BERT_EXPLORER_"
 _NAMES = (
     "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS "
-    "HOSTS TABS SESSIONS CONNECTIONS METRICS"
+    "HOSTS TABS SESSIONS CONNECTIONS METRICS "
+    "PUBLIC TEXT WINDOWS REQUESTS SECONDS"
 )
 VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
 """The environment variables of the site."""
 
 _ON = frozenset({"on", "yes", "true", "1"})
 _OFF = frozenset({"off", "no", "false", "0"})
-_LOCAL = frozenset({"", "local"})
+_LOCAL = frozenset({"local"})
 _HOST = re.compile(r"(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -68,6 +75,7 @@ _MOST = 999_999_999
 # crashes when the system has no more threads.
 _MOST_THREADS = max(64, os.cpu_count() or 1)
 _QUOTED = 40  # characters of a value in a message
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of all cores in a period, or "max"; period
 
 
 class Visitors(Enum):
@@ -95,7 +103,11 @@ class Settings:
         download_bytes: maximum size of one downloaded model.
         disk_bytes: maximum size of all downloaded models together.
         downloads: folder for downloaded models; "" for one in the user's own cache.
-        text_chars: longest text that a text box accepts, in characters.
+        public: whether the visitors are strangers: pinned models only.
+        text_chars: longest text that is taken, in characters.
+        windows: most windows that a long text is cut into.
+        requests: answers computed for one visitor in a minute.
+        seconds: seconds of computing for one visitor in a minute.
         hosts: names under which visitors reach the site, besides those of this machine.
         space: names of the Space of the Hugging Face Hub that this is; () if it is none.
         tabs: pages that one visitor may have open at the same time.
@@ -124,7 +136,11 @@ class Settings:
     sessions: int = 100
     connections: int = 1_000
     metrics: bool = False
+    public: bool = False
     text_chars: int = 100_000
+    windows: int = 1_000
+    requests: int = _MOST
+    seconds: int = _MOST
     address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
     shown_pieces: int = 600
 
@@ -161,21 +177,22 @@ def _hosts(name: str) -> tuple[str, ...]:
     return found
 
 
-def _switch(name: str) -> bool:
-    """Read whether something is on; it is off by default."""
+def _visitors(name: str, default: Visitors) -> Visitors:
+    """Read who may use something."""
     value = _value(name).lower()
-    if value and value not in _ON | _OFF:
+    uses = {Visitors.ALL: _ON, Visitors.NONE: _OFF, Visitors.LOCAL: _LOCAL}
+    found = [use for use, words in uses.items() if value in words]
+    if value and not found:
+        raise _refusal(name, "on, off or local")
+    return found[0] if found else default
+
+
+def _switch(name: str) -> bool:
+    """Read whether something is on; it is off unless set."""
+    value = _value(name).lower()
+    if value not in _ON | _OFF | {""}:
         raise _refusal(name, "on or off")
     return value in _ON
-
-
-def _visitors(name: str) -> Visitors:
-    """Read who may use something."""
-    uses = {Visitors.ALL: _ON, Visitors.NONE: _OFF, Visitors.LOCAL: _LOCAL}
-    found = [use for use, words in uses.items() if _value(name).lower() in words]
-    if not found:
-        raise _refusal(name, "on, off or local")
-    return found[0]
 
 
 def _device(name: str) -> str:
@@ -195,15 +212,17 @@ def settings() -> Settings:
     # Each pass gets half the cores, so that two visitors can compute at the same time. If each
     # used all cores, threads would wait for each other (measured: three times slower on two busy
     # cores).
-    cores = os.cpu_count() or 1
+    cores = available_cores()
+    public = _switch("BERT_EXPLORER_PUBLIC")
+    usual = Visitors.NONE if public else Visitors.LOCAL
     threads = _number("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)), _MOST_THREADS)
     return Settings(
         model=_value("BERT_EXPLORER_MODEL") or BUNDLED_MODEL,
-        folders=_folders("BERT_EXPLORER_MODELS"),
+        folders=() if public else _folders("BERT_EXPLORER_MODELS"),
         models=_number("BERT_EXPLORER_KEEP", 4),
         model_bytes=_number("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
-        hub=_visitors("BERT_EXPLORER_HUB"),
-        links=_visitors("BERT_EXPLORER_LINKS"),
+        hub=Visitors.NONE if public else _visitors("BERT_EXPLORER_HUB", usual),
+        links=_visitors("BERT_EXPLORER_LINKS", usual),
         download_bytes=_number("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
         disk_bytes=_number("BERT_EXPLORER_DISK", 10_240) * 2**20,
         downloads=_value("BERT_EXPLORER_CACHE"),
@@ -216,7 +235,30 @@ def settings() -> Settings:
         device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
         runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),
+        public=public,
+        text_chars=_number("BERT_EXPLORER_TEXT", 10_000 if public else 100_000),
+        windows=_number("BERT_EXPLORER_WINDOWS", 64 if public else 1_000),
+        requests=_number("BERT_EXPLORER_REQUESTS", 60 if public else _MOST),
+        seconds=_number("BERT_EXPLORER_SECONDS", 20 if public else _MOST),
     )
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use, which may be fewer than the machine has.
+
+    A container is often limited to a share of the cores of a large machine. With a thread for each
+    of those, threads would wait for each other: on two of four cores, a short sentence then took
+    twice the processor time (measured).
+    """
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux has it
+        cores = os.cpu_count() or 1
+    try:
+        quota, period = _QUOTA.read_text(encoding="ascii").split()
+        return max(1, min(cores, round(int(quota) / int(period))))
+    except (OSError, ValueError):  # there is no such limit, or it is "max"
+        return cores
 
 
 def read_arguments(arguments: Sequence[str]) -> None:
@@ -256,6 +298,13 @@ def check_settings() -> None:
             meant = f" Did you mean {_PREFIX}{near[0]}?" if near else ""
             sys.stderr.write(f"{name} is ignored: there is no such setting.{meant}\n")
     found = settings()
+    for name in ("BERT_EXPLORER_MODELS", "BERT_EXPLORER_HUB"):
+        if found.public and _value(name).lower() not in _OFF | {""}:
+            raise _refusal(
+                name,
+                "nothing, because a public site (BERT_EXPLORER_PUBLIC) has only "
+                "bundled and pinned models. Unset one of the two",
+            )
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(

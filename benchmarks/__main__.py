@@ -12,7 +12,9 @@ from benchmarks.measure import COLUMNS
 from benchmarks.report import section, write_section
 
 # Each module has TITLE, NOTES, rows(quick) and, if its table has other columns, COLUMNS.
-_MODULES = ("forward", "tokenizer", "pages", "pages_browser", "tensorflow", "loading")
+_MODULES = (
+    *("forward", "tokenizer", "pages", "pages_browser", "classroom", "tensorflow", "loading"),
+)
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 
 

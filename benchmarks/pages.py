@@ -178,7 +178,7 @@ def measure(feature: Feature, texts: Texts, tokens: int, rounds: int) -> Iterato
             if number >= 0:
                 wall.append(time.perf_counter() - begin)
                 processor.append(time.process_time() - used)
-            gc.collect()  # the server does the same after every run
+            gc.collect()  # so that no action pays for an earlier one's garbage
         yield Timing(feature.title, action, tokens, wall, processor)
 
 

@@ -114,7 +114,7 @@ def measure(page: Page, slug: str, texts: Texts, tokens: int, rounds: int) -> Ti
     box = page.locator(".st-key-text textarea")
     wall = []
     for number in range(-1, rounds):
-        _rest(page)
+        rest(page)
         box.fill(texts.boxes(slug, tokens)["text"])
         page.evaluate(_ARM, PICTURES.get(slug, ".bx-picture"))
         box.press("Control+Enter")
@@ -124,7 +124,7 @@ def measure(page: Page, slug: str, texts: Texts, tokens: int, rounds: int) -> Ti
     return Timing(feature(slug).title if slug else "Home", tokens, wall)
 
 
-def _rest(page: Page) -> None:
+def rest(page: Page) -> None:
     """Wait until the page is drawn, nothing runs, and the browser has calmed down."""
     page.locator(".st-key-bx-foot").wait_for()
     page.locator('[data-test-script-state="notRunning"]').wait_for()
@@ -165,17 +165,28 @@ def _wait(address: str, server: "subprocess.Popen[bytes]") -> None:
     raise RuntimeError("The site did not start.")
 
 
-def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
-    """Measure every page in one browser; the attention page with a long text as well."""
+def browser_path() -> str:
+    """Return where the browser is.
+
+    Raises:
+        RuntimeError: there is none.
+    """
     found = (shutil.which(name) for name in _BROWSERS)
     path = next((each for each in found if each), None)
     if path is None:
         raise RuntimeError(f"No browser is installed (looked for {', '.join(_BROWSERS)}).")
+    return path
+
+
+def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
+    """Measure every page in one browser; the attention page with a long text as well."""
     rounds = 2 if quick else 5
     texts = Texts(list(open_engine().tokenizer.vocab))
     slugs = ["", *(row.slug for row in FEATURES if row.takes_text and can_answer(row))]
     with served() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=browser_path(), headless=True, args=_FLAGS
+        )
         page = browser.new_page(base_url=address, viewport={"width": 1280, "height": 720})
         for slug in slugs:
             if only in (None, slug):

@@ -36,19 +36,15 @@ class Answer:
     def elements(self) -> Iterator[Any]:
         """Yield the elements that were drawn: the part that differs by kind."""
         for message in self.messages:
-            if message.WhichOneof("type") == "delta":
-                if message.delta.WhichOneof("type") == "new_element":
-                    element = message.delta.new_element
-                    kind = element.WhichOneof("type")
-                    if kind is not None:
-                        yield getattr(element, kind)
+            element = message.delta.new_element  # empty in messages of other types
+            kind = element.WhichOneof("type")
+            if kind is not None:
+                yield getattr(element, kind)
 
     def drawn(self) -> str:
         """Return the text of everything drawn, except the boxes that repeat what was typed."""
         kinds = ("TextArea", "TextInput")
-        return "\n".join(
-            str(each) for each in self.elements() if each.DESCRIPTOR.name not in kinds
-        )
+        return "\n".join(str(each) for each in self.elements() if each.DESCRIPTOR.name not in kinds)
 
     def trouble(self) -> str:
         """Return what the page reports as wrong; "" if nothing."""
@@ -132,9 +128,9 @@ class Visitor:
             if message.WhichOneof("type") == "ref_hash":
                 message = self._cached[message.ref_hash]
             answer.messages.append(message)
-            if message.WhichOneof("type") == "script_finished":
-                if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                    break
+            ended = message.WhichOneof("type") == "script_finished"
+            if ended and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                break
         answer.seconds = time.perf_counter() - begun
         self._remember(answer)
         return answer

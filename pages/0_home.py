@@ -9,6 +9,7 @@ from app.streamlit_kit.components import mount_bridge, show_markup
 from app.streamlit_kit.frame import SITE, configure, top
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.picker import open_chosen, unknown_model_note
+from app.streamlit_kit.progress import waiting_line
 from app.streamlit_kit.state import enter, leave, leave_for, text_box
 
 OPEN = "_open"
@@ -25,7 +26,7 @@ configure("Home", "home")
 mount_bridge("home", {"open": open_door})
 _, offer = top("home", SITE, LEAD)
 unknown_model_note(offer)
-with guarded():
+with guarded(), waiting_line():
     text = text_box("home", "Your sentence", first=FIRST, height=68)
     engine = open_chosen(offer)
     if text.strip():

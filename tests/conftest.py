@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from app.models import Engine
+from app.recorded.writing import record
 from bert_core import (
     BertConfig,
     BertForMaskedLM,
@@ -139,3 +140,11 @@ def nasty(request: pytest.FixtureRequest) -> str:
 def tiny_engine(tiny_folder: Path) -> Engine:
     """The tiny model, loaded."""
     return Engine(str(tiny_folder))
+
+
+@pytest.fixture(scope="session")
+def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All examples with the answers of the tiny model, as plain files."""
+    folder = tmp_path_factory.mktemp("recorded") / "site"
+    record(Engine(str(tiny_folder)), folder, "2026-11-22", lambda _: None)
+    return folder

@@ -1,12 +1,20 @@
-"""Our server on the loopback with small stand-ins for both faces, and a client of plain bytes."""
+"""Servers on the loopback and a client of plain bytes, for tests of what strangers may do.
+
+The server is either ours with small stand-ins for both faces, or the whole site.
+"""
 
 import asyncio
+import os
+import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,6 +25,8 @@ from starlette.websockets import WebSocket
 
 from app.serving.running import Server, configured
 
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 120  # seconds; a slow machine is not a failure
 PAGE = "<!DOCTYPE html><script>let one</script><p>A page.</p><script src='x.js'></script>"
 
 
@@ -26,7 +36,7 @@ class Served:
 
     port: int
 
-    def say(self, text: str | bytes, *, wait: float = 10) -> bytes:
+    def say(self, text: str | bytes, *, wait: float = PATIENCE) -> bytes:
         """Send bytes on a connection, and return everything until the server ends it."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as line:
             line.sendall(text.encode() if isinstance(text, str) else text)
@@ -63,6 +73,10 @@ def everything(line: socket.socket) -> bytes:
     return b"".join(parts)
 
 
+def status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
 def header(answer: bytes, name: str) -> str:
     """Return a header of an answer; "" if it is not there."""
     lines = answer.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
@@ -83,8 +97,7 @@ async def fail(request: Request) -> Response:
 
 
 async def talk(socket_: WebSocket) -> None:
-    await socket_.accept()
-    await socket_.send_text(socket_.headers["host"])
+    await socket_.accept(headers=[(b"x-host", socket_.headers["host"].encode())])
     await socket_.receive()
 
 
@@ -131,3 +144,60 @@ def until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)
+
+
+@dataclass(frozen=True)
+class Site(Served):
+    """The running site.
+
+    Attributes:
+        process: the server.
+        log: what it has written.
+        asked: what it has asked of the network beyond this machine.
+    """
+
+    process: "subprocess.Popen[str]"
+    log: Path
+    asked: Path
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def started(folder: Path, model: Path, *before: str, **environment: str) -> Iterator[Site]:
+    """Run the site during the block.
+
+    Args:
+        folder: for its logs.
+        model: the model it starts with.
+        before: a command that runs it.
+        environment: further variables.
+    """
+    log, asked = folder / "site.log", folder / "asked.log"
+    kept = {name: value for name, value in os.environ.items() if "BERT_EXPLORER" not in name}
+    own = {"STREAMLIT_SERVER_PORT": "0", "BERT_EXPLORER_MODEL": str(model), **environment}
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            [*before, sys.executable, "-m", "tests.watched", str(asked), "app.py"],
+            cwd=ROOT,
+            env={**kept, **own},
+            stdout=out,
+            stderr=out,
+            text=True,
+        )
+    try:
+        yield Site(port_of(process, log), process, log, asked)
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def port_of(process: "subprocess.Popen[str]", log: Path) -> int:
+    """Wait until the site listens; return its port."""
+    end = time.monotonic() + PATIENCE
+    while not (found := re.search(r"URL: http://127\.0\.0\.1:(\d+)", log.read_text())):
+        assert process.poll() is None and time.monotonic() < end, log.read_text()
+        time.sleep(0.05)
+    return int(found[1])

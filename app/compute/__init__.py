@@ -1,1 +1,1 @@
-"""Scheduling of all computation: turns, threads per pass, device, and shared results."""
+"""Scheduling of all computation: fair turns, threads per pass, device, shared results, limits."""

@@ -1,29 +1,48 @@
 """A cache of recent results, so that looking at a text again needs no second pass."""
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from app.compute.shared import SharedRuns
+
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A result, its size in bytes, and when it was last asked for."""
+
+    made: Any
+    weight: int
+    used: float
 
 
 class RecentResults:
     """A least-recently-used cache of expensive results, bounded by their size in bytes.
 
     Without it, a click on another head of the same text would run the whole model again. A result
-    larger than the limit is never kept. Two threads that ask for the same missing result may
-    both compute it: that costs time once and needs no lock around the model.
+    larger than the limit is never kept. Threads that ask for the same missing result share one
+    computation: a class that is given a sentence runs the model once. A result that no one has
+    asked for in a while is dropped, so that memory does not grow with the length of the lesson.
 
     Args:
         limit: maximum number of bytes kept.
+        lasts: seconds for which a result is kept after it was last asked for.
+        clock: returns the time in seconds.
     """
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(
+        self, limit: int, lasts: float = 300.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit, self._lasts, self._clock = limit, lasts, clock
         self._held = 0
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()  # longest unused first
+        self._runs = SharedRuns[Hashable, Any]()
 
     def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Return the result for a key, computing it if it is not in the cache.
@@ -33,21 +52,47 @@ class RecentResults:
             make: computes the result.
             size: returns the size of the result in bytes.
         """
+        kept = self._find(key)
+        if kept is not None:
+            made: T = kept.made
+            return made
+        shared: T = self._runs.run(key, lambda: self._make(key, make, size))
+        return shared
+
+    def _find(self, key: Hashable) -> "_Kept | None":
+        """Return what is kept for a key, now the latest used; None if there is nothing."""
         with self._lock:
-            if key in self._kept:
+            self._drop()
+            kept = self._kept.get(key)
+            if kept is not None:
+                kept.used = self._clock()
                 self._kept.move_to_end(key)
-                kept: T = self._kept[key][0]
-                return kept
+            return kept
+
+    def _make(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
+        """Compute a result and keep it, unless a run that has just ended did so."""
+        kept = self._find(key)
+        if kept is not None:
+            found: T = kept.made
+            return found
         made = make()
         weight = size(made)
         with self._lock:
-            if weight <= self._limit and key not in self._kept:
-                self._kept[key] = (made, weight)
+            if weight <= self._limit:
+                self._kept[key] = _Kept(made, weight, self._clock())
                 self._held += weight
-            while self._held > self._limit:
-                _, (_, freed) = self._kept.popitem(last=False)
-                self._held -= freed
+            self._drop()
         return made
+
+    def _drop(self) -> None:
+        """Drop what is too much or too old; the caller holds the lock."""
+        old = self._clock() - self._lasts
+        while self._kept:
+            first = next(iter(self._kept.values()))
+            if self._held <= self._limit and first.used > old:
+                return
+            self._kept.popitem(last=False)
+            self._held -= first.weight
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -7,10 +7,11 @@ not defined is null.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from inspect import getdoc
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -62,7 +63,36 @@ def keys(kind: type) -> tuple[str, ...]:
 def meanings(kind: type) -> dict[str, str]:
     """Return what each key of a result means, from the docstrings of its class."""
     told = described(getdoc(kind) or "", "Attributes")
-    return {key: told.get(key) or _first(getattr(kind, key, None)) for key in keys(kind)}
+    found = {key: told.get(key) or _first(getattr(kind, key, None)) for key in keys(kind)}
+    return {
+        key: re.sub(r"\bNone\b", "null", says).replace("()", "[]") for key, says in found.items()
+    }
+
+
+def all_meanings(kind: type) -> dict[str, str]:
+    """Return what each key means, those of parts included, as `slots[].candidates[].rank`."""
+    found = {}
+    for key, says in meanings(kind).items():
+        found[key] = says
+        for part, way in _parts(_hint(kind, key), key):
+            found |= {f"{way}.{name}": told for name, told in all_meanings(part).items()}
+    return found
+
+
+def _hint(kind: type, key: str) -> Any:
+    """Return the type of a field or a property."""
+    member = getattr(kind, key, None)
+    get = getattr(member, "fget", None) or getattr(member, "func", None)
+    return get_type_hints(get)["return"] if get else get_type_hints(kind)[key]
+
+
+def _parts(hint: Any, way: str) -> Iterator[tuple[type, str]]:
+    """Yield the classes in a type that have keys of their own, with the way to them."""
+    if is_dataclass(hint) or hint in _FOREIGN:
+        yield hint, way
+    several = get_origin(hint) in {tuple, list, Sequence}
+    for each in get_args(hint):
+        yield from _parts(each, f"{way}[]" if several else way)
 
 
 def _first(member: object) -> str:

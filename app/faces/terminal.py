@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from app.declared import Declared, Parameter, all_declared
 from app.faces.answers import Answer, ask
-from app.faces.json import meanings
+from app.faces.json import all_meanings
 from bert_core.errors import BertError, InputError
 
 _SWITCHES = ("model", "json", "html")
@@ -70,7 +70,11 @@ def _write(path: Path, page: bytes) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m app", description="Ask BERT from the command line.")
+    parser = _Parser(
+        prog="python -m app",
+        description="Ask BERT from the command line.",
+        epilog="`python -m app record OUT` writes all examples as plain files.",
+    )
     tasks = parser.add_subparsers(metavar="TASK", dest="task")
     for each in all_declared():
         _add_task(tasks, each)
@@ -79,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_task(tasks: Any, found: Declared) -> None:
     """Add a task: values it needs by their place, others as options."""
-    answers = (f"  {key}: {says}" for key, says in meanings(found.result).items())
+    answers = (f"  {key}: {says}" for key, says in all_meanings(found.result).items())
     parser = tasks.add_parser(
         found.feature.slug,
         help=found.feature.see,

@@ -5,6 +5,7 @@
 - `facts.py`: what a model contains, read without loading it.
 - `fit.py`: whether a model suits a page.
 - `engine.py`: one loaded model, and everything that computes with it.
+- `windows.py`: long texts, window by window.
 - `store.py`: the bounded number of engines that the process keeps.
 - `papers.py`: where a model came from, and the files for people next to its weights.
 - `verifying.py`: compares a model's files with the reference stored next to them.

@@ -25,6 +25,22 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
+class HubId:
+    """A model on the Hub.
+
+    Attributes:
+        name: `owner/name`.
+        revision: a branch, a tag or a commit.
+    """
+
+    name: str
+    revision: str = MAIN
+
+    def __str__(self) -> str:
+        return self.name if self.revision == MAIN else f"{self.name}@{self.revision}"
+
+
+@dataclass(frozen=True, slots=True)
 class Copy:
     """A local copy of one version of a model from the Hub.
 

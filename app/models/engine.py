@@ -1,9 +1,11 @@
 """One loaded model with its tokenizer, and the methods through which every task computes."""
 
+import hashlib
 import threading
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,6 +40,7 @@ from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
 from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
+T = TypeVar("T", Tensor, ModelOutputs)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
 _TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
 _HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
@@ -60,6 +63,7 @@ class Engine:
 
     def __init__(self, name: str, offer: Offer | None = None) -> None:
         self._lock = threading.Lock()
+        self._self = object()  # stands for this engine in keys, without keeping it alive
         self._offer = offer or offer_of(name)
         with called_by_name(self._offer):
             self._load(local_folder(name))
@@ -229,7 +233,9 @@ class Engine:
         batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
         input_ids, token_type_ids, attention_mask = self._collate(batch)
         model = self.model(cls)
-        return PROCESSOR.run(
+        return self._once(
+            ("run", cls, attentions, hidden_states),
+            batch,
             lambda: on_processor(
                 model.run(
                     input_ids,
@@ -239,7 +245,6 @@ class Engine:
                     hidden_states=hidden_states,
                 )
             ),
-            tokens=input_ids.numel(),
         )
 
     def logits(
@@ -266,13 +271,15 @@ class Engine:
         found: dict[int, Tensor] = {}
         lengths = [len(encoding) for encoding in encodings]
         for group in by_length(lengths, self._device, most=_TOGETHER) if encodings else ([],):
-            inputs = self._collate([encodings[number] for number in group])
+            batch = [encodings[number] for number in group]
+            inputs = self._collate(batch)
             ids, types, mask = (each[:, None] if separately else each for each in inputs)
-            outputs = PROCESSOR.run(
+            outputs = self._once(
+                ("run", cls, False, False),
+                batch,
                 lambda: on_processor(
                     model.run(ids, types, mask, attentions=False, hidden_states=False)  # noqa: B023
                 ),
-                tokens=ids.numel(),
             )
             assert outputs.logits is not None
             found.update(zip(group, outputs.logits, strict=True))
@@ -315,14 +322,15 @@ class Engine:
         """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertForMaskedLM)
-        return PROCESSOR.run(
+        return self._once(
+            ("scores_at", tuple(positions)),
+            [encoding],
             lambda: model.scores_at(
                 input_ids,
                 torch.tensor([list(positions)], dtype=torch.long),
                 token_type_ids=token_type_ids,
                 attention_mask=attention_mask,
             )[0].cpu(),
-            tokens=input_ids.numel(),
         )
 
     def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
@@ -341,6 +349,29 @@ class Engine:
             tokens=input_ids.numel(),
         )
 
+    def _once(
+        self, what: tuple[object, ...], batch: Sequence[Encoding], work: Callable[[], T]
+    ) -> T:
+        """Compute in turn, unless the same was computed lately or is being computed.
+
+        The result is shared, so callers must not change it in place.
+
+        Args:
+            what: the name of the computation and everything the result depends on but the inputs.
+            batch: the inputs.
+            work: the computation.
+        """
+        digest = hashlib.sha256()
+        for encoding in batch:
+            ids: list[int] = encoding.input_ids
+            types: list[int] = encoding.token_type_ids
+            digest.update(array("q", [len(ids), *ids, *types]).tobytes())
+        return RECENT.get(
+            (self._self, *what, digest.digest()),
+            make=lambda: PROCESSOR.run(work, tokens=len(batch) * max(map(len, batch))),
+            size=_bytes_of,
+        )
+
     def _collate(self, batch: Sequence[Encoding]) -> Inputs:
         """Pad encodings to equal length on the model's device: ids, types, mask, each (B, T)."""
         if not batch:
@@ -348,3 +379,12 @@ class Engine:
         for encoding in batch:
             self.check_length(encoding)
         return input_tensors(self.tokenizer, batch, self._device)
+
+
+def _bytes_of(found: Tensor | ModelOutputs) -> int:
+    """Return the memory that a result occupies."""
+    if isinstance(found, Tensor):
+        return found.untyped_storage().nbytes()
+    parts = [getattr(found, each.name) for each in fields(found)]
+    tensors = [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+    return sum(each.untyped_storage().nbytes() for each in tensors if isinstance(each, Tensor))

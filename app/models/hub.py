@@ -8,12 +8,11 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from app.models.copies import bytes_in, copies, downloads_folder, model_of
+from app.models.copies import HubId, bytes_in, copies, downloads_folder, model_of
 from app.models.shelf import Kind, Offer, called_by_name, is_there, offers
 from app.settings import settings
 from bert_core.checkpoints.sources.cache import size_text
@@ -40,22 +39,6 @@ _FIRST_OWNER = "google-bert/"  # owner of the models that could once be named wi
 _AT_ONCE = threading.BoundedSemaphore(4)  # requests to the Hub, each up to 10 seconds
 
 
-@dataclass(frozen=True, slots=True)
-class HubId:
-    """A model on the Hub.
-
-    Attributes:
-        name: `owner/name`.
-        revision: a branch, a tag or a commit.
-    """
-
-    name: str
-    revision: str = MAIN
-
-    def __str__(self) -> str:
-        return self.name if self.revision == MAIN else f"{self.name}@{self.revision}"
-
-
 def parse_hub_id(text: str, revision: str = "") -> HubId:
     """Parse an id typed by a visitor; surrounding whitespace and the Hub's address are ignored.
 
@@ -75,10 +58,16 @@ def parse_hub_id(text: str, revision: str = "") -> HubId:
     return HubId(hub_id(name), checked_revision(revision.strip() or after or None))
 
 
-def copy_here(wanted: HubId) -> Offer | None:
-    """Return the model on this server that an id refers to; None if there is none."""
+def copy_here(wanted: HubId, on_offer: Mapping[str, Offer] | None = None) -> Offer | None:
+    """Return the model on this server that an id refers to; None if there is none.
+
+    Args:
+        wanted: the id.
+        on_offer: what `offers` returned, if it has just been asked.
+    """
     names = (wanted.name, wanted.name.removeprefix(_FIRST_OWNER))
-    table = {name: offer for name, offer in offers().items() if offer.kind is Kind.HUB_COPY}
+    all_ = offers() if on_offer is None else on_offer
+    table = {name: offer for name, offer in all_.items() if offer.kind is Kind.HUB_COPY}
     if wanted.revision == MAIN:
         return next((table[name] for name in names if name in table), None)
     folders = {

@@ -2,7 +2,8 @@
 
 The operator names folders (see `app.settings`); each model in them is offered under the name of
 its folder. Models in a folder laid out like the cache of the Hugging Face Hub are offered under
-their ids, and so are models that visitors downloaded.
+their ids, and so are models that visitors downloaded. A public site (`BERT_EXPLORER_PUBLIC`) offers
+no folders, and of the downloaded models only the pinned ones (`curated.py`).
 """
 
 import os
@@ -13,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from app.models.copies import copies, downloads_folder, main_copy, model_of
+from app.models.curated import PINNED
 from app.settings import settings
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.resolve import resolve
@@ -132,6 +134,8 @@ def _candidates() -> Iterator[Offer]:
             elif _is_model(each):
                 yield _offer(each.resolve())
     for copy in copies(downloads_folder()):
+        if settings().public and (copy.model, copy.commit) not in PINNED:
+            continue
         yield Offer(copy.name, str(copy.folder), Kind.HUB_COPY)
 
 

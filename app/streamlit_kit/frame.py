@@ -21,6 +21,7 @@ from app.streamlit_kit.examples import examples_list
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
+from app.streamlit_kit.progress import waiting_line
 from app.streamlit_kit.show import show_html, show_style
 from app.streamlit_kit.state import enter, leave
 from app.streamlit_kit.take import take_row
@@ -92,7 +93,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         settings = st.container(key="bx-settings")
     page: Page | None = None
     answers = False
-    with answer, guarded():
+    with answer, guarded(), waiting_line():
         unknown_model_note(offer)
         engine = open_chosen(offer)
         # A page that takes no text is drawn whatever the model can do.

@@ -20,6 +20,7 @@ from app.models.hub import (
     parse_hub_id,
     size_text,
 )
+from app.models.shelf import offers
 from app.settings import settings
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.visitor import is_among
@@ -102,8 +103,11 @@ def hub_dialog() -> None:
 
 def curated_list() -> None:
     """Offer published models that are not here yet; a click starts the download."""
-    missing = [each for each in CURATED if copy_here(each.wanted) is None]
-    if not missing or not may_download():
+    if not may_download():
+        return
+    table = offers()
+    missing = [each for each in CURATED if copy_here(each.wanted, table) is None]
+    if not missing:
         return
     st.caption("Download from the Hugging Face Hub and use:")
     for each in missing:

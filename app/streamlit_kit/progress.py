@@ -1,11 +1,31 @@
-"""A progress bar for work that takes more than a moment."""
+"""What a visitor sees of work that takes more than a moment: its place in the queue, and a bar."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
 
+from app.compute.visitor import visiting
+from app.streamlit_kit.visitor import visitor_name
+
 _WORTH_A_BAR = 8  # steps
+_EVERY = 0.2  # seconds; a thousand windows would send a thousand messages
+
+
+@contextmanager
+def waiting_line() -> Iterator[None]:
+    """Let the computing in the block count as this visitor's, with a line while it must wait."""
+    place = st.empty()
+
+    def tell(before: int | None) -> None:
+        if before is None:
+            place.empty()
+        else:
+            place.caption(f"Waiting for a turn: {before} before you.")
+
+    with visiting(visitor_name(), tell):
+        yield
 
 
 @contextmanager
@@ -19,9 +39,12 @@ def progress(what: str, things: str = "windows") -> Iterator[Callable[[int, int]
         things: what the steps are, in the plural.
     """
     place = st.empty()
+    drawn = 0.0
 
     def report(done: int, total: int) -> None:
-        if total >= _WORTH_A_BAR:
+        nonlocal drawn
+        if total >= _WORTH_A_BAR and time.monotonic() - drawn > _EVERY:
+            drawn = time.monotonic()
             place.progress(done / total, text=f"{what}: {done:,} of {total:,} {things}")
 
     try:

@@ -205,9 +205,8 @@ def _overrides() -> dict[str, str | int]:
 def warm_up() -> None:
     """Run the model once before the first visitor arrives; pages report what is wrong with it.
 
-    Streamlit collects garbage after every run of a page, while all visitors wait. Objects loaded
-    by now stay for good, so they are excluded from collection (268,000 objects, most of them from
-    libraries).
+    While Python collects garbage, all visitors wait. Objects loaded by now stay for good, so they
+    are excluded from collection (268,000 objects, most of them from libraries).
     """
     with suppress(BertError):
         open_engine().warm_up()

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import streamlit as st
 
 from app.catalog import FEATURES, Feature, examples
+from app.compute.visitor import check_text
 from app.settings import settings
 from app.streamlit_kit.history import by_history, read_whole_address
 from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
-from bert_core.errors import InputError
 
 TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
@@ -124,12 +124,7 @@ def text_box(
     _texts()[slug, key] = text
     if lost and key == gone[0]:
         st.caption(":material/link_off: The text of this link is no longer kept. Paste it here.")
-    limit = settings().text_chars
-    if len(text) > limit:
-        raise InputError(
-            f"The text has {len(text):,} characters; this site accepts at most {limit:,}. "
-            "Shorten it."
-        )
+    check_text(text)
     if not fits and not lost:
         st.session_state.setdefault(_LONG, {})[key] = text
         st.caption(_LINKED if links_have_texts() else _NOT_LINKED)

@@ -57,6 +57,11 @@ def copy_button(label: str) -> Html:
     return tag("button", label, type="button", class_="bx-button", data_copy="address")
 
 
+def sideways(wide: Html, label: str) -> Html:
+    """Let what is too wide for its place scroll in a box of its own, by the keyboard as well."""
+    return tag("div", wide, class_="bx-sideways", tabindex=0, role="region", aria_label=label)
+
+
 def facts(rows: Facts, label: str, *, class_: str = "bx-plan") -> Html:
     """Draw facts, each as a name and its value.
 
@@ -79,11 +84,6 @@ def share_bar(share: float) -> Html:
         tag("span", fill, class_="bx-share-track", aria_hidden="true"),
         tag("strong", percent(share), class_="bx-share-number"),
     )
-
-
-def scrolled(wide: Html, class_: str) -> Html:
-    """Let a wide table be scrolled sideways, with the keyboard as well."""
-    return tag("div", wide, class_=class_, tabindex=0, role="region", aria_label="Table")
 
 
 def ticked(ok: bool | None, words: str) -> Html:

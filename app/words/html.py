@@ -7,17 +7,19 @@ could be read as: Markdown, and the markup of plotly labels.
 """
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from html import escape
 
 import regex
 
 _TAGS = frozenset(
     {"a", "b", "bdi", "br", "button", "caption", "code", "details", "div", "em", "figcaption"}
-    | {"figure", "h1", "h2", "h3", "hr", "i", "img", "li", "mark", "ol", "p", "q", "section"}
-    | {"small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead"}
-    | {"tr", "ul"}
+    | {"figure", "footer", "h1", "h2", "h3", "header", "hr", "i", "img", "label", "li", "mark"}
+    | {"nav", "ol", "p", "q", "section", "small", "span", "strong", "sub", "summary", "sup"}
+    | {"table", "tbody", "td", "textarea", "th", "thead", "tr", "ul"}
     | {"circle", "defs", "g", "image", "line", "path", "pattern", "polyline", "rect", "svg", "text"}
     | {"title", "tspan"}
 )
@@ -35,7 +37,8 @@ _SAFE_LINK = re.compile(r"(?:[A-Za-z0-9_./?&=%#+-]*|https://[A-Za-z0-9_./?&=%#+-
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 # What a page kept as a file may do: apply its own style, run its own script, draw its own pictures.
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
 )
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
@@ -146,7 +149,9 @@ def chart_text(text: str) -> str:
     return escape(visible(text), quote=False)
 
 
-def document(title: str, css: str, *body: Html, script: str = "") -> bytes:
+def document(
+    title: str, css: str, *body: Html, header: Html | None = None, script: str = ""
+) -> bytes:
     """Write a page of its own, to be kept as one file.
 
     It asks for nothing from anywhere: its policy forbids the browser to load anything.
@@ -155,6 +160,7 @@ def document(title: str, css: str, *body: Html, script: str = "") -> bytes:
         title: its name, escaped here.
         css: a style sheet of ours, which must not ask for anything either.
         body: what is on it.
+        header: what is above it, such as a menu.
         script: a module of ours, which is run when the page is open.
 
     Raises:
@@ -166,9 +172,10 @@ def document(title: str, css: str, *body: Html, script: str = "") -> bytes:
         raise ValueError("a script may not contain the end of its element")
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title>{stylesheet(css).markup}</head><body><main>"
+        f"<title>{escape(visible(title))}</title>{stylesheet(css).markup}</head><body>"
+        f"{join(header or '').markup}<main>"
     )
     module = f'<script type="module">{script}</script>' if script else ""
     return f"{head}{join(*body, by=chr(10)).markup}</main>{module}</body></html>\n".encode()
@@ -188,6 +195,12 @@ def framed(page: bytes, title: str) -> Html:
         'sandbox="allow-scripts allow-downloads" '
         'style="width: 100%; height: 40rem; border: 0; resize: vertical"></iframe>'
     )
+
+
+def _policy(script: str) -> str:
+    """Return what a kept page may do: no script runs except this one, which its digest names."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return _POLICY.format(f"'sha256-{digest}'" if script else "'none'")
 
 
 def stylesheet(css: str) -> Html:

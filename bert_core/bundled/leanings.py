@@ -21,7 +21,13 @@ _LIMIT = 1_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval."""
+    """A number with its 95 % interval.
+
+    Attributes:
+        value: the number.
+        low: lower end of the interval.
+        high: upper end of the interval.
+    """
 
     value: float
     low: float

@@ -37,7 +37,8 @@ class Runner:
         max_length: maximum input length in tokens, including [CLS] and [SEP].
         device: determines how many tokens are computed at once.
         together: maximum number of inputs computed at once; None for no limit.
-        progress: called after each call of `run` with the number of inputs done and the total.
+        progress: called before the first call of `run` and after each, with the number of inputs
+            done and the total.
     """
 
     run: Run
@@ -66,6 +67,8 @@ class Runner:
         """
         found: list[tuple[Floats, ...]] = [()] * len(inputs)
         done = 0
+        if self.progress is not None:
+            self.progress(done, len(inputs))
         for group in by_length(list(map(len, inputs)), self.device, most=self.together):
             outputs = self.run([inputs[number] for number in group])
             batch = [getattr(outputs, name).cpu() for name in names]

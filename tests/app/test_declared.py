@@ -100,6 +100,7 @@ def test_a_value_arrives_in_its_own_type(made_up: str) -> None:
     assert found == {"text": "a", **given, "layer": 3, "share": 1.0, "many": ("b", "c")}
     assert type(found["layer"]) is int and type(found["share"]) is float
     assert read({"text": "a", "layer": None})["layer"] is None
+    assert [read({"text": "a", "layer": end})["layer"] for end in (0, 9)] == [0, 9]
     assert read({"text": "a", "many": " b\n\n c \n"})["many"] == ("b", "c")
 
 

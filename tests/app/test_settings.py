@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 
 import app.settings
-from app.settings import VARIABLES, Visitors, check_settings, settings
+from app.settings import VARIABLES, Visitors, available_cores, check_settings, settings
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
-NUMBERS = ("KEEP", "MEMORY", "DOWNLOAD", "DISK", "THREADS", "RUNS")
+NUMBERS = (
+    *("KEEP", "MEMORY", "DOWNLOAD", "DISK", "THREADS", "RUNS"),
+    *("TABS", "SESSIONS", "CONNECTIONS"),
+    *("TEXT", "WINDOWS", "REQUESTS", "SECONDS"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +78,60 @@ def test_who_may_use_something_is_one_of_three_words(
         settings()
 
 
+def test_a_public_site_has_lower_limits_and_each_can_be_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    usual = settings()
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
+    found = settings()
+    assert found.public and not usual.public
+    assert (found.hub, found.links, found.folders) == (Visitors.NONE, Visitors.NONE, ())
+    for name in ("text_chars", "windows", "requests", "seconds"):
+        assert getattr(found, name) < getattr(usual, name)
+    assert found.text_chars == 10_000
+    for name, field in (("TEXT", "text_chars"), ("WINDOWS", "windows"), ("REQUESTS", "requests"),
+                        ("SECONDS", "seconds")):  # fmt: skip
+        monkeypatch.setenv(f"BERT_EXPLORER_{name}", "7")
+        assert getattr(settings(), field) == 7
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "perhaps")
+    with pytest.raises(ConfigError, match="BERT_EXPLORER_PUBLIC is 'perhaps'; expected on or off"):
+        settings()
+
+
+@pytest.mark.parametrize("name", ["HUB", "MODELS"])
+def test_a_public_site_refuses_to_start_with_what_it_does_not_offer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "on")
+    check_settings()
+    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "on" if name == "HUB" else str(tmp_path))
+    with pytest.raises(ConfigError, match=f"BERT_EXPLORER_{name} is .* public site .* Unset one"):
+        check_settings()
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"),
+    [("200000 100000", 2), ("150000 100000", 2), ("5000 100000", 1), ("max 100000", 8), ("?", 8)],
+)
+def test_cores_are_those_that_the_container_gives(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, quota: str, cores: int
+) -> None:
+    (tmp_path / "cpu.max").write_text(f"{quota}\n", encoding="ascii")
+    monkeypatch.setattr(app.settings, "_QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert available_cores() == cores
+    assert settings().threads * settings().runs == cores
+
+
+def test_cores_are_those_that_the_process_may_run_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(app.settings, "_QUOTA", tmp_path / "none")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5}, raising=False)
+    assert available_cores() == 2
+    assert (settings().threads, settings().runs) == (1, 2)
+
+
 def test_a_folder_that_is_not_there_is_refused_at_the_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -104,3 +162,30 @@ def test_an_unknown_variable_is_named_in_one_line_and_ignored(
         "BERT_EXPLORER_XYZ is ignored: there is no such setting.",
     ]
     assert settings() == usual
+
+
+@pytest.mark.parametrize("name", ["BERT_EXPLORER_HOSTS", "SPACE_HOST"])
+def test_names_of_the_site_are_separated_by_commas(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, " Bert.School.example , localhost:9000,[fe80::1]:80,")
+    expected = ("bert.school.example", "localhost:9000", "[fe80::1]:80")
+    assert expected in (settings().hosts, settings().space)
+
+
+@pytest.mark.parametrize(
+    "value", ["https://a.example", "a.example/b", "*", "a b", "a:b", "ä.example"]
+)
+def test_what_is_no_name_of_a_site_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_HOSTS", value)
+    with pytest.raises(ConfigError, match=r"BERT_EXPLORER_HOSTS is .*; expected names such as"):
+        settings()
+
+
+def test_statistics_are_on_or_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, on in [("on", True), ("1", True), ("OFF", False), ("", False)]:
+        monkeypatch.setenv("BERT_EXPLORER_METRICS", value)
+        assert settings().metrics is on
+    monkeypatch.setenv("BERT_EXPLORER_METRICS", "maybe")
+    with pytest.raises(ConfigError, match="expected on or off"):
+        settings()

@@ -60,13 +60,14 @@ class Record:
             ),
         )
 
-    def outside(self) -> list[str]:
-        """Return the requests that left this machine."""
+    def outside(self, address: str) -> list[str]:
+        """Return the requests that went anywhere but to the server at an address."""
+        own = urlsplit(address).netloc
         hosts = {url: urlsplit(url) for url in self.requests}
         return [
             url
             for url, parts in hosts.items()
-            if parts.scheme not in {"data", "blob"} and parts.hostname != "127.0.0.1"
+            if parts.scheme not in {"data", "blob"} and parts.netloc != own
         ]
 
 
@@ -199,6 +200,6 @@ def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert record.requests, "the page asked for nothing, so nothing was watched"
-    assert record.outside() == []
+    assert record.outside(site.address) == []
     assert record.complaints == []
     assert site.fetches() == 0

@@ -56,7 +56,7 @@ def test_no_line_of_a_short_text_is_cut_in_its_box(visit: Visit) -> None:
 def test_numbers_in_a_table_are_not_torn(visit: Visit) -> None:
     page = visit("input?tab=First+numbers", viewport={"width": 1280, "height": 720})
     settled(page, "input")
-    heights = page.locator(".bx-in-scroll tbody tr").evaluate_all(
+    heights = page.locator(".bx-sideways tbody tr").evaluate_all(
         "rows => rows.map((row) => row.getBoundingClientRect().height)"
     )
     assert heights and max(heights) < 40  # one line each

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.features.input.result import InputResult, Neighbour, Neighbours, Vectors
-from app.words.blocks import hint, line, scrolled
+from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
@@ -285,7 +285,7 @@ def first_values(result: InputResult, at: int) -> pd.DataFrame:
 
 def values_table(result: InputResult, at: int) -> Html:
     """Draw the first numbers of the piece's vectors."""
-    table = scrolled(data_table(first_values(result, at), "input-values"), "bx-in-scroll")
+    table = sideways(data_table(first_values(result, at), "input-values"), "The first numbers")
     return join(table, line(f"The first {FIRST} of {result.width} numbers, from left to right."))
 
 

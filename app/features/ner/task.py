@@ -5,22 +5,22 @@ compares it with the user's own annotations.
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Annotated
 
 from app.compute.recent import RECENT
+from app.compute.visitor import check_text
 from app.features.ner.result import NerResult
 from app.features.ner.result_agreement import Agreement
 from app.features.ner.task_annotated import compare, read_annotated
 from app.fields import Field
 from app.models import Engine
+from app.models.windows import window_runner
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts
-from bert_core.reading.running import Progress, Runner
+from bert_core.reading.running import Progress
 from bert_core.reading.tagging import TagScheme
 
-_TOGETHER = 8  # windows per call: bounds memory, and lets other sessions run in between
 _ROW_BYTES = 300  # approximate size of a piece or an entity in Python
 
 
@@ -80,13 +80,8 @@ def ner_agreement(engine: Engine, lines: str) -> Agreement:
 def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
     """Run the model and read its labels in every way of reading."""
     scale = engine.calibration(BertForTokenClassification)
-    runner = Runner(
-        partial(engine.run, BertForTokenClassification),
-        engine.tokenizer,
-        engine.max_length,
-        together=_TOGETHER,
-        progress=progress,
-    )
+    check_text(text)
+    runner = window_runner(engine, BertForTokenClassification, progress)
     [pieces] = read_texts(runner, [text], scale.temperature)
     if not len(pieces):
         raise InputError(

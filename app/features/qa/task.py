@@ -6,17 +6,18 @@ break a rule are reported with the reason (`task_rejected`).
 """
 
 import re
-from functools import partial
 from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
 
 from app.compute.recent import RECENT
+from app.compute.visitor import check_text
 from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
 from app.features.qa.task_rejected import rejected
 from app.fields import Field
 from app.models import Engine
+from app.models.windows import window_runner
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
@@ -27,7 +28,7 @@ from bert_core.reading.passage import (
     Rules,
     read_passages,
 )
-from bert_core.reading.running import Progress, Runner
+from bert_core.reading.running import Progress
 from bert_core.reading.sentences import typed_sentence_starts
 from bert_core.reading.windows import readers
 
@@ -35,7 +36,6 @@ MOST_PIECES = 60
 MOST_ANSWERS = 20
 MOST_QUESTIONS = 10
 
-_TOGETHER = 4  # windows computed at once; other sessions run between groups
 _GRID = 16  # words
 _LINES = re.compile(r"\n\s*+")
 
@@ -59,7 +59,7 @@ def qa(
         answers: the most answers that are listed; no two say the same.
         longest: the most pieces in an answer.
         rules: further rules for answers; by default whole words and a single sentence.
-        progress: called after each group of windows with the number done and the total.
+        progress: called for each window with the number done and the total.
 
     Raises:
         InputError: a text is empty, the question is too long for the model, nothing in the
@@ -105,14 +105,9 @@ def qa(
 
 
 def _read(engine: Engine, passage: str, question: str, progress: Progress | None) -> PassageReading:
-    """Run the model over the whole passage, a few windows at a time."""
-    runner = Runner(
-        partial(engine.run, BertForQuestionAnswering),
-        engine.tokenizer,
-        engine.max_length,
-        together=_TOGETHER,
-        progress=progress,
-    )
+    """Run the model over the whole passage."""
+    check_text(passage)
+    runner = window_runner(engine, BertForQuestionAnswering, progress)
     [reading] = read_passages(runner, [(passage, question)])
     return reading
 

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, line, scrolled
+from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
@@ -267,7 +267,7 @@ def over_layers(result: SensesResult) -> Picture:
 
 def neighbours(result: SensesResult) -> Html:
     """Draw a table: for each occurrence the nearest other one, and the nearest other words."""
-    table = scrolled(data_table(neighbours_table(result), "senses-neighbours"), "bx-se-scroll")
+    table = sideways(data_table(neighbours_table(result), "senses-neighbours"), "Neighbours")
     return join(
         table,
         line(

@@ -1,14 +1,18 @@
 """The processor: never more threads than cores, long inputs on all of them when alone."""
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from app.compute import processor as processor_module
 from app.compute.processor import Processor
+from app.compute.visitor import Allowances, LimitError, visiting
 from app.models import Engine
 from app.models import engine as engine_module
 from bert_core import BertForMaskedLM
@@ -50,7 +54,7 @@ class Holder:
 
 
 def wait_for_waiting(processor: Processor, count: int) -> None:
-    while processor._waiting < count:
+    while len(processor._queue) < count:
         time.sleep(0.001)
 
 
@@ -128,6 +132,110 @@ def test_no_more_passes_run_at_once_than_the_settings_allow() -> None:
         for turn in turns:
             turn.result(timeout=10)
     assert most[0] == 2
+
+
+def test_the_next_turn_is_that_of_the_visitor_served_least() -> None:
+    processor = Processor(threads=1, runs=1)
+    order: list[str] = []
+
+    def pass_of(name: str, seconds: float = 0.0) -> None:
+        def work() -> None:
+            order.append(name)
+            time.sleep(seconds)
+
+        with visiting(name):
+            processor.run(work, tokens=SHORT)
+
+    pass_of("long text", seconds=0.02)
+    with ThreadPoolExecutor(4) as pool:
+        with Holder(processor, SHORT):
+            jobs = []
+            for number, name in enumerate(["long text", "long text", "sentence"]):
+                jobs.append(pool.submit(pass_of, name))
+                wait_for_waiting(processor, number + 1)
+        for job in jobs:
+            job.result(timeout=10)
+    assert order == ["long text", "sentence", "long text", "long text"]
+
+
+def test_who_comes_later_starts_where_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count()
+    clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))  # every pass takes a second
+    monkeypatch.setattr(processor_module, "time", clock)
+    processor = Processor(threads=1, runs=1)
+
+    def passes(name: str, count: int) -> None:
+        for _ in range(count):
+            with visiting(name):
+                processor.run(lambda: None, tokens=SHORT)
+
+    passes("old", 5)
+    passes("new", 1)
+    assert processor._served == {"old": 5.0, "new": 5.0}  # it began at 4, with the last pass
+    passes("new", 2)
+    assert processor._served == {"new": 7.0}  # where the old one is by now is where everyone starts
+
+
+def test_a_visitor_who_waits_is_told_how_many_are_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor_module, "_UNNOTICED", 0.01)
+    monkeypatch.setattr(processor_module, "_TELL_EVERY", 0.01)
+    processor, told, first = Processor(threads=1, runs=1), list[int | None](), threading.Event()
+
+    def tell(before: int | None) -> None:
+        told.append(before)
+        first.set()
+
+    def wait(name: str) -> None:
+        with visiting(name, tell if name == "third" else None):
+            processor.run(lambda: None, tokens=SHORT)
+
+    with ThreadPoolExecutor(2) as pool:
+        with Holder(processor, SHORT):
+            jobs = [pool.submit(wait, "second")]
+            wait_for_waiting(processor, 1)
+            jobs.append(pool.submit(wait, "third"))
+            assert first.wait(timeout=10)
+        for job in jobs:
+            job.result(timeout=10)
+    assert told[0] == 2 and told[-1] is None and told.count(None) == 1
+
+
+def test_who_does_not_wait_is_told_nothing() -> None:
+    told: list[int | None] = []
+    with visiting("one", told.append):
+        Processor(threads=1, runs=1).run(lambda: None, tokens=SHORT)
+    assert told == []
+
+
+def test_a_visitor_who_leaves_the_queue_holds_up_no_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor_module, "_UNNOTICED", 0.01)
+    processor = Processor(threads=1, runs=1)
+
+    def leave(_: int | None) -> None:
+        raise KeyboardInterrupt  # as Streamlit ends the run of a page that was closed
+
+    with Holder(processor, SHORT), visiting("one", leave), pytest.raises(KeyboardInterrupt):
+        processor.run(lambda: None, tokens=SHORT)
+    assert threads_of(processor, LONG) == 1
+
+
+def test_computing_is_counted_and_refused_when_it_is_used_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processor_module, "ALLOWANCES", Allowances(2, 100, clock=lambda: 0.0))
+    processor = Processor(threads=1, runs=1)
+    for _ in range(2):
+        with visiting("one"):
+            for _ in range(3):  # passes of one answer
+                processor.run(lambda: None, tokens=SHORT)
+    with (
+        visiting("one"),
+        pytest.raises(LimitError, match="You asked for 2 answers within a minute"),
+    ):
+        processor.run(lambda: None, tokens=SHORT)
+    with visiting("another"):
+        processor.run(lambda: None, tokens=SHORT)
+    processor.run(lambda: None, tokens=SHORT)  # for no one: the warm-up
 
 
 def test_the_doors_of_the_engine_wait_for_their_turn(

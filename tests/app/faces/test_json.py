@@ -12,7 +12,7 @@ import pytest
 from app.catalog import FEATURES
 from app.declared import declared
 from app.faces.answers import Answer
-from app.faces.json import as_json, keys, meanings
+from app.faces.json import all_meanings, as_json, keys, meanings
 from bert_core import BertTokenizer
 
 
@@ -106,6 +106,15 @@ def test_an_encoding_is_its_tokens_ids_and_places(tiny_folder: Any) -> None:
 def test_every_key_of_a_feature_is_explained(slug: str) -> None:
     result = declared(slug).result
     assert keys(result) and all(said.endswith((".", ")")) for said in meanings(result).values())
+    assert [key for key, said in all_meanings(result).items() if not said] == []
+
+
+def test_the_keys_of_parts_are_explained_by_their_way() -> None:
+    found = all_meanings(declared("fill_mask").result)
+    assert found["slots[].candidates[].rank"] == "1 for the most probable."
+    assert found["slots[].named.token"].startswith("its spelling")
+    assert found["slots[].named"].endswith("or null.") and "[] if" in found["slots"]
+    assert "encoding.input_ids" in all_meanings(declared("classification").result)
 
 
 def test_attention_has_a_matrix_only_of_the_heads_asked_for(

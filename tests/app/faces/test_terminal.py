@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.__main__ import run
 from app.faces.terminal import main
 
 
@@ -46,6 +47,15 @@ def test_a_text_can_come_from_another_program(
     found = json.loads(capsys.readouterr().out)
     assert found["columns"]["tokens"] == ["[CLS]", "the", "cat", "[SEP]"]
     assert found["lower_case"] is False
+
+
+def test_recording_is_a_command_beside_the_tasks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert run(["record", str(tmp_path)]) == 2
+    assert "contains files" in capsys.readouterr().err
+    assert run([]) == 0 and "record OUT" in capsys.readouterr().out
 
 
 def test_the_package_is_a_program(tiny_folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from app.models.curated import CURATED
+from app.models.curated import CURATED, PINNED
 from app.models.hub import parse_hub_id
 
 
@@ -19,3 +19,9 @@ def test_every_task_of_bert_has_its_curated_model_once() -> None:
     uses = [each.can for each in CURATED]
     for word in ("masked", "capitals", "entities", "answering", "sentiment"):
         assert sum(word in use for use in uses) == 1
+
+
+def test_pinned_models_are_named_by_whole_commits() -> None:
+    assert len(PINNED) >= 3
+    assert {(each.wanted.name, each.commit) for each in CURATED} >= PINNED
+    assert all(re.fullmatch("[0-9a-f]{40}", commit) for _, commit in PINNED)

@@ -2,13 +2,16 @@
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
 
+from app.compute.recent import RecentResults
 from app.models import Engine
+from app.models import engine as engine_module
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -170,15 +173,51 @@ def test_the_fingerprint_changes_with_the_weights(
     assert Engine(str(headless_folder)).provenance.fingerprint != tiny_engine.provenance.fingerprint
 
 
-def test_eight_threads_get_the_numbers_that_one_gets(tiny_engine: Engine) -> None:
+def test_eight_threads_get_the_numbers_that_one_gets(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encodings = [tiny_engine.tokenizer.encode("the cat " * n + "[MASK]") for n in range(1, 9)]
     at = [encoding.input_ids.index(4) for encoding in encodings]
     alone = [tiny_engine.scores_at(e, [p]) for e, p in zip(encodings, at, strict=True)]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(5):
+            monkeypatch.setattr(engine_module, "RECENT", RecentResults(0))  # computes every time
             together = list(pool.map(lambda e, p: tiny_engine.scores_at(e, [p]), encodings, at))
             for one, other in zip(alone, together, strict=True):
                 torch.testing.assert_close(one, other)
+
+
+def test_equal_passes_are_computed_once_and_others_apart(
+    tiny_engine: Engine, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes: list[int] = []
+
+    class Counting:
+        def run(self, work: Callable[[], object], *, tokens: int) -> object:
+            passes.append(tokens)
+            with torch.inference_mode():
+                return work()
+
+    monkeypatch.setattr(engine_module, "PROCESSOR", Counting())
+    monkeypatch.setattr(engine_module, "RECENT", RecentResults(2**20))
+    read, cls = tiny_engine.tokenizer.encode, BertForSequenceClassification
+    one, same, pair = read("the cat sat"), read("The  cat sat"), read("the", "cat sat")
+    for encoding in (one, same):
+        tiny_engine.run(cls, encoding)
+        tiny_engine.logits(cls, [encoding])
+    assert len(passes) == 1
+    for other in (pair, read("the cat"), [one, one]):
+        tiny_engine.run(cls, other)
+    assert len(passes) == 4
+    tiny_engine.run(cls, one, hidden_states=True)
+    tiny_engine.run(BertForTokenClassification, one)
+    assert len(passes) == 6
+    for positions in ([1], [1], [2], [1, 2]):
+        found = tiny_engine.scores_at(one, positions)
+        assert found.shape[0] == len(positions)
+    assert len(passes) == 9
+    Engine(str(tiny_folder)).run(cls, one)
+    assert len(passes) == 10  # another engine, even of the same files, has results of its own
 
 
 def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:

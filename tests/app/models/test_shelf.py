@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.models.copies import copies, note
+from app.models.curated import PINNED
 from app.models.hub import HubId, copy_here, not_here, parse_hub_id
 from app.models.shelf import (
     Kind,
@@ -185,6 +186,27 @@ def test_downloads_are_offered_by_id_and_revision_once_they_are_complete(
     for revision, expected in (("v1", "owner/name"), ("refs/pr/2", f"owner/name@{later.name}")):
         found = copy_here(HubId("owner/name", revision))
         assert found is not None and found.name == expected
+
+
+def test_a_public_site_offers_no_folder_and_only_pinned_copies(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_CACHE", str(tmp_path / "downloads"))
+    make_model(shelf / "mine")
+    name, pin = next(iter(PINNED))
+    for folder in (
+        make_copy(tmp_path / "downloads", name.replace("/", "--"), commit=pin),
+        make_copy(tmp_path / "downloads", "owner--name"),
+    ):
+        (folder / "model.safetensors").write_bytes(b"w")
+    assert list(offers()) == [BUNDLED_MODEL, "mine", name, "owner/name"]
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
+    assert list(offers()) == [BUNDLED_MODEL, name]
+    head = tmp_path / "downloads" / f"models--{name.replace('/', '--')}" / "refs" / "main"
+    make_model(head.parents[1] / "snapshots" / COMMIT)
+    (head.parents[1] / "snapshots" / COMMIT / "model.safetensors").write_bytes(b"w")
+    head.write_text(COMMIT, encoding="utf-8")
+    assert list(offers()) == [BUNDLED_MODEL]  # the same model at another commit is another one
 
 
 def test_a_copy_of_the_operator_and_a_download_are_told_apart(

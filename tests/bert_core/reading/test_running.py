@@ -50,7 +50,7 @@ def test_logits_are_those_of_each_input_alone(
         np.testing.assert_allclose(end, alone[1][0].numpy(), atol=1e-5)
     assert sum(sizes) == len(inputs)
     assert max(sizes) == (together or len(inputs))
-    assert told == [(done, len(inputs)) for done in np.cumsum(sizes).tolist()]
+    assert told == [(done, len(inputs)) for done in [0, *np.cumsum(sizes).tolist()]]
 
 
 def test_a_vocabulary_without_pad_reads_inputs_of_any_length(

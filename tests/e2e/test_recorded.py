@@ -1,0 +1,191 @@
+"""The recorded site in a browser: from a disk, from a server, and in the frame of a Space."""
+
+import csv
+import io
+import json
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from app.catalog import FEATURES
+from tests.e2e.conftest import PATIENCE_MS, Record
+
+pytestmark = pytest.mark.e2e
+
+Visit = Callable[..., Page]
+FIRST = "qa/1-a-short-story"
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+SPACE = "https://someone-bert.static.hf.space"
+AROUND = f"""<!DOCTYPE html><title>Space</title><script>
+window.heard = [];
+addEventListener("message", (event) => window.heard.push([event.origin, event.data]));
+</script><iframe src="{SPACE}/index.html#{FIRST}" width="1200" height="800"></iframe>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A web server for plain files that does not write a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+@pytest.fixture(scope="module")
+def host(recorded_site: Path) -> Iterator[str]:
+    """Serve the folder as any host of plain files would."""
+    handler = partial(Quiet, directory=str(recorded_site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Visit]:
+    """Open addresses; afterwards no request left the site and no error was reported."""
+    record = Record()
+    contexts: list[BrowserContext] = []
+
+    def visit(address: str, **options: Any) -> Page:
+        options.setdefault("viewport", DESK)
+        contexts.append(browser.new_context(locale="en-GB", **options))
+        contexts[-1].set_default_timeout(PATIENCE_MS)
+        page = contexts[-1].new_page()
+        record.watch(page)
+        page.goto(address)
+        return page
+
+    yield visit
+    places = {urlsplit(url)[:2] for url in record.requests} - {("blob", "")}
+    assert all(scheme == "file" or name.startswith("127.0.0.1:") for scheme, name in places)
+    assert len(places) == 1
+    assert record.complaints == []
+    for context in contexts:
+        assert context.cookies() == []
+        context.close()
+
+
+@pytest.mark.parametrize("way", ["disk", "server"])
+def test_a_visitor_walks_through_the_site(
+    opened: Visit, recorded_site: Path, host: str, way: str
+) -> None:
+    page = opened(f"{recorded_site.as_uri() if way == 'disk' else host}/index.html")
+    page.get_by_role("link", name="Question answering →").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Question answering")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tokenizer").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tokenizer")
+    expect(page.get_by_label("Text", exact=True)).to_have_value(
+        "The gardener was watering snapdragons and bewilderingly tall sunflowers."
+    )
+    assert not page.get_by_label("Text", exact=True).is_editable()
+    way_on = page.get_by_role("navigation", name="Previous and next example")
+    way_on.get_by_role("link").last.click()
+    expect(page.locator("[aria-current=page]")).to_have_count(2)
+    expect(page.locator("nav ol [aria-current=page]")).to_contain_text("Accents")
+    way_on.get_by_role("link").first.click()
+    expect(page.locator("nav ol [aria-current=page]")).to_contain_text("Everyday words")
+
+
+@pytest.mark.parametrize("way", ["disk", "server"])
+def test_pictures_and_tables_are_saved(
+    opened: Visit, recorded_site: Path, host: str, way: str
+) -> None:
+    page = opened(f"{recorded_site.as_uri() if way == 'disk' else host}/{FIRST}.html")
+    figure = page.locator("figure.bx-picture").first
+    figure.locator("summary").click()
+    saved = {}
+    for kind in ("svg", "png", "csv", "json"):
+        with page.expect_download() as download:
+            figure.get_by_role("button", name=f"Save as {kind.upper()}").click()
+        saved[kind] = Path(download.value.path()).read_bytes()
+    assert saved["svg"].startswith(b"<svg")
+    assert saved["png"].startswith(b"\x89PNG")
+    rows = list(csv.reader(io.StringIO(saved["csv"].decode("utf-8-sig"))))
+    shown = figure.locator("table tr").count()
+    assert len(rows) == shown
+    assert len(json.loads(saved["json"])) == shown - 1
+
+
+def test_the_keyboard_alone_is_enough(opened: Visit, host: str) -> None:
+    page = opened(f"{host}/{FIRST}.html")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.textContent.trim()"))
+        if page.evaluate("document.activeElement.rel") == "next":
+            break
+    assert reached[0] == "BERT Explorer"
+    page.keyboard.press("Enter")
+    expect(page.locator("nav ol [aria-current=page]")).to_contain_text("Numbers side by side")
+
+
+def test_pieces_that_belong_together_light_up(opened: Visit, host: str) -> None:
+    page = opened(f"{host}/tokenizer/1-everyday-words.html")
+    page.locator(".bx-text [data-at]").nth(2).hover()
+    assert page.locator(".bx-lit").count() > 1
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", PHONE), ("dark", DESK)])
+def test_no_recorded_page_has_an_accessibility_fault_or_scrolls_sideways(
+    opened: Visit, recorded_site: Path, host: str, scheme: str, size: dict[str, int]
+) -> None:
+    firsts = [next((recorded_site / row.slug).glob("1-*.html")) for row in FEATURES]
+    page = opened(f"{host}/index.html", color_scheme=scheme, viewport=size, reduced_motion="reduce")
+    found = {"index": faults(page)}
+    for path in firsts:
+        page.goto(f"{host}/{path.relative_to(recorded_site).as_posix()}")
+        found[path.parent.name] = faults(page)
+    assert {name: each for name, each in found.items() if each} == {}
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe-core finds, and by how much the page is too wide."""
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    return ([f"{wide} pixels too wide"] if wide > 0 else []) + [
+        f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
+        for each in Axe().run(page).response["violations"]
+    ]
+
+
+def test_what_is_printed_has_no_menu(opened: Visit, host: str) -> None:
+    page = opened(f"{host}/{FIRST}.html")
+    page.emulate_media(media="print")
+    expect(page.get_by_role("navigation")).to_have_count(0)
+    expect(page.locator("figure.bx-picture").first).to_be_visible()
+    expect(page.get_by_text("Recorded on 2026-11-22.")).to_be_visible()
+
+
+def test_in_the_frame_of_a_space_the_address_follows(browser: Browser, recorded_site: Path) -> None:
+    def serve(route: Route) -> None:
+        parts = urlsplit(route.request.url)
+        if parts.hostname == "huggingface.co":
+            route.fulfill(body=AROUND, content_type="text/html")
+        else:
+            route.fulfill(path=recorded_site / parts.path.lstrip("/"), content_type="text/html")
+
+    context = browser.new_context()
+    context.route("**/*", serve)
+    page = context.new_page()
+    page.goto("https://huggingface.co/spaces/someone/bert")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("heading", level=1)).to_have_text("Question answering")
+    page.wait_for_function("window.heard.length")
+    assert page.evaluate("window.heard") == [[SPACE, {"queryString": "", "hash": f"#{FIRST}"}]]
+    frame.get_by_role("link", name="BERT Explorer").click()
+    page.wait_for_function("window.heard.length > 1")
+    assert page.evaluate("window.heard[1][1]") == {"queryString": "", "hash": ""}
+    context.close()
+
+
+@pytest.mark.parametrize("wanted", ["../../etc/passwd", "javascript:alert(1)", "//evil.example/x"])
+def test_an_address_opens_only_pages_of_the_folder(opened: Visit, host: str, wanted: str) -> None:
+    page = opened(f"{host}/index.html#{wanted}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("BERT Explorer")
+    assert urlsplit(page.url).path == "/index.html"

@@ -1,0 +1,70 @@
+"""A public site: what its pages offer, and what they say when a limit is reached."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.compute import processor
+from app.compute.visitor import Allowances
+from app.streamlit_kit import progress
+
+
+@pytest.fixture(autouse=True)
+def public(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
+
+
+def test_there_is_no_field_for_ids_and_nothing_to_download(visit: Callable[..., Any]) -> None:
+    page = visit("pages/2_fill_mask.py", model="someone/something")
+    keys = [str(button.key) for button in page.at.button]
+    assert not any(key.startswith(("_get_", "_by_hub_id", "_look_up")) for key in keys)
+    assert "does not offer" in page.warnings
+    assert list(page.pictures) == ["fill-mask-1"]
+
+
+def test_a_visitor_who_asks_too_much_is_told_to_wait_and_the_next_is_not(
+    visit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowances = Allowances(2, 100, clock=lambda: 0.0)
+    monkeypatch.setattr(processor, "ALLOWANCES", allowances)
+    monkeypatch.setattr(progress, "visitor_name", lambda: "one")  # AppTest has no cookies
+    page = visit("pages/2_fill_mask.py", text="the limit [MASK] sat")
+    page.type("the first dog [MASK]")
+    assert page.warnings == ""
+    page.type("the second dog [MASK]")
+    assert page.warnings == (
+        "You asked for 2 answers within a minute, as many as this server gives each visitor. "
+        "Wait 30 seconds."
+    )
+    page.type("the first dog [MASK]")
+    assert page.warnings == ""  # it was computed before
+    monkeypatch.setattr(progress, "visitor_name", lambda: "another")
+    assert page.type("the second dog [MASK]").warnings == ""
+
+
+@pytest.mark.parametrize("script", ["pages/6_ner.py", "pages/5_qa.py"])
+def test_a_long_text_is_refused_with_both_numbers(visit: Callable[..., Any], script: str) -> None:
+    page = visit(script)
+    page.type("cat " * 2_501)
+    assert "The text has 10,004 characters; this site accepts at most 10,000." in page.warnings
+
+
+def test_who_waits_sees_a_line_that_goes_away() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.compute.visitor import current_visit
+        from app.streamlit_kit.progress import waiting_line
+
+        with waiting_line():
+            assert current_visit().name
+            current_visit().tell(3)
+            if st.checkbox("its turn"):
+                current_visit().tell(None)
+
+    at = AppTest.from_function(script).run()
+    assert [each.value for each in at.caption] == ["Waiting for a turn: 3 before you."]
+    at.checkbox[0].check().run()
+    assert [each.value for each in at.caption] == []

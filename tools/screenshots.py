@@ -1,0 +1,73 @@
+"""Make the pictures of the documents from the running site: `make screenshots`.
+
+Every page is opened in Chromium as a visitor would find it, in the light theme, with its first
+example and the bundled model. The same site on the same machine gives the same files.
+"""
+
+import io
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from app.catalog import FEATURES
+from benchmarks.pages_browser import browser_path, rest, served
+
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+SIZE = (1280, 720)
+LIMIT = 150_000  # bytes of a picture
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-partial-raster",
+    "--disable-skia-runtime-opts",
+    "--force-color-profile=srgb",
+]
+_QUIET = """() => Promise.all([
+    document.fonts.ready,
+    ...document.getAnimations().map((each) => each.finished.catch(() => {})),
+])"""
+
+
+def take(page: Page, path: str) -> bytes:
+    """Open a page and return its picture, without loss, as WebP."""
+    page.goto(f"/{path}")
+    rest(page)
+    page.evaluate(_QUIET)
+    taken = Image.open(io.BytesIO(page.screenshot(animations="disabled", caret="hide")))
+    file = io.BytesIO()
+    taken.convert("RGB").save(file, "WEBP", lossless=True, method=6)
+    return file.getvalue()
+
+
+def main() -> None:
+    """Write one picture for each page of the menu.
+
+    Raises:
+        RuntimeError: a picture is too large for a document.
+    """
+    PICTURES.mkdir(exist_ok=True)
+    with served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=_FLAGS)
+        for slug in ["", *(row.slug for row in FEATURES)]:
+            context = browser.new_context(  # a new visitor each time
+                base_url=address,
+                viewport={"width": SIZE[0], "height": SIZE[1]},
+                color_scheme="light",
+                reduced_motion="reduce",
+                locale="en-GB",
+            )
+            name, picture = slug or "home", take(context.new_page(), slug)
+            if len(picture) > LIMIT:
+                raise RuntimeError(f"{name}: {len(picture):,} bytes; expected at most {LIMIT:,}")
+            (PICTURES / f"{name}.webp").write_bytes(picture)
+            sys.stdout.write(f"{name}.webp  {len(picture):,} bytes\n")
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
