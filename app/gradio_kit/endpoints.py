@@ -18,7 +18,7 @@ from app.gradio_kit.work import TASKS, in_turn
 
 MODEL = "model"
 _ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
-_PROVENANCE = "provenance: the model that answered and the SHA-256 of its weights, shortened."
+_PROVENANCE = "provenance: the model that answered and the SHA-256 of its weights, shortened"
 _TYPES: dict[type, Any] = {list: list[str]}
 
 
@@ -69,6 +69,8 @@ def _docstring(declared: Declared) -> str:
     row = declared.feature
     needs = f" Needs a model with a trained {' and '.join(row.needs)}." if row.needs else ""
     takes = [f"    {each.name}: {each.about}{_limits(each)}" for each in declared.parameters]
+    told = meanings(declared.result).items()
+    gives = [f"    {key}: {about.rstrip('.')}" for key, about in told]
     return "\n".join(
         [
             f"{declared.about}{needs} Note: {row.beware}",
@@ -78,7 +80,7 @@ def _docstring(declared: Declared) -> str:
             f"    {MODEL}: {_ABOUT_MODEL}",
             "",
             "Returns:",
-            *(f"    {key}: {about}" for key, about in meanings(declared.result).items()),
+            *gives,
             f"    {_PROVENANCE}",
         ]
     )

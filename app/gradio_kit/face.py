@@ -8,6 +8,7 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
+from app.catalog import Feature
 from app.declared import all_declared
 from app.gradio_kit.endpoints import add_endpoint
 from app.gradio_kit.limits import AT_ONCE, PROGRESS_PAUSE, QUEUE_PAUSE, SESSIONS, WAITING
@@ -15,7 +16,7 @@ from app.gradio_kit.look import head, script, theme
 from app.gradio_kit.pages import feature_page, home_page
 from app.gradio_kit.routes import OwnRoutes
 from app.gradio_kit.tools import install
-from app.gradio_kit.work import Face
+from app.gradio_kit.work import Face, Unfetched
 
 OPTIONS: dict[str, Any] = {
     "theme": theme(),
@@ -53,16 +54,27 @@ def build(twin: str = "") -> gr.Blocks:
     )
     with face:
         home_page(twin)
-    for declared in all_declared():
-        row = declared.feature
-        with face.route(row.title, f"/{row.slug}", show_in_navbar=False):
+        for declared in all_declared():
+            row = declared.feature
+            _begin_page(face, row)
             feature_page(face, declared, f"{twin}{row.slug}" if twin else "")
             add_endpoint(declared)
     face.queue(max_size=WAITING, default_concurrency_limit=AT_ONCE, api_open=False)
     face.state_session_capacity = SESSIONS
-    face._queue.sleep_when_free = QUEUE_PAUSE
-    face._queue.progress_update_sleep_when_free = PROGRESS_PAUSE
+    queue = face._queue
+    queue.pending_messages_per_session = Unfetched(queue.pending_event_ids_session)
+    queue.sleep_when_free = QUEUE_PAUSE
+    queue.progress_update_sleep_when_free = PROGRESS_PAUSE
     return face
+
+
+def _begin_page(face: gr.Blocks, row: Feature) -> None:
+    """Do what `face.route` does, without leaving the face.
+
+    Gradio builds the whole application at each end of a page: twelve times, 2 s of a core.
+    """
+    face.pages.append((row.slug, row.title, False))  # not in Gradio's own menu
+    face.current_page = row.slug
 
 
 def own_app() -> dict[str, Any]:

@@ -9,6 +9,9 @@ WAITING = 100
 SESSIONS = 100
 """Sessions that Gradio remembers. Nothing is lost with a session: each call brings its values."""
 
+UNFETCHED = 500
+"""Callers whose answers are kept until they are fetched; beyond that, the oldest are dropped."""
+
 BODY_BYTES = 1_000_000
 """The longest request. The longest text, 100,000 characters, takes at most 600,000 as JSON."""
 

@@ -5,6 +5,7 @@ disk and show statistics about visitors. No page or endpoint here needs any of t
 are closed: a path that is not named below does not exist.
 """
 
+import os
 import re
 
 from gradio.route_utils import FnIndexInferError
@@ -22,6 +23,7 @@ _OPEN = (
     r"|queue/(?:join|data|status)|(?:call|run|api)/[\w/-]+|heartbeat/\w+|cancel|reset"
     r"|mcp(?:/|/http/?|/schema)?)/?)?"
 )
+_CLAIM = b"x-forwarded-host"
 _TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
 
 
@@ -46,7 +48,7 @@ class OwnRoutes:
         if body is None:
             await PlainTextResponse(_TOO_LONG, 413)(scope, receive, send)
             return
-        await self._passed_on(scope, _once(body, receive), send)
+        await self._passed_on(_under_its_own_name(scope), _once(body, receive), send)
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; an error outside the tasks becomes a message."""
@@ -73,6 +75,17 @@ def _unknown(error: Exception) -> str:
     if missing:
         return f"{missing[1]} is missing."
     return "There is no such endpoint or parameter; gradio_api/info lists all of them."
+
+
+def _under_its_own_name(scope: Scope) -> Scope:
+    """Drop the claim that a request was sent to another server.
+
+    Gradio would write that name into its documentation, and keep it there for everybody. The proxy
+    of a Space is believed.
+    """
+    own = os.environ.get("SPACE_HOST", "").encode()
+    headers = [(name, value) for name, value in scope["headers"] if name != _CLAIM or value == own]
+    return {**scope, "headers": headers}
 
 
 async def _body(receive: Receive) -> bytes | None:

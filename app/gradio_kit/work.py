@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import anyio
 import gradio as gr
 from anyio.to_thread import run_sync
+from gradio.utils import LRUCache
 
-from app.gradio_kit.limits import AT_ONCE, WAITING
+from app.gradio_kit.limits import AT_ONCE, UNFETCHED, WAITING
 from bert_core.errors import BertError
 
 T = TypeVar("T")
@@ -73,6 +74,26 @@ class Face(gr.Blocks):
         expected = len(block_fn.inputs)
         if len(inputs) != expected:
             raise Refusal(f"Found {len(inputs)} values; expected {expected}.")
+
+
+class Unfetched(LRUCache[str, Any]):
+    """Answers by caller until they are fetched, and which calls they belong to.
+
+    Gradio keeps 2,000 and never forgets the calls, so that every one would cost memory for good.
+
+    Args:
+        calls: the numbers of calls by caller.
+    """
+
+    def __init__(self, calls: dict[str, set[str]]) -> None:
+        super().__init__(UNFETCHED)
+        self._calls = calls
+
+    def __setitem__(self, caller: str, answers: Any) -> None:
+        """Keep a place for the answers of a caller; forget the oldest one if there are too many."""
+        super().__setitem__(caller, answers)
+        for gone in self._calls.keys() - self.keys():
+            del self._calls[gone]
 
 
 async def in_turn(work: Callable[[], T]) -> T:

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from app.gradio_kit import mounted
+from app.gradio_kit import Later, mounted
 
 PATIENCE = 120  # seconds; a slow machine is not a failure
 
@@ -25,11 +25,21 @@ class Served:
 
     Attributes:
         address: where it is.
+        face: the application.
         connected: every address that the process has connected to since before it was built.
     """
 
     address: str
+    face: Later
     connected: list[Any] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> Any:
+        """What was built; it is there once a request has been answered."""
+        self.get("gradio_api/app_id")
+        assert self.face._app is not None
+        (mount,) = [each for each in self.face._app.routes if isinstance(each, Mount)]
+        return mount.app.get_blocks()  # type: ignore[attr-defined]
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Fetch a path below the face."""
@@ -57,7 +67,7 @@ def server() -> Iterator[Served]:
         assert thread.is_alive()
         time.sleep(0.02)
     port = running.servers[0].sockets[0].getsockname()[1]
-    yield Served(f"http://127.0.0.1:{port}/gradio", connected)
+    yield Served(f"http://127.0.0.1:{port}/gradio", face, connected)
     running.should_exit = True
     thread.join(PATIENCE)
 

@@ -91,6 +91,17 @@ def test_nesting_is_only_a_wrong_value(served: Served) -> None:
     assert "text: found" in found.json()["error"]
 
 
+def test_a_request_cannot_rename_the_server(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = {"X-Forwarded-Host": "evil.example"}
+    for path in ("", "config", "gradio_api/info", "gradio_api/openapi.json"):
+        assert "evil.example" not in served.get(path, headers=claim).text, path
+    monkeypatch.setenv("SPACE_HOST", "owner-name.hf.space")
+    own = {"X-Forwarded-Host": "owner-name.hf.space", "X-Forwarded-Proto": "https"}
+    assert "https://owner-name.hf.space/gradio" in served.get("config", headers=own).text
+
+
 # -- errors ----------------------------------------------------------------------------------------
 
 

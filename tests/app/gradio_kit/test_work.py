@@ -104,3 +104,24 @@ def test_two_callers_get_their_own_answers(served: Served) -> None:
     for word in words:
         assert word in found[word]
         assert not any(other in found[word] for other in words if other != word)
+
+
+def test_answers_that_nobody_fetches_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNFETCHED", 2)
+    calls: dict[str, set[str]] = {}
+    answers = work.Unfetched(calls)
+    for caller in "abcd":
+        answers[caller] = caller
+        calls[caller] = {caller}
+    assert list(answers) == ["c", "d"]
+    assert calls.keys() - answers.keys() <= {"b"}
+    answers["e"] = "e"
+    assert calls.keys() == {"d"}
+
+
+def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = served.blocks._queue.pending_messages_per_session
+    monkeypatch.setattr(kept, "max_size", 3)
+    for _ in range(6):
+        served.post("call/v2/fill_mask", {"text": "the [MASK]"})
+    assert len(kept._calls) <= len(kept) + 1
