@@ -28,12 +28,14 @@ def main() -> None:
         metavar="REQUIREMENT",
         help="install this instead of deploy/torch.lock, where PyTorch's index is out of reach",
     )
+    check.add_argument("--keep", type=Path, metavar="FOLDER", help="work here, and leave it")
     given = parser.parse_args()
     if given.action == "tree":
         build_tree(given.kind, given.folder)
         return
-    with tempfile.TemporaryDirectory(prefix="space-") as work:
-        check_space(given.kind, Path(work), python=given.python, torch=given.torch)
+    with tempfile.TemporaryDirectory(prefix="space-") as temporary:
+        work = (given.keep or Path(temporary)).resolve()
+        check_space(given.kind, work, python=given.python, torch=given.torch)
 
 
 if __name__ == "__main__":
