@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 COOKIE = "bert_explorer_visitor"
@@ -13,9 +13,9 @@ about anybody, is stored nowhere else, and ends with the browser."""
 _NUMBER = re.compile(r"[0-9a-f]{32}")
 
 
-def visitor_in(cookies: dict[str, str]) -> str:
+def visitor_in(cookies: Mapping[str, str]) -> str:
     """Return the visitor's number; "" if the browser sent none that is valid."""
-    number = cookies.get(COOKIE, "")
+    number = str(cookies.get(COOKIE, ""))  # Streamlit's AppTest has a stand-in for cookies
     return number if _NUMBER.fullmatch(number) else ""
 
 

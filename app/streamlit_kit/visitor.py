@@ -6,19 +6,16 @@ from ipaddress import ip_address
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.serving.sessions import visitor_in
 from app.settings import Visitors
 
-COOKIE = "bert_explorer_visitor"
-"""The cookie with a random name for the visitor; all pages in one browser send the same."""
-
-_LONGEST = 64  # characters of the cookie; browsers can send anything
 _FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 
 
 def visitor_name() -> str:
     """Return what tells this visitor from others: the site's cookie, or else the session."""
     context = get_script_run_ctx()
-    return st.context.cookies.get(COOKIE, "")[:_LONGEST] or (context.session_id if context else "")
+    return visitor_in(st.context.cookies) or (context.session_id if context else "")
 
 
 def is_among(visitors: Visitors) -> bool:
