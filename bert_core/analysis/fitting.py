@@ -60,7 +60,7 @@ class Fitted:
 
 
 _lock = threading.Lock()
-_cache: OrderedDict[str, Fitted] = OrderedDict()
+_cache: OrderedDict[tuple[str, torch.device, torch.dtype], Fitted] = OrderedDict()
 
 
 def fitted(
@@ -79,10 +79,11 @@ def fitted(
     Raises:
         InputError: they must be fitted, and there is no tokenizer.
     """
-    key = encoder_digest(model)
+    digest = encoder_digest(model)
+    key = (digest, model.device, model.dtype)
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
     with _lock, torch.inference_mode(False):
-        found = _cache.pop(key, None) or _read(model, key)
+        found = _cache.pop(key, None) or _read(model, digest)
         if found is None:
             found = fit(model, tokenizer or _tokenizer_of(model), progress=progress)
         _cache[key] = found
@@ -254,7 +255,7 @@ def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
     return found
 
 
-def _read(model: BertPreTrainedModel, key: str) -> Fitted | None:
+def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
     """Read the means and maps from the model's folder; None if it has none for this encoder.
 
     Raises:
@@ -277,10 +278,10 @@ def _read(model: BertPreTrainedModel, key: str) -> Fitted | None:
     wanted = {"maps": maps, **{f"{site}.{layer}": mean for (site, layer), mean in means.items()}}
     with SafetensorsFile(folder / NAME) as file:
         shapes = {name: each.shape for name, each in file.tensors.items()}
-        digest = torch.empty(32, dtype=torch.uint8)
-        if shapes.pop(_DIGEST, None) == digest.shape:
-            file.tensors[_DIGEST].copy_to(digest)
-            if bytes(digest.tolist()).hex() != key:
+        stored = torch.empty(32, dtype=torch.uint8)
+        if shapes.pop(_DIGEST, None) == stored.shape:
+            file.tensors[_DIGEST].copy_to(stored)
+            if bytes(stored.tolist()).hex() != digest:
                 return None
         if shapes != {name: each.shape for name, each in wanted.items()}:
             raise CheckpointError(

@@ -105,6 +105,12 @@ def test_maps_are_fitted_once_and_follow_the_weights(
     assert fitted(model, tokenizer) is not first
 
 
+def test_what_is_kept_has_the_type_of_the_model(build: Any, tokenizer: BertTokenizer) -> None:
+    for model in (build(), build().double()):
+        found = fitted(model, tokenizer)
+        assert found.maps.dtype == found.means["head", 0].dtype == model.dtype
+
+
 def test_the_cache_is_bounded(build: Any, tokenizer: BertTokenizer) -> None:
     first = build(num_hidden_layers=1)
     fitted(first, tokenizer)
