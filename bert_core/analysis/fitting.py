@@ -1,8 +1,10 @@
 """What is fitted to a model on many texts: mean activations, and affine maps to the last layer.
 
 The means replace parts that are switched off ("mean" ablation); the maps are the affine lens. Both
-come from one run over `fixed_texts()`: the means from the texts as they are, the maps also from
-copies in which many tokens are replaced by [MASK], whose vectors a lens is asked about.
+come from one run over `fixed_texts()`. The maps are also fitted to copies in which many tokens are
+replaced by [MASK], whose vectors a lens is asked about. The means leave out [MASK] and the added
+special tokens: in trained models, single dimensions of these have values of hundreds ("massive
+activations", Sun et al. 2024), and a mean with them is like no token at all.
 
 They are stored beside the weights in `fitted.safetensors`, with the digest of the encoder they
 belong to. For any other model they are fitted on first use and kept in memory, by the same digest,
@@ -58,7 +60,7 @@ class Fitted:
 
 
 _lock = threading.Lock()
-_cache: OrderedDict[str, Fitted] = OrderedDict()
+_cache: OrderedDict[tuple[str, torch.device, torch.dtype], Fitted] = OrderedDict()
 
 
 def fitted(
@@ -77,10 +79,11 @@ def fitted(
     Raises:
         InputError: they must be fitted, and there is no tokenizer.
     """
-    key = encoder_digest(model)
+    digest = encoder_digest(model)
+    key = (digest, model.device, model.dtype)
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
     with _lock, torch.inference_mode(False):
-        found = _cache.pop(key, None) or _read(model, key)
+        found = _cache.pop(key, None) or _read(model, digest)
         if found is None:
             found = fit(model, tokenizer or _tokenizer_of(model), progress=progress)
         _cache[key] = found
@@ -112,8 +115,8 @@ def fit(
     done = 0
     with torch.no_grad():
         for length, group in groupby(rows, key=lambda row: len(row[0])):  # no padding
-            ids, types, whole = (torch.tensor(each) for each in zip(*group, strict=True))
-            sums.add(ids.to(model.device), types.to(model.device), whole)
+            ids, types, counted = (torch.tensor(each) for each in zip(*group, strict=True))
+            sums.add(*(each.to(model.device) for each in (ids, types, counted)))
             done += len(ids) * length
             if progress is not None:
                 progress(done, sum(len(row[0]) for row in rows))
@@ -122,8 +125,8 @@ def fit(
 
 def _rows(
     model: BertPreTrainedModel, tokenizer: BertTokenizer, texts: Sequence[Text]
-) -> list[tuple[list[int], list[int], bool]]:
-    """Return ids, token types, and whether nothing is masked; texts of equal length together."""
+) -> list[tuple[list[int], list[int], list[bool]]]:
+    """Return ids, token types and what counts for the means; texts of equal length together."""
     chance = random.Random(_SEED)
     rows = []
     for text in texts:
@@ -131,13 +134,15 @@ def _rows(
         longest = model.config.max_position_embeddings
         encoding = tokenizer.encode(first, second, max_length=longest)
         types = [min(each, model.config.type_vocab_size - 1) for each in encoding.token_type_ids]
-        rows.append((encoding.input_ids, types, True))
+        rows.append(
+            (encoding.input_ids, types, [not added for added in encoding.special_tokens_mask])
+        )
         for _ in range(_COPIES - 1):
             ids = [
                 encoding.special_id("[MASK]") if not added and chance.random() < _MASKED else id_
                 for id_, added in zip(encoding.input_ids, encoding.special_tokens_mask, strict=True)
             ]
-            rows.append((ids, types, False))
+            rows.append((ids, types, [False] * len(ids)))
     return sorted(rows, key=lambda row: len(row[0]))
 
 
@@ -146,18 +151,18 @@ class _Sums:
 
     def __init__(self, model: BertPreTrainedModel) -> None:
         self._model = model
-        self._rows, self._tokens = 0, 0  # with and without the masked copies
+        self._rows, self._tokens = 0, 0  # of the maps, of the means
         self._sums: dict[Site, Tensor] = {}
         size, layers = model.config.hidden_size + 1, model.config.num_hidden_layers
         self._squares = torch.zeros(layers, size, size, dtype=torch.float64, device=model.device)
         self._products = self._squares[..., :-1].clone()
 
-    def add(self, ids: Tensor, types: Tensor, whole: Tensor) -> None:
-        """Add texts (B, T); `whole` (B,) is true where nothing is masked."""
+    def add(self, ids: Tensor, types: Tensor, counted: Tensor) -> None:
+        """Add texts (B, T); the tokens `counted` (B, T) enter the means."""
 
         def summed(site: Site, activation: Tensor) -> Tensor:
             if site[0] in SUBLAYERS:
-                self._sums[site] = self._sums.get(site, 0) + activation[whole].double().sum((0, 1))
+                self._sums[site] = self._sums.get(site, 0) + activation[counted].double().sum(0)
             return activation
 
         hidden = embed(self._model, word_vectors(self._model, ids), types)
@@ -168,7 +173,7 @@ class _Sums:
             self._squares[layer] += inputs.T @ inputs
             self._products[layer] += inputs.T @ last
         self._rows += ids.numel()
-        self._tokens += int(whole.sum()) * ids.shape[1]
+        self._tokens += int(counted.sum())
 
     def fitted(self) -> Fitted:
         """Solve for the maps, one layer at a time."""
@@ -250,7 +255,7 @@ def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
     return found
 
 
-def _read(model: BertPreTrainedModel, key: str) -> Fitted | None:
+def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
     """Read the means and maps from the model's folder; None if it has none for this encoder.
 
     Raises:
@@ -273,10 +278,10 @@ def _read(model: BertPreTrainedModel, key: str) -> Fitted | None:
     wanted = {"maps": maps, **{f"{site}.{layer}": mean for (site, layer), mean in means.items()}}
     with SafetensorsFile(folder / NAME) as file:
         shapes = {name: each.shape for name, each in file.tensors.items()}
-        digest = torch.empty(32, dtype=torch.uint8)
-        if shapes.pop(_DIGEST, None) == digest.shape:
-            file.tensors[_DIGEST].copy_to(digest)
-            if bytes(digest.tolist()).hex() != key:
+        stored = torch.empty(32, dtype=torch.uint8)
+        if shapes.pop(_DIGEST, None) == stored.shape:
+            file.tensors[_DIGEST].copy_to(stored)
+            if bytes(stored.tolist()).hex() != digest:
                 return None
         if shapes != {name: each.shape for name, each in wanted.items()}:
             raise CheckpointError(

@@ -32,6 +32,7 @@ from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.layers import Request
 from bert_core.model.outputs import ModelOutputs
+from bert_core.text.encoding import Encoding
 
 Source = Input | ModelOutputs
 MODES = ("zero", "mean", "resample")
@@ -48,7 +49,8 @@ class Heads:
         heads: one or several, counted from 0, as indices of the unpruned model.
         scale: 1 changes nothing, 0 switches off.
         mode: "zero"; "mean", the mean over the tokens of `source`, or of many texts (see
-            `fitted`); or "resample", the same tokens of `source`.
+            `fitted`), in both cases without added special tokens; or "resample", the same tokens
+            of `source`.
         source: another text, or its outputs.
     """
 
@@ -215,7 +217,11 @@ class Edits:
         if mode == "mean":
             if source is None:
                 return fitted(self._model).means[site]
-            return self._activation(site, source).mean(dim=1, keepdim=True)
+            found = self._activation(site, source)
+            if isinstance(source, Encoding):  # as in `fitted`, without the added special tokens
+                added = torch.tensor(source.special_tokens_mask, device=found.device) == 1
+                found = found[:, ~added] if not added.all() else found
+            return found.mean(dim=1, keepdim=True)
         if source is None:
             raise InputError("The mode 'resample' needs a source: another text of equal length.")
         return self._check_length(self._activation(site, source))

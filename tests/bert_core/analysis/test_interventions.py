@@ -103,14 +103,15 @@ def test_zeroing_a_sublayer_is_zeroing_its_last_weights(
 
 
 @torch.inference_mode()
-def test_mean_of_a_source_is_the_mean_over_its_tokens(
+def test_mean_of_a_source_is_the_mean_over_its_text(
     words: Any, pair: Encoding, other: Encoding
 ) -> None:
     change = Heads(1, [0, 2], mode="mean", source=other)
     contexts = record(words, other).at["head", 1]
     layer = words.bert.encoder.block(1).attention
     own = record(words, pair).at["head", 1]
-    mean = contexts.mean(1, keepdim=True).expand_as(own)
+    text = torch.tensor(other.special_tokens_mask) == 0
+    mean = contexts[:, text].mean(1, keepdim=True).expand_as(own)
     expected = own.clone()
     for head in (0, 2):
         expected[..., head * 8 : head * 8 + 8] = mean[..., head * 8 : head * 8 + 8]

@@ -73,12 +73,19 @@ def test_maps_are_least_squares(
     assert torch.allclose(text @ found.maps[1, :-1] + found.maps[1, -1], text, atol=1e-3)
 
 
-def test_means_are_means_over_the_tokens_of_the_texts(words: Any, tokenizer: BertTokenizer) -> None:
+def test_means_are_means_over_the_texts_without_added_tokens(
+    words: Any, tokenizer: BertTokenizer
+) -> None:
     texts = ["the cat sat", ("a dog", "on the mat"), "the the the"]
     found = fit(words, tokenizer, texts)
     encodings = [tokenizer.encode(*((t,) if isinstance(t, str) else t)) for t in texts]
     for site in (("head", 0), ("attention", 1), ("feed_forward", 2)):
-        tokens = torch.cat([record(words, each).at[site][0] for each in encodings])
+        tokens = torch.cat(
+            [
+                record(words, each).at[site][0, torch.tensor(each.special_tokens_mask) == 0]
+                for each in encodings
+            ]
+        )
         assert torch.allclose(found.means[site], tokens.mean(0), atol=1e-5)
 
 
@@ -96,6 +103,12 @@ def test_maps_are_fitted_once_and_follow_the_weights(
     with pytest.raises(InputError, match=r"Call fitted\(model, tokenizer\) once"):
         lens(model, pair, 3, kind="affine")
     assert fitted(model, tokenizer) is not first
+
+
+def test_what_is_kept_has_the_type_of_the_model(build: Any, tokenizer: BertTokenizer) -> None:
+    for model in (build(), build().double()):
+        found = fitted(model, tokenizer)
+        assert found.maps.dtype == found.means["head", 0].dtype == model.dtype
 
 
 def test_the_cache_is_bounded(build: Any, tokenizer: BertTokenizer) -> None:
