@@ -4,6 +4,7 @@ This package imports only torch and `bert_core`. It contains nothing specific to
 bundled model's recipe (`training/` at the root of the repository) or to the application.
 """
 
+from bert_core.pretraining.batches import PretrainingBatches
 from bert_core.pretraining.corruption import (
     MaskedTokens,
     MaskingVocabulary,
@@ -20,13 +21,15 @@ from bert_core.pretraining.rows import (
     sentence_rows,
     truncate_pair,
 )
-from bert_core.pretraining.vocabulary import build_vocabulary, write_vocabulary
+from bert_core.pretraining.vocabulary import Join, build_vocabulary, write_vocabulary
 from bert_core.reading.sentences import split_sentences
 
 __all__ = [
+    "Join",
     "MaskedTokens",
     "MaskingVocabulary",
     "PretrainingBatch",
+    "PretrainingBatches",
     "PretrainingLoss",
     "RowTokens",
     "Rows",

@@ -9,17 +9,33 @@ import heapq
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from bert_core.errors import InputError
 from bert_core.pretraining.corruption import SPECIAL_TOKENS
 from bert_core.text.vocabulary import write_vocabulary
 
-__all__ = ["build_vocabulary", "write_vocabulary"]
+__all__ = ["Join", "build_vocabulary", "write_vocabulary"]
 
 _CONTINUATION = "##"
 _LONGEST_WORD = 100  # longer words are [UNK] in WordPiece anyway
 
 Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One step of building a vocabulary: two adjacent pieces that become one.
+
+    Attributes:
+        pair: the two pieces.
+        piece: the piece they become.
+        count: number of places in the texts where they are adjacent.
+    """
+
+    pair: Pair
+    piece: str
+    count: int
 
 
 def build_vocabulary(
@@ -29,6 +45,7 @@ def build_vocabulary(
     min_frequency: int = 2,
     alphabet_limit: int = 1_000,
     split: Callable[[str], Iterable[str]] | None = None,
+    watch: Callable[[Join], object] | None = None,
 ) -> list[str]:
     """Build a vocabulary: special tokens, characters, then pieces in the order they were joined.
 
@@ -39,6 +56,7 @@ def build_vocabulary(
         alphabet_limit: number of characters to keep, the most frequent ones. Words with any other
             character are ignored (they will be [UNK]).
         split: text -> words; defaults to a lower-casing `BasicTokenizer`.
+        watch: called with every join, in order.
 
     Returns:
         The tokens; a token's id is its index.
@@ -68,12 +86,14 @@ def build_vocabulary(
     merger = _Merger([pieces[word] for word in words], list(words.values()))
     known = set(vocabulary)
     while len(vocabulary) < size:
-        joined = merger.join_best(min_frequency)
-        if joined is None:
+        join = merger.join_best(min_frequency)
+        if join is None:
             break
-        if joined not in known:
-            known.add(joined)
-            vocabulary.append(joined)
+        if watch is not None:
+            watch(join)
+        if join.piece not in known:
+            known.add(join.piece)
+            vocabulary.append(join.piece)
     return vocabulary
 
 
@@ -115,8 +135,8 @@ class _Merger:
         self.heap = [(-count, pair) for pair, count in self.pairs.items()]
         heapq.heapify(self.heap)
 
-    def join_best(self, min_frequency: int) -> str | None:
-        """Join the most frequent pair everywhere; return the new piece, or None if none is left."""
+    def join_best(self, min_frequency: int) -> Join | None:
+        """Join the most frequent pair everywhere; return None if none is left."""
         while self.heap:
             count, pair = heapq.heappop(self.heap)
             if -count != self.pairs.get(pair, 0):
@@ -131,7 +151,7 @@ class _Merger:
             for other in changed - {pair}:
                 if self.pairs.get(other, 0) > 0:
                     heapq.heappush(self.heap, (-self.pairs[other], other))
-            return joined
+            return Join(pair, joined, -count)
         return None
 
     def _rewrite(self, index: int, pair: Pair, joined: str) -> set[Pair]:

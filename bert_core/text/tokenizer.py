@@ -34,6 +34,7 @@ from bert_core.text.vocabulary import (
     SPECIAL_TOKENS,
     VOCABULARY_NAME,
     Vocabulary,
+    check_vocabulary,
     path_of,
     read_vocabulary,
 )
@@ -51,7 +52,7 @@ class BertTokenizer(Vocabulary):
     """BERT's WordPiece tokenizer; ids and offsets match the reference exactly. Thread-safe.
 
     Args:
-        vocab_file: path of a vocabulary, one piece per line.
+        vocab_file: path of a vocabulary, one piece per line; or the list of its pieces.
         do_lower_case: lower-case the text and drop accents ("uncased" models).
         max_len: longest input of the model in tokens, used when a call asks for truncation or
             padding without giving `max_length`; None for no limit.
@@ -69,7 +70,7 @@ class BertTokenizer(Vocabulary):
 
     def __init__(
         self,
-        vocab_file: str | os.PathLike[str],
+        vocab_file: str | os.PathLike[str] | list[str],
         do_lower_case: bool = True,
         max_len: int | None = None,
         do_basic_tokenize: bool = True,
@@ -78,7 +79,11 @@ class BertTokenizer(Vocabulary):
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
     ) -> None:
-        super().__init__(read_vocabulary(path_of(vocab_file)))
+        if isinstance(vocab_file, list):
+            check_vocabulary(vocab_file, "The list of pieces")
+            super().__init__(list(vocab_file))
+        else:
+            super().__init__(read_vocabulary(path_of(vocab_file)))
         self.do_lower_case = do_lower_case
         self.do_basic_tokenize = do_basic_tokenize
         self.max_len = max_len
