@@ -61,12 +61,13 @@ class Processor:
         # each time. The threads of this pool are reused.
         self._pool = ThreadPoolExecutor(runs, thread_name_prefix="compute")
 
-    def run(self, work: Callable[[], T], *, tokens: int) -> T:
+    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
         """Wait for a turn, then run `work` in inference mode on its share of the threads.
 
         Args:
             work: the computation; it must not call `run` itself.
             tokens: number of tokens in all rows of the batch together.
+            training: run it with gradients instead of in inference mode.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -79,7 +80,7 @@ class Processor:
             visit.tell(None)
             most = max(self._threads, _MOST_THREADS)
             threads = min(self._threads * shares, most)
-            return self._pool.submit(self._compute, work, threads).result()
+            return self._pool.submit(self._compute, work, threads, training).result()
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)
@@ -88,11 +89,11 @@ class Processor:
                 self._served[visit.name] = start + took
                 self._change.notify_all()
 
-    def _compute(self, work: Callable[[], T], threads: int) -> T:
+    def _compute(self, work: Callable[[], T], threads: int, training: bool) -> T:
         """Do the work in a thread of the pool; PyTorch keeps the thread count per thread."""
         torch.set_num_threads(threads)
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(not training):
                 return work()
         finally:
             torch.set_num_threads(self._threads)  # new threads start with the last number set

@@ -1,11 +1,14 @@
 """Save a model to a folder that both this package and `transformers` can load."""
 
 import copy
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from torch import Tensor
+
 from bert_core.checkpoints.fillable import Fillable
-from bert_core.checkpoints.formats.safetensors_file import write_safetensors
+from bert_core.checkpoints.formats.safetensors_file import write_safetensors, write_tensors
 from bert_core.checkpoints.formats.weights import SAFETENSORS
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
@@ -21,10 +24,7 @@ def save_model(model: Fillable, folder: Path) -> None:
     Raises:
         CheckpointError: the folder cannot be written.
     """
-    state = model.state_dict()
-    for name in model.tied_keys():
-        del state[name]
-    tensors = {name: state[name] for name in _in_order(list(state))}
+    tensors = _tensors_to_save(model)
     config = _config_to_save(model)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,6 +34,22 @@ def save_model(model: Fillable, folder: Path) -> None:
             config.to_json_file(draft)
     except OSError as error:
         raise CheckpointError(f"{folder} cannot be written: {error.strerror}.") from None
+
+
+def saved_files(model: Fillable) -> dict[str, bytes]:
+    """Return the files that `save_model` writes, by name, without touching the disk."""
+    tensors = io.BytesIO()
+    write_tensors(tensors, _tensors_to_save(model))
+    config = _config_to_save(model).to_json_string().encode("utf-8")
+    return {"config.json": config, SAFETENSORS: tensors.getvalue()}
+
+
+def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
+    """Return the tensors of a model without the aliases of tied parameters."""
+    state = model.state_dict()
+    for name in model.tied_keys():
+        del state[name]
+    return {name: state[name] for name in _in_order(list(state))}
 
 
 def _in_order(names: Sequence[str]) -> list[str]:

@@ -78,7 +78,8 @@ def _axis(gap: str, words: str) -> Axis:
     return tuple(Option({gap: word}) for word in words.split())
 
 
-_WOMEN, _MEN = "mary anna lucy emma clara".split(), "john peter david henry oscar".split()
+_WOMEN = "mary anna lucy emma clara".split()
+_MEN = "john peter david henry oscar".split()
 _NAMES: Axis = tuple(
     Option({"name": name, "pronoun": pronoun}, about=name)
     for pronoun, names in (("she", _WOMEN), ("he", _MEN))
@@ -153,7 +154,7 @@ TEMPLATES = (
     Template(
         "{time} {name} {verb} the {object} in the {place} .",
         (_TIMES, _NAMES, _VERBS, _PLACES),
-        3,
+        5,
         {OBJECT: "object"},
     ),
     Template(

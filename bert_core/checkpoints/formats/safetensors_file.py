@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -99,6 +99,14 @@ def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         path: a file that does not exist yet; after an error the caller must remove it.
         tensors: name -> tensor, of any layout and on any device.
     """
+    with path.open("xb") as file:
+        write_tensors(file, tensors)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors to an open file; see `write_safetensors`."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}  # required by transformers
     position = 0
     for name, tensor in tensors.items():
@@ -111,11 +119,8 @@ def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         position += size
     raw = json.dumps(header, separators=(",", ":")).encode("utf-8")
     raw += b" " * (-(len(raw) + 8) % 64)  # aligns the data to a cache line
-    with path.open("xb") as file:
-        file.write(len(raw).to_bytes(8, "little") + raw)
-        for tensor in tensors.values():
-            flat = tensor.detach().to("cpu").contiguous().view(-1)
-            if flat.numel():
-                file.write(flat.view(torch.uint8).numpy().data)
-        file.flush()
-        os.fsync(file.fileno())
+    file.write(len(raw).to_bytes(8, "little") + raw)
+    for tensor in tensors.values():
+        flat = tensor.detach().to("cpu").contiguous().view(-1)
+        if flat.numel():
+            file.write(flat.view(torch.uint8).numpy().data)
