@@ -28,6 +28,8 @@ BERT_EXPLORER_SESSIONS maximum number of pages open at the same time from one ne
                        a class may share
 BERT_EXPLORER_CONNECTIONS maximum number of connections at the same time
 BERT_EXPLORER_METRICS  "on" opens /_stcore/metrics, Streamlit's statistics about the server
+BERT_EXPLORER_LAB      "on" or "off": whether visitors may train models in the lab (the default is
+                       "on", in public "off")
 BERT_EXPLORER_PUBLIC   "on" for strangers: only the bundled and the pinned curated models, no
                        downloads, and lower limits, each of which can be set:
 BERT_EXPLORER_TEXT     most characters of a text (100,000; in public 10,000)
@@ -58,7 +60,7 @@ BUNDLED_MODEL = "explorer-mini-uncased"
 _PREFIX = "BERT_EXPLORER_"
 _NAMES = (
     "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS "
-    "HOSTS TABS SESSIONS CONNECTIONS METRICS "
+    "HOSTS TABS SESSIONS CONNECTIONS METRICS LAB "
     "PUBLIC TEXT WINDOWS REQUESTS SECONDS"
 )
 VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
@@ -109,6 +111,7 @@ class Settings:
         sessions: pages that may be open at the same time from one network address.
         connections: connections at the same time.
         metrics: whether Streamlit's statistics about the server can be read.
+        lab: whether visitors may train models in the lab.
         public: whether the visitors are strangers: pinned models only.
         text_chars: longest text that is taken, in characters.
         windows: most windows that a long text is cut into.
@@ -136,6 +139,7 @@ class Settings:
     sessions: int = 100
     connections: int = 1_000
     metrics: bool = False
+    lab: bool = True
     public: bool = False
     text_chars: int = 100_000
     windows: int = 1_000
@@ -187,12 +191,12 @@ def _visitors(name: str, default: Visitors) -> Visitors:
     return found[0] if found else default
 
 
-def _switch(name: str) -> bool:
-    """Read whether something is on; it is off unless set."""
+def _switch(name: str, default: bool = False) -> bool:
+    """Read whether something is on."""
     value = _value(name).lower()
     if value not in _ON | _OFF | {""}:
         raise _refusal(name, "on or off")
-    return value in _ON
+    return value in _ON if value else default
 
 
 def _device(name: str) -> str:
@@ -232,6 +236,7 @@ def settings() -> Settings:
         sessions=_number("BERT_EXPLORER_SESSIONS", 100),
         connections=_number("BERT_EXPLORER_CONNECTIONS", 1_000),
         metrics=_switch("BERT_EXPLORER_METRICS"),
+        lab=_switch("BERT_EXPLORER_LAB", not public),
         device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
         runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),

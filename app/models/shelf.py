@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from app.models.copies import copies, downloads_folder, main_copy, model_of
+from app.models.copies import copies, downloads_folder, main_copy, model_of, trained_folder
 from app.models.curated import PINNED
 from app.settings import settings
 from bert_core.bundled import bundled_folder, bundled_names
@@ -133,6 +133,9 @@ def _candidates() -> Iterator[Offer]:
                 yield _offer(snapshot)
             elif _is_model(each):
                 yield _offer(each.resolve())
+    for folder in _subfolders(trained_folder() / "models") if settings().lab else ():
+        if _is_model(folder):
+            yield _offer(folder)
     for copy in copies(downloads_folder()):
         if settings().public and (copy.model, copy.commit) not in PINNED:
             continue

@@ -1,4 +1,4 @@
-"""The three corpora of the lab: the generated grammar, facts about countries, the visitor's text."""
+"""The three corpora of the lab: the generated grammar, facts, the visitor's own text."""
 
 import random
 import tomllib
@@ -21,6 +21,10 @@ _SENTENCES_TOGETHER = 4
 _MEASURED = 40  # held-out sentences of each phenomenon for the loss
 _WATCHED_WORDS = 40
 _FREQUENT = 20  # words of the visitor's text that count as frequent
+
+_GRAMMAR_WORDS = tuple(
+    ["dog", "dogs", "cat", "cats", "farmer", "farmers", "child", "children", "is", "are", "mary", "anna", "lucy", "john", "peter", "david", "she", "he", "eats", "drinks", "reads", "bread", "milk", "letter", "france", "italy", "paris", "rome", "hungry", "happy", "tired", "today", "now", "often", "near", "behind", "garden", "park"]
+)
 
 
 def corpus_of(settings: LabSettings, text: str = "") -> Corpus:
@@ -57,12 +61,7 @@ def grammar() -> Corpus:
         held_out=_held_out(found),
         phenomena=found,
         watched=tuple(each.probes[0] for each in learnable),
-        words=(
-            *"dog dogs cat cats farmer farmers child children is are".split(),
-            *"mary anna lucy john peter david she he".split(),
-            *"eats drinks reads bread milk letter france italy paris rome".split(),
-            *"hungry happy tired today now often near behind garden park".split(),
-        ),
+        words=_GRAMMAR_WORDS,
         vocabulary=2_000,
     )
 

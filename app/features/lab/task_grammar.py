@@ -78,8 +78,8 @@ def _axis(gap: str, words: str) -> Axis:
     return tuple(Option({gap: word}) for word in words.split())
 
 
-_WOMEN = "mary anna lucy emma clara".split()
-_MEN = "john peter david henry oscar".split()
+_WOMEN = ["mary", "anna", "lucy", "emma", "clara"]
+_MEN = ["john", "peter", "david", "henry", "oscar"]
 _NAMES: Axis = tuple(
     Option({"name": name, "pronoun": pronoun}, about=name)
     for pronoun, names in (("she", _WOMEN), ("he", _MEN))

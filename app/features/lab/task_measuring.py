@@ -55,9 +55,7 @@ class _Gaps:
 
     def scores(self, model: BertForPreTraining) -> Tensor:
         """Score the vocabulary at every gap: (N, K, V)."""
-        return model.scores_at(
-            self.input_ids, self.positions, attention_mask=self.attention_mask
-        )
+        return model.scores_at(self.input_ids, self.positions, attention_mask=self.attention_mask)
 
 
 class Measuring:
@@ -125,7 +123,9 @@ class Measuring:
             for gaps in self._watched
         )
 
-    def attention(self, model: BertForPreTraining) -> "np.ndarray[tuple[int, ...], np.dtype[np.float16]]":
+    def attention(
+        self, model: BertForPreTraining
+    ) -> "np.ndarray[tuple[int, ...], np.dtype[np.float16]]":
         """Return the attention of all heads on one sentence, (L, H, T, T)."""
         outputs = model.run(self._sentence, hidden_states=False, logits=False)
         assert outputs.attentions is not None

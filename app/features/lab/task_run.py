@@ -8,8 +8,8 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +138,12 @@ class Run:
         trainer, model = parts.trainer, parts.model
         before = self.points[-1] if self.points else None
         seconds = trainer.seconds
-        pace = (trainer.steps_done - before.step) / (seconds - before.seconds) if (
-            before is not None and seconds > before.seconds
-        ) else 0.0
-        tokens = parts.batches.batch_size * float(parts.batches.rows.attention_mask.sum(1).float().mean())
+        pace = 0.0
+        if before is not None and seconds > before.seconds:
+            pace = (trainer.steps_done - before.step) / (seconds - before.seconds)
+        tokens = parts.batches.batch_size * float(
+            parts.batches.rows.attention_mask.sum(1).float().mean()
+        )
         words, sentences = self._since.means()
         point = Point(
             step=trainer.steps_done,
@@ -171,7 +173,9 @@ class Run:
         if step is None:
             weights = {name: value.detach() for name, value in parts.model.named_parameters()}
         else:
-            weights = {name: torch.from_numpy(value).float() for name, value in self.states[step].items()}
+            weights = {
+                name: torch.from_numpy(value).float() for name, value in self.states[step].items()
+            }
         with_grad = dict(model.named_parameters())
         for name, value in weights.items():
             with_grad[name].data.copy_(value)
@@ -209,7 +213,7 @@ class Run:
 
     def save(self) -> None:
         """Write what is needed to go on after a restart; nothing for a visitor's own text."""
-        if self._folder is None or not self.prepared:
+        if self._folder is None or not self.points:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
         for step, weights in self.states.items():
@@ -217,9 +221,8 @@ class Run:
             if not path.exists():
                 with replacing(path) as draft, draft.open("wb") as file:
                     np.savez(file, **weights)  # type: ignore[arg-type]
-        with replacing(self._folder / "points.json") as draft:
-            text = json.dumps({"diverged": self.diverged, "points": list(map(_plain, self.points))})
-            draft.write_text(text, encoding="utf-8")
+        with replacing(self._folder / "points.npz") as draft, draft.open("wb") as file:
+            np.savez(file, **_plain(self.points, self.diverged))
         self._ready[1].trainer.save(self._folder / "state.pt")
 
     def _restore(self) -> None:
@@ -229,9 +232,8 @@ class Run:
             return
         trainer = self._ready[1].trainer
         trainer.resume(state)
-        read = json.loads((self._folder / "points.json").read_text(encoding="utf-8"))
-        self.diverged = read["diverged"]
-        self.points = [p for p in map(_point, read["points"]) if p.step <= trainer.steps_done]
+        points, self.diverged = _read_points(self._folder / "points.npz")
+        self.points = [each for each in points if each.step <= trainer.steps_done]
         for step in _state_steps(self.settings.steps):
             path = self._folder / f"{step}.npz"
             if step <= trainer.steps_done and path.is_file():
@@ -343,20 +345,35 @@ def _state_steps(steps: int) -> set[int]:
     return {round(number * steps / (STATES - 1)) for number in range(STATES)}
 
 
-def _plain(point: Point) -> dict[str, Any]:
-    """Return a point as JSON has it."""
+_ARRAYS = ("attention", "vectors")
+
+
+def _plain(points: Sequence[Point], diverged: str) -> dict[str, NDArray[Any]]:
+    """Return points as arrays, one of which is JSON."""
+    rest = [
+        {name: value for name, value in asdict(point).items() if name not in _ARRAYS}
+        for point in points
+    ]
     return {
-        **asdict(point),
-        "attention": np.round(point.attention.astype(float), 3).tolist(),
-        "vectors": np.round(point.vectors.astype(float), 4).tolist(),
+        "rest": np.array(json.dumps({"points": rest, "diverged": diverged})),
+        **{name: np.stack([getattr(point, name) for point in points]) for name in _ARRAYS},
     }
 
 
-def _point(read: Mapping[str, Any]) -> Point:
-    """Read a point from JSON."""
-    given = {each.name: read[each.name] for each in fields(Point)}
-    given["accuracy"] = tuple(given["accuracy"])
-    given["guesses"] = tuple(tuple((w, p) for w, p in gap) for gap in given["guesses"])
-    given["attention"] = np.asarray(given["attention"], np.float16)
-    given["vectors"] = np.asarray(given["vectors"], np.float32)
-    return Point(**given)
+def _read_points(path: Path) -> tuple[list[Point], str]:
+    """Read what `_plain` returned."""
+    with np.load(path, allow_pickle=False) as found:
+        rest = json.loads(str(found["rest"]))
+        arrays = zip(*(found[name] for name in _ARRAYS), strict=True)
+        return [
+            Point(
+                **{
+                    **point,
+                    "accuracy": tuple(point["accuracy"]),
+                    "guesses": tuple(tuple(map(tuple, gap)) for gap in point["guesses"]),
+                },
+                attention=attention,
+                vectors=vectors,
+            )
+            for point, (attention, vectors) in zip(rest["points"], arrays, strict=True)
+        ], rest["diverged"]
