@@ -13,7 +13,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "layers": (1, 2, 3, 4),
     "heads": (1, 2, 4, 8),
     "width": (32, 64, 128),
-    "learning_rate": (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1),
+    "learning_rate": (2e-3, 3e-4, 1e-3, 5e-3, 1e-2, 3e-2, 1e-1),
     "sentences": (20_000, 200),
     "pieces": (2_000, 200, 100),
     "seed": tuple(range(10)),
@@ -50,9 +50,9 @@ class LabSettings:
     corpus: str = GRAMMAR
     mask_rate: int = 15
     layers: int = 2
-    heads: int = 2
+    heads: int = 4
     width: int = 64
-    learning_rate: float = 3e-3
+    learning_rate: float = 2e-3
     positions: bool = True
     shuffled: bool = False
     sentences: int = 20_000

@@ -113,14 +113,15 @@ def as_python(settings: LabSettings, corpus: Corpus) -> str:
     """Return a script that repeats a run exactly; it reads `corpus.txt`."""
     pairs = settings.next_sentence
     lines = [
+        "from pathlib import Path",
         "import torch",
         "from bert_core import BertConfig, BertForPreTraining, BertTokenizer",
         "from bert_core.finetuning import Budget, Loss, Trainer, TrainerSettings",
         "from bert_core.pretraining import PretrainingBatches, build_vocabulary, joint_loss",
         "",
         "torch.set_num_threads(1)  # the number of threads changes the last digits",
-        'texts = [text.split("\\n") for text in '
-        'open("corpus.txt", encoding="utf-8").read().strip("\\n").split("\\n\\n")]',
+        'corpus = Path("corpus.txt").read_text(encoding="utf-8").strip("\\n")',
+        'texts = [text.split("\\n") for text in corpus.split("\\n\\n")]',
         "pieces = build_vocabulary((line for text in texts for line in text), "
         f"size={min(settings.pieces, corpus.vocabulary)})",
         f"tokenizer = BertTokenizer(pieces, max_len={LENGTH})",

@@ -131,11 +131,21 @@ class Run:
             if time.monotonic() >= until:
                 return
 
-    def look(self) -> Point:
-        """Measure the model and keep the point; must be called in inference mode."""
+    def look(self) -> None:
+        """Measure the model and keep the point; must be called in inference mode.
+
+        If its loss is no longer a number, the run has diverged, and there is nothing to keep.
+        """
         torch.set_num_threads(1)
         _, parts, measuring, start = self._ready
         trainer, model = parts.trainer, parts.model
+        held_out = measuring.held_out(model)
+        if not math.isfinite(held_out):
+            self.diverged = self.diverged or (
+                f"After step {trainer.steps_done}, the loss is {held_out}; expected a finite "
+                "number. Try a smaller learning rate."
+            )
+            return
         before = self.points[-1] if self.points else None
         seconds = trainer.seconds
         pace = 0.0
@@ -150,7 +160,7 @@ class Run:
             seconds=seconds,
             loss=start.log_v if math.isnan(words) else words,
             next_sentence=sentences if self.settings.next_sentence else None,
-            held_out=measuring.held_out(model),
+            held_out=held_out,
             accuracy=measuring.accuracy(model),
             guesses=measuring.guesses(model),
             attention=measuring.attention(model),
@@ -162,7 +172,6 @@ class Run:
         )
         self._since = _Since()
         self.points = thinned([*self.points, point], MOST_POINTS)
-        return point
 
     # -- looking back and taking along -------------------------------------------------------------
 
@@ -222,7 +231,7 @@ class Run:
                 with replacing(path) as draft, draft.open("wb") as file:
                     np.savez(file, **weights)  # type: ignore[arg-type]
         with replacing(self._folder / "points.npz") as draft, draft.open("wb") as file:
-            np.savez(file, **_plain(self.points, self.diverged))
+            np.savez(file, **_plain(self.points, self.diverged))  # type: ignore[arg-type]
         self._ready[1].trainer.save(self._folder / "state.pt")
 
     def _restore(self) -> None:

@@ -252,3 +252,13 @@ def test_the_doors_of_the_engine_wait_for_their_turn(
         logits = outputs.result(timeout=10).logits
         assert logits is not None and logits.is_inference()
         torch.testing.assert_close(scores.result(timeout=10)[0], logits[0, 2])
+
+
+def test_training_has_gradients_and_everything_else_has_none() -> None:
+    processor, weight = Processor(1, 1), torch.ones(2, requires_grad=True)
+
+    def work() -> bool:
+        return (weight * 2).sum().requires_grad
+
+    assert processor.run(work, tokens=SHORT, training=True)
+    assert not processor.run(work, tokens=SHORT)

@@ -8,6 +8,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.saving import saved_files
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
@@ -207,3 +208,9 @@ def test_a_file_whose_numbers_lie_at_odd_places_is_read(make_config, tmp_path):
     for name, value in model.state_dict().items():
         assert torch.equal(again.state_dict()[name], value)
     assert all(value.data_ptr() % 4 == 0 for value in again.state_dict().values())
+
+
+def test_the_files_in_memory_are_those_on_the_disk(make_config, tmp_path):
+    model = BertForPreTraining(make_config())
+    model.save_pretrained(tmp_path)
+    assert saved_files(model) == {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bert_core.errors import InputError
-from bert_core.pretraining import build_vocabulary, write_vocabulary
+from bert_core.errors import CheckpointError, InputError
+from bert_core.pretraining import Join, build_vocabulary, write_vocabulary
 from bert_core.text.tokenizer import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -74,3 +74,19 @@ def test_too_little_text_or_room_is_refused() -> None:
         build_vocabulary([" ", ""])
     with pytest.raises(InputError, match="size is 6"):
         build_vocabulary(TEXT, size=6)
+
+
+def test_joins_can_be_watched() -> None:
+    joins: list[Join] = []
+    vocabulary = build_vocabulary(["aab aab aab cd cd"], size=100, watch=joins.append)
+    assert joins[0] == Join(("##a", "##b"), "##ab", 3)
+    assert [join.piece for join in joins] == vocabulary[-len(joins) :]
+    assert [join.count for join in joins] == [3, 3, 2]
+
+
+def test_a_tokenizer_takes_the_pieces_themselves(tmp_path: Path) -> None:
+    pieces = build_vocabulary(TEXT, size=60)
+    own, read = BertTokenizer(pieces), BertTokenizer(write_vocabulary(pieces, tmp_path))
+    assert own.encode(TEXT[0]).input_ids == read.encode(TEXT[0]).input_ids
+    with pytest.raises(CheckpointError, match="no \\[UNK\\]"):
+        BertTokenizer(["a", "b"])
