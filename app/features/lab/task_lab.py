@@ -15,12 +15,16 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
+
+import torch
 
 from app.compute.processor import PROCESSOR
 from app.features.lab.result import State, Status
 from app.features.lab.result_settings import OWN, LabSettings
+from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_run import Run
 from app.models.copies import trained_folder
 from app.settings import settings as operator_settings
@@ -279,7 +283,8 @@ class Labs:
             self._line.remove(lab)
             lab.state = state
         try:
-            lab.save()
+            if not lab.done:  # then its last turn has saved it
+                lab.save()
         except OSError as error:
             _LOG.warning("a lab could not be saved: %s", type(error).__name__)
 
@@ -343,6 +348,22 @@ def _age(folder: Path) -> float:
         return folder.stat().st_mtime
     except OSError:
         return 0.0
+
+
+@cache
+def warm_up() -> threading.Thread:
+    """Prepare the process for its first run, in the background; for a page that is opened.
+
+    PyTorch imports its compiler for the first optimizer, which takes longer than all the rest.
+    """
+
+    def work() -> None:
+        torch.optim.AdamW([torch.zeros(1, requires_grad=True)])
+        corpus_of(LabSettings())
+
+    thread = threading.Thread(target=work, name="lab warm-up", daemon=True)
+    thread.start()
+    return thread
 
 
 def allowed() -> bool:

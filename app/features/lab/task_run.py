@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from app.features.lab.result import LabResult, MaskedRow, Point, Start
+from app.features.lab.result import Guess, LabResult, MaskedRow, Point, Start
 from app.features.lab.result_corpus import Corpus
 from app.features.lab.result_settings import OWN, LabSettings
 from app.features.lab.task_corpora import corpus_of
-from app.features.lab.task_measuring import Measuring, two_axes
+from app.features.lab.task_measuring import Measuring, best_fillings, two_axes
 from app.features.lab.task_model import (
     LENGTH,
     Parts,
@@ -189,6 +189,25 @@ class Run:
         for name, value in weights.items():
             with_grad[name].data.copy_(value)
         return model
+
+    def fill(self, text: str, step: int | None = None, best: int = 5) -> tuple[Guess, ...]:
+        """Return the best fillings of each [MASK] of a text; to be called in inference mode.
+
+        Args:
+            text: at most as long as the model reads; what is longer is cut.
+            step: a saved step; None for now.
+            best: number of fillings for each mask.
+
+        Raises:
+            InputError: the text has no [MASK].
+        """
+        ids = self.tokenizer.encode(text, max_length=LENGTH).input_ids
+        places = [at for at, id_ in enumerate(ids) if id_ == self.tokenizer.mask_token_id]
+        if not places:
+            raise InputError("The text has no [MASK]. Write [MASK] where a word is missing.")
+        model = self._ready[1].model if step is None else self.model_at(step)
+        scores = model.scores_at(torch.tensor([ids]), torch.tensor([places]))[0]
+        return tuple(best_fillings(each[None], self.tokenizer, best) for each in scores)
 
     def files(self, step: int | None = None) -> dict[str, bytes]:
         """Return what a visitor takes along, by name: a plain BERT, the texts and the script.

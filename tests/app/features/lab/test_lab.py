@@ -221,3 +221,10 @@ def test_no_thread_is_left_when_nothing_is_to_do(labs: Labs) -> None:
     until(trains(labs, lab))
     labs.stop(lab)
     until(lambda: not any(each.name == "lab" for each in threading.enumerate()))
+
+
+def test_warming_up_is_done_once() -> None:
+    thread = task_lab.warm_up()
+    thread.join(30)
+    assert task_lab.warm_up() is thread
+    assert not thread.is_alive()

@@ -212,6 +212,22 @@ def test_scrubbing_back_gives_the_weights_of_then() -> None:
     torch.testing.assert_close(run.model_at().bert.embeddings.word_embeddings.weight, now)
 
 
+def test_a_sentence_can_be_filled_now_and_as_it_was_then() -> None:
+    run = Run(SMALL)
+    run.prepare()
+    text = "the capital of [MASK] is [MASK] ."
+    with torch.inference_mode():
+        begun = run.fill(text, 0)
+        same = run.fill(text)
+    assert [len(each) for each in begun] == [5, 5]
+    assert [word for word, _ in begun[0]] == [word for word, _ in same[0]]
+    train(run, 30)
+    with torch.inference_mode():
+        assert run.fill(text, 0) == begun != run.fill(text)
+        with pytest.raises(InputError, match="no \\[MASK\\]"):
+            run.fill("the capital")
+
+
 def test_points_are_bounded() -> None:
     run = Run(SMALL)
     run.prepare()
