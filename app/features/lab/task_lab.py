@@ -166,7 +166,7 @@ class Labs:
         """
         lab = self._labs.get(key)
         if lab is None and _KEY.fullmatch(key):
-            lab = self._read(key)
+            lab = self._read(key, owner)
         if lab is None or (lab.private and (not owner or lab.owner != owner)):
             return None
         return lab
@@ -316,7 +316,7 @@ class Labs:
             if old.name not in self._labs:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _read(self, key: str) -> Lab | None:
+    def _read(self, key: str, owner: str) -> Lab | None:
         """Return a saved lab, to be resumed; None if there is none or it cannot be read."""
         about = None if self._folder is None else self._folder / key / _ABOUT
         if about is None or not about.is_file():
@@ -326,7 +326,7 @@ class Labs:
             wanted = [LabSettings(**each) for each in read]
         except (BertError, TypeError):
             return None
-        lab = self._made(key, "", wanted, "")
+        lab = self._made(key, owner, wanted, "")
         with self._change:
             held = self._labs.get(key)
             if held is None:
