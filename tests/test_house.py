@@ -132,9 +132,8 @@ def strays(name: str, source: str) -> list[str]:
 
 def foreign_paths(name: str, text: str) -> list[str]:
     found = {each.group() for each in ELSEWHERE.finditer(text)}
-    return [
-        f"{name} names {place}" for place in sorted(found - PLACES_OF_THE_IMAGE.get(name, set()))
-    ]
+    own = PLACES_OF_THE_IMAGE if name in ABOUT_THE_IMAGE else set()
+    return [f"{name} names {place}" for place in sorted(found - own)]
 
 
 def feature_folders(names: Iterable[str], file: str) -> set[str]:
