@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, examples, feature
+from tests.e2e.conftest import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -26,7 +27,7 @@ def settled(page: Page) -> None:
     """Wait until the page is drawn and nothing is running."""
     expect(page.locator(".st-key-bx-foot")).to_be_visible()
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
-    page.wait_for_function("window.bxSite")
+    wait_until(page, "() => Boolean(window.bxSite)")
 
 
 def box(page: Page) -> Locator:
@@ -38,7 +39,7 @@ def write(page: Page, text: str) -> None:
     before = page.url
     box(page).fill(text)
     box(page).press("Control+Enter")
-    page.wait_for_function("before => location.href !== before", arg=before)
+    wait_until(page, "before => location.href !== before", before)
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
 
 
@@ -314,6 +315,7 @@ def test_the_presenter_gets_larger_letters_and_nothing_around(visit: Visit, widt
     expect(page).to_have_url(re.compile("present=true"))
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     settled(page)
+    expect(page.locator(".bx-drawing svg text").first).to_be_attached()  # drawn anew
     for before, now in zip(usual, letters(page), strict=True):
         assert now > 1.05 * before
     assert min(letters(page)) >= 18
