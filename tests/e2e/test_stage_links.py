@@ -208,7 +208,7 @@ def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> Non
     settled(page)
     write(page, LONG)
     expect(page).to_have_url(re.compile(r"/fill_mask\?kept=[\w-]{16}$"))
-    expect(page.get_by_text("a link to this page opens it for one day")).to_be_visible()
+    expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
     other = visit(page.url.partition("//")[2].partition("/")[2], viewport=DESK)
     settled(other)
     expect(box(other)).to_have_value(LONG)
