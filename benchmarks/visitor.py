@@ -127,6 +127,8 @@ class Visitor:
             message = ForwardMsg.FromString(await self._received(answer))
             if message.WhichOneof("type") == "ref_hash":
                 message = self._cached[message.ref_hash]
+            elif message.hash and message.metadata.cacheable:
+                self._cached[message.hash] = message  # at once: the run may be interrupted
             answer.messages.append(message)
             ended = message.WhichOneof("type") == "script_finished"
             if ended and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
