@@ -90,7 +90,7 @@ FEATURES = (
         page="pages/5_qa.py",
         group=TASKS,
         see="Ask a question; BERT marks the answer in a passage.",
-        beware="A likely answer need not be right, nor the passage true.",
+        beware="A likely answer may be wrong, and so may the passage.",
         needs=("BertForQuestionAnswering",),
     ),
     Feature(
@@ -100,7 +100,7 @@ FEATURES = (
         page="pages/6_ner.py",
         group=TASKS,
         see="See the names that BERT finds in a text, and how sure it is.",
-        beware="Marked words look like a name in their sentence; unmarked words may be a name too.",
+        beware="Marked words look like names in their sentence; unmarked words may be names too.",
         needs=("BertForTokenClassification",),
     ),
     Feature(

@@ -252,8 +252,8 @@ def available_cores() -> int:
     """Return how many cores this process may use, which may be fewer than the machine has.
 
     A container is often limited to a share of the cores of a large machine. With a thread for each
-    of those, threads would wait for each other: on two of four cores, a short sentence then took
-    twice the processor time (measured).
+    of those, threads would wait for each other: on two of four cores, a short sentence on the page
+    "Fill-mask" then took 66 ms of processor time instead of 47 (measured once, on a busy machine).
     """
     try:
         cores = len(os.sched_getaffinity(0))

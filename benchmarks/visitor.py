@@ -17,6 +17,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
 _PATIENCE = 120.0  # seconds that an answer may take before the visitor gives up
+_CACHED = 200  # messages; a page has about 80, and answers to interrupted runs may still come
 
 
 class Answer:
@@ -127,6 +128,9 @@ class Visitor:
             message = ForwardMsg.FromString(await self._received(answer))
             if message.WhichOneof("type") == "ref_hash":
                 message = self._cached[message.ref_hash]
+            if message.hash and message.metadata.cacheable:
+                self._cached.pop(message.hash, None)  # the newest are at the end
+                self._cached[message.hash] = message
             answer.messages.append(message)
             ended = message.WhichOneof("type") == "script_finished"
             if ended and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
@@ -142,9 +146,9 @@ class Visitor:
         return data
 
     def _remember(self, answer: Answer) -> None:
-        """Note the widgets that were drawn, and keep what the browser caches."""
-        kept = {m.hash: m for m in answer.messages if m.hash and m.metadata.cacheable}
-        self._cached = kept
+        """Note the widgets that were drawn; forget the oldest of what a browser caches."""
+        for hash_ in list(self._cached)[:-_CACHED]:
+            del self._cached[hash_]
         for element in answer.elements():
             id_ = getattr(element, "id", "")
             if id_.startswith("$$"):

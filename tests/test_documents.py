@@ -257,7 +257,7 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
      lambda e: pieces(e, "unhappiness, unhappy"), "un ##ha ##pp ##iness , unhappy"),
     (TEACHING, "*france* first (35 %), then *paris* (12 %)",
      lambda e: guesses(e, "The capital of France is [MASK].")[:2], [("france", 35), ("paris", 12)]),
-    (TEACHING, "*bird* first, then *robin*; with \"not\" the same two change places",
+    (TEACHING, "*bird* first, then *robin*; with \"not\" the order is reversed",
      lambda e: [[w for w, _ in guesses(e, f"A robin is {no}a [MASK].")[:2]] for no in ("", "not ")],
      [["bird", "robin"], ["robin", "bird"]]),
     (TEACHING, "For the nurse *he* 49 % and *she* 35 %, for the engineer *he* 83 % and *she* 5 %",

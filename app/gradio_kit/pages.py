@@ -22,6 +22,12 @@ _PROGRAMS = (
     "Each page is also an endpoint for programs and a tool for assistants: see “Use via API or "
     "MCP” at the foot of the page."
 )
+# On a phone the menu is wider than the screen.
+_ARRIVED = """() => {
+  document.title = "%s";
+  const menu = document.querySelector(".bx-menu");
+  menu.scrollLeft = menu.querySelector("[aria-current]").offsetLeft - menu.clientWidth / 2;
+}"""
 # Gradio checks no values before and after: `Parameter.read` does, with messages for people.
 _PRIVATE: dict[str, Any] = {
     "preprocess": False,
@@ -90,8 +96,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     if example is not None:
         use = _example_user(declared)
         example.input(use, [example], boxes, **_PRIVATE).then(ask, **work)
-    title = f"() => {{ document.title = '{row.title} · {SITE}'; }}"
-    face.load(None, js=title, api_visibility="private")
+    face.load(None, js=_ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     face.load(_opener(declared), None, inputs, **_PRIVATE).then(ask, **work)
 
 

@@ -20,7 +20,7 @@ TASKS = "tasks"
 """One queue for all calls that compute."""
 
 _LOG = logging.getLogger("app")
-_BUSY = "Many visitors are computing right now. Please try again in a few seconds."
+_BUSY = "The server is busy. Try again in a few seconds."
 
 
 class Refusal(gr.Error):
@@ -70,7 +70,7 @@ class Face(gr.Blocks):
     def validate_inputs(self, block_fn: Any, inputs: list[Any]) -> None:
         """Refuse a call with too few or too many values, or of what only browsers do."""
         if block_fn.fn is None:
-            raise Refusal("There is nothing to call.")
+            raise Refusal("There is no such endpoint.")
         expected = len(block_fn.inputs)
         if len(inputs) != expected:
             raise Refusal(f"Found {len(inputs)} values; expected {expected}.")

@@ -84,5 +84,5 @@ def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object
 
 def _foot(engine: Engine, row: Feature) -> Html:
     """Draw what must not be concluded, and which model answered."""
-    privacy = "Your text goes to this server only; nothing is written to disk."
+    privacy = "Your text goes only to this server and is not written to disk."
     return join(beware(row.beware), line(f"{visible(signature(engine.provenance))} {privacy}"))

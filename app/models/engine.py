@@ -225,27 +225,15 @@ class Engine:
         """Run one class on one or several inputs, padded to the longest.
 
         Returns:
-            Tensors of `ModelOutputs`, with B = number of encodings, detached, on the CPU.
+            Tensors of `ModelOutputs`, with B = number of encodings, detached, on the CPU, except
+            `last_hidden_state`, which is empty.
 
         Raises:
             InputError: an input is longer than the model reads.
         """
         batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
-        input_ids, token_type_ids, attention_mask = self._collate(batch)
-        model = self.model(cls)
-        return self._once(
-            ("run", cls, attentions, hidden_states),
-            batch,
-            lambda: on_processor(
-                model.run(
-                    input_ids,
-                    token_type_ids=token_type_ids,
-                    attention_mask=attention_mask,
-                    attentions=attentions,
-                    hidden_states=hidden_states,
-                )
-            ),
-        )
+        inputs = self._collate(batch)
+        return self._run(cls, batch, inputs, attentions=attentions, hidden_states=hidden_states)
 
     def logits(
         self,
@@ -267,20 +255,15 @@ class Engine:
         Raises:
             InputError: there is no input, or one is longer than the model reads.
         """
-        model, separately = self.model(cls), KINDS[cls.__name__].has_axis("N")
+        separately = KINDS[cls.__name__].has_axis("N")
         found: dict[int, Tensor] = {}
         lengths = [len(encoding) for encoding in encodings]
         for group in by_length(lengths, self._device, most=_TOGETHER) if encodings else ([],):
             batch = [encodings[number] for number in group]
-            inputs = self._collate(batch)
-            ids, types, mask = (each[:, None] if separately else each for each in inputs)
-            outputs = self._once(
-                ("run", cls, False, False),
-                batch,
-                lambda: on_processor(
-                    model.run(ids, types, mask, attentions=False, hidden_states=False)  # noqa: B023
-                ),
-            )
+            ids, types, mask = self._collate(batch)
+            if separately:
+                ids, types, mask = ids[:, None], types[:, None], mask[:, None]
+            outputs = self._run(cls, batch, (ids, types, mask))
             assert outputs.logits is not None
             found.update(zip(group, outputs.logits, strict=True))
             if progress is not None:
@@ -348,6 +331,29 @@ class Engine:
             lambda: model.scores_at(input_ids.to(device), positions.to(device)).cpu(),
             tokens=input_ids.numel(),
         )
+
+    def _run(
+        self,
+        cls: type[BertPreTrainedModel],
+        batch: Sequence[Encoding],
+        inputs: Inputs,
+        *,
+        attentions: bool = False,
+        hidden_states: bool = False,
+    ) -> ModelOutputs:
+        """Run a class on a batch, given as encodings and as tensors."""
+        model = self.model(cls)
+        ids, types, mask = inputs
+
+        def work() -> ModelOutputs:
+            outputs = model.run(
+                ids, types, mask, attentions=attentions, hidden_states=hidden_states
+            )
+            # No page reads the vectors without asking for all layers. They would be 99 % of the
+            # memory that an answer or a window of a long text occupies while it is kept.
+            return on_processor(replace(outputs, last_hidden_state=torch.empty(0)))
+
+        return self._once(("run", cls, attentions, hidden_states), batch, work)
 
     def _once(
         self, what: tuple[object, ...], batch: Sequence[Encoding], work: Callable[[], T]

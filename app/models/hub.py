@@ -157,7 +157,7 @@ def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
     largest = min(limits.download_bytes, limits.model_bytes)
     if plan.total_bytes > largest:
         raise InputError(
-            f"{plan.name} has {size_text(plan.total_bytes)}; this server takes at most "
+            f"{plan.name} is {size_text(plan.total_bytes)}; this server accepts at most "
             f"{size_text(largest)}. Choose a smaller one."
         )
     taken = bytes_in(downloads_folder()) + under_way

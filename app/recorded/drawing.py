@@ -17,8 +17,8 @@ from app.words.notes import example_note
 SITE = "BERT Explorer"
 COMMAND = "python -m app record OUT"
 _LEAD = "Recorded results of every example."
-_BEWARE = "Attention is not an explanation, and a confident answer need not be true."
-_TABS = "A note may name a part of the page that only the running site has."
+_BEWARE = "Attention is not an explanation, and a confident answer may be wrong."
+_TABS = "Notes may mention parts of a page that only the live site has."
 _SIGNS = "✓ the model answers as a person would · ✗ it does not"
 _COLUMN = 44  # letters in a line of a text box
 _LINES = 14  # of a text box
@@ -82,7 +82,7 @@ def recorded_note(model: Provenance) -> Html:
 
 def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
     """Draw an example with its results."""
-    answer = tag("section", *results, class_="bx-result", aria_label="What came back")
+    answer = tag("section", *results, class_="bx-result", aria_label="Answer")
     return join(
         tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
         recorded_note(recording.model),
@@ -121,7 +121,7 @@ def foot(recording: Recording, caution: str) -> Html:
         "footer",
         beware(caution),
         line(visible(signature(recording.model))),
-        line("Written by ", tag("code", COMMAND), f". To type texts of your own, run {SITE}."),
+        line("Written by ", tag("code", COMMAND), f". To use your own texts, run {SITE}."),
         join("\n", line(f"Recorded on {recording.date}."), "\n"),  # a line of its own in the file
     )
 
@@ -131,7 +131,7 @@ def _given(recording: Recording, entry: Entry) -> Html:
     if not entry.feature.takes_text:
         return join()
     shown = (*_boxes(entry), _note(recording, entry))
-    return tag("section", *shown, class_="bx-given", aria_label="What was given")
+    return tag("section", *shown, class_="bx-given", aria_label="Input")
 
 
 def _boxes(entry: Entry) -> list[Html]:

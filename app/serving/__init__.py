@@ -7,6 +7,7 @@
 - `connections.py`: ends requests that are only half sent, and refuses connections beyond the limit.
 - `health.py`: whether the model answers.
 - `running.py`: the server itself.
+- `heaps.py`: how its threads share memory.
 
 These rooms know nothing of Streamlit or Gradio; `app.streamlit_kit.server` puts them together.
 """

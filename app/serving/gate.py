@@ -34,9 +34,9 @@ _WRONG_HOST = Refusal(
 )
 _FOREIGN = Refusal(403, "Pages of other sites may not use this server.")
 _CLOSED = Refusal(404, "Not found.")
-_NO_LENGTH = Refusal(411, "Say how long the request is: Content-Length is missing.")
-_TOO_LONG = Refusal(413, f"A request may have {_LONGEST_BODY // 2**20} MB at most. Send less.")
-_NO_SOCKET = Refusal(403, "There is nothing to connect to.")
+_NO_LENGTH = Refusal(411, "The request has no Content-Length header. Add one.")
+_TOO_LONG = Refusal(413, f"The request is longer than {_LONGEST_BODY // 2**20} MB. Send less.")
+_NO_SOCKET = Refusal(403, "There is no websocket at this address.")
 _BROKEN = Refusal(500, "Sorry, something went wrong on our side. Reload the page.")
 
 

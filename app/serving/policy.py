@@ -11,11 +11,10 @@ once (a nonce), so that a script which reaches the page in a text is not run the
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html.parser import HTMLParser
 
-_INLINE = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _SPACES = ("https://huggingface.co", "https://*.hf.space")
 _UNUSED = (
     "accelerometer camera display-capture geolocation gyroscope magnetometer microphone midi "
@@ -28,9 +27,33 @@ _COMMON = {
 }
 
 
+class _Inline(HTMLParser):
+    """Collects the code of inline scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.codes: list[str] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag == "script" and "src" not in dict(attrs)
+        if self._inside:
+            self.codes.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.codes[-1] += data
+
+
 def inline_scripts(page: str) -> tuple[str, ...]:
     """Return the sources that admit the inline scripts of a page: their digests."""
-    digests = (hashlib.sha256(code.encode()).digest() for code in _INLINE.findall(page))
+    parser = _Inline()
+    parser.feed(page)
+    parser.close()
+    digests = (hashlib.sha256(code.encode()).digest() for code in parser.codes)
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 

@@ -14,7 +14,7 @@ from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
 _PRIVACY = (
-    "Your text goes to this server only: a short one is in the address, a long one in memory "
+    "Your text goes only to this server. A short text is kept in the address, a long one in memory "
 )
 _KEPT = "for a day."
 _NOT_KEPT = "while your page is open."

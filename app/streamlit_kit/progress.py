@@ -22,7 +22,7 @@ def waiting_line() -> Iterator[None]:
         if before is None:
             place.empty()
         else:
-            place.caption(f"Waiting for a turn: {before} before you.")
+            place.caption(f"Waiting: {before} ahead of you.")
 
     with visiting(visitor_name(), tell):
         yield

@@ -27,6 +27,7 @@ from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
 from app.serving.gate import Gate
 from app.serving.health import Health
+from app.serving.heaps import share_heaps
 from app.serving.names import names_of
 from app.serving.policy import Policy, inline_scripts
 from app.serving.running import affordable, configured, run
@@ -61,6 +62,7 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
+    share_heaps()
     second = mounted(DRAWN)
     health = Route("/healthz", Health(ask_model).answer)
     site = st.App(script, lifespan=second.lifespan, routes=[health])
@@ -215,7 +217,10 @@ def warm_up() -> None:
     While Python collects garbage, all visitors wait. Objects loaded by now stay for good, so they
     are excluded from collection (268,000 objects, most of them from libraries).
     """
-    with suppress(BertError):
-        open_engine().warm_up()
-    gc.collect()
-    gc.freeze()
+    try:
+        with suppress(BertError):
+            open_engine().warm_up()
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()  # off since the start of `app.py`

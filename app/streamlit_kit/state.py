@@ -26,8 +26,8 @@ _UNBOUND = "_unbound"
 _LONG = "_long"  # the texts of this run that are too long for the address
 _FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
 _LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
-_LINKED = "Too long for the address: a link to this page opens it for one day."
-_NOT_LINKED = "Too long for the address: a link to this page will not contain this text."
+_LINKED = "This text is too long for the address. A link to this page works for one day."
+_NOT_LINKED = "This text is too long for the address, so a link to this page will not contain it."
 ON_SITE = "_on_site"
 """Session key: the page runs inside the whole site, so other pages can be reached."""
 

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,22 +101,48 @@ def test_the_model_is_there_before_the_server_is(
         open_first()
 
 
-def test_warming_up_leaves_what_is_wrong_to_the_pages(
+def test_warming_up_leaves_what_is_wrong_to_the_pages_and_turns_collection_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "gc", SimpleGc())
+    collector = SimpleGc()
+    monkeypatch.setattr(server, "gc", collector)
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
     warm_up()
+    assert collector.did == ["collect", "freeze", "enable"]
+
+
+def test_collection_is_on_even_if_warming_up_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    collector = SimpleGc()
+    monkeypatch.setattr(server, "gc", collector)
+    monkeypatch.setattr(server, "open_engine", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        warm_up()
+    assert "enable" in collector.did
 
 
 class SimpleGc:
     """Stands for the collector, which a test must not freeze."""
 
-    def collect(self) -> None:
-        """Collect nothing."""
+    def __init__(self) -> None:
+        self.did: list[str] = []
 
-    def freeze(self) -> None:
-        """Freeze nothing."""
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Note what is called."""
+        return lambda: self.did.append(name)
+
+
+def test_no_time_is_spent_on_collection_while_everything_is_loaded() -> None:
+    start = (
+        "import gc, runpy, sys\n"
+        "try: runpy.run_path('app.py', run_name='__main__')\n"
+        "finally: print(gc.get_stats()[2]['collections'])"
+    )
+    environment = {**os.environ, "BERT_EXPLORER_MODEL": "/no/such/model"}
+    done = subprocess.run(
+        [sys.executable, "-c", start], cwd=ROOT, env=environment, capture_output=True, text=True,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "0\n")
 
 
 def test_what_a_killed_server_left_of_downloads_is_removed_at_the_start(

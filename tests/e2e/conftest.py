@@ -225,3 +225,15 @@ def watched(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
     assert record.outside(site.address) == []
     assert record.complaints == []
     assert site.fetches() == 0
+
+
+def wait_until(page: Page, function: str, value: object = None) -> None:
+    """Wait until a function of the page is true.
+
+    `page.wait_for_function` evaluates a text in the page, which the site's policy forbids.
+    """
+    for _ in range(PATIENCE_MS // 100):
+        if page.evaluate(function, value):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"still waiting for {function}")

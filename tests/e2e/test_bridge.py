@@ -28,7 +28,7 @@ from app.settings import BUNDLED_MODEL
 from app.streamlit_kit.components import script
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
-from tests.e2e.conftest import Record
+from tests.e2e.conftest import Record, wait_until
 from tests.e2e.test_journey import settled
 
 pytestmark = pytest.mark.e2e
@@ -174,7 +174,7 @@ def test_a_word_that_is_picked_is_hidden_and_the_answer_follows(visit: Visit) ->
     page = visit("fill_mask?text=Owls+hunt+at+night.")
     words = page.locator(".bx-word")
     expect(words).to_have_count(5)  # the full stop as well
-    page.wait_for_function("window.bxSite")
+    wait_until(page, "() => Boolean(window.bxSite)")
     words.nth(1).click()
     box = page.get_by_role("textbox").first
     expect(box).to_have_value("Owls [MASK] at night.")

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app.features.attention import view_pictures as pictures
 from app.features.attention.result import AttentionResult, Heads, Selection, Units
-from app.features.attention.task import (
+from app.features.attention.result_views import (
     LINK_TOKENS,
     attention_grid,
     head_view,

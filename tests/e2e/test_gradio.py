@@ -55,6 +55,7 @@ def test_every_page_answers_in_the_first_screen_without_a_fault(
     found = {"": faults(page)}
     for slug in tour(page):
         found[slug] = faults(page)
+        expect(page.locator(".bx-menu [aria-current]")).to_be_in_viewport(ratio=0.9)
         bottom = page.locator(".bx-headline").bounding_box()
         assert bottom is not None and bottom["y"] + bottom["height"] < size["height"], slug
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], slug

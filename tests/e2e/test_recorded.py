@@ -142,6 +142,7 @@ def test_no_recorded_page_has_an_accessibility_fault_or_scrolls_sideways(
     for path in firsts:
         page.goto(f"{host}/{path.relative_to(recorded_site).as_posix()}")
         found[path.parent.name] = faults(page)
+        expect(page.locator("header [aria-current]")).to_be_in_viewport(ratio=0.9)
     assert {name: each for name, each in found.items() if each} == {}
 
 

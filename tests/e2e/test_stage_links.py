@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, examples, feature
+from tests.e2e.conftest import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -26,7 +27,7 @@ def settled(page: Page) -> None:
     """Wait until the page is drawn and nothing is running."""
     expect(page.locator(".st-key-bx-foot")).to_be_visible()
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
-    page.wait_for_function("window.bxSite")
+    wait_until(page, "() => Boolean(window.bxSite)")
 
 
 def box(page: Page) -> Locator:
@@ -38,7 +39,7 @@ def write(page: Page, text: str) -> None:
     before = page.url
     box(page).fill(text)
     box(page).press("Control+Enter")
-    page.wait_for_function("before => location.href !== before", arg=before)
+    wait_until(page, "before => location.href !== before", before)
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
 
 
@@ -207,7 +208,7 @@ def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> Non
     settled(page)
     write(page, LONG)
     expect(page).to_have_url(re.compile(r"/fill_mask\?kept=[\w-]{16}$"))
-    expect(page.get_by_text("a link to this page opens it for one day")).to_be_visible()
+    expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
     other = visit(page.url.partition("//")[2].partition("/")[2], viewport=DESK)
     settled(other)
     expect(box(other)).to_have_value(LONG)
@@ -294,12 +295,16 @@ def test_on_a_phone_the_menu_closes_after_a_choice(visit: Visit) -> None:
 
 def letters(page: Page) -> list[float]:
     """The sizes of the letters of the text box, the answer, and the picture, in pixels."""
+    names = ["textarea", ".bx-sentence", ".bx-wide .bx-svg-name"]
+    for name in names:
+        expect(page.locator(name).first).to_be_attached()
     found: list[float] = page.evaluate(
-        """() => ["textarea", ".bx-sentence", ".bx-wide .bx-svg-name"].map((name) => {
+        """(names) => names.map((name) => {
             const node = document.querySelector(name);
             const scale = node.closest("svg")?.getScreenCTM().a ?? 1;
             return scale * parseFloat(getComputedStyle(node).fontSize);
-        })"""
+        })""",
+        names,
     )
     return found
 

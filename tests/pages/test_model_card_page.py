@@ -159,8 +159,8 @@ def test_every_figure_is_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
 def test_figures_have_a_picture_with_words_and_a_table(whole: Path) -> None:
     shown = pictures(opened())["figures"]
     assert (
-        "6 figures as bars with their 95 % intervals: 2 have reached the goal, 2 have reached the "
-        "floor only, 1 has not reached what was set, 1 has nothing to reach."
+        "6 figures as bars with their 95 % intervals: 2 reached the goal, 2 reached only the "
+        "floor, 1 reached neither, 1 had no target."
     ) in shown
     table = shown.partition("<tbody>")[2]
     shares = [row.split("<td")[3] for row in table.split("<tr>")[1:]]

@@ -65,6 +65,6 @@ def test_who_waits_sees_a_line_that_goes_away() -> None:
                 current_visit().tell(None)
 
     at = AppTest.from_function(script).run()
-    assert [each.value for each in at.caption] == ["Waiting for a turn: 3 before you."]
+    assert [each.value for each in at.caption] == ["Waiting: 3 ahead of you."]
     at.checkbox[0].check().run()
     assert [each.value for each in at.caption] == []

@@ -203,7 +203,7 @@ def report(result: FillMaskResult, more: Sequence[Block] = ()) -> Report:
         block
         for slot in result.slots
         for block in (
-            slot_title(slot),
+            slot_title(slot) if len(result.slots) > 1 else join(),
             named_word(slot, result.vocabulary),
             candidates(slot, slots_axis(result)),
             certainty(slot),
@@ -244,8 +244,8 @@ def certainty(slot: Slot) -> Html:
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
-        f"Shown: {chance(shown)} of all probability. As uncertain as a fair draw from "
-        f"{count(choices, 'word')}."
+        f"Shown: {chance(shown)} of all probability. As uncertain as a choice from "
+        f"{count(choices, 'equally likely word')}."
     )
 
 

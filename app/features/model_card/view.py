@@ -154,12 +154,12 @@ def _outcomes(figures: Sequence[Figure]) -> str:
     """Count what the figures have reached."""
     count = {kind: sum(reached(each) is kind for each in figures) for kind in Reached}
     return ", ".join(
-        f"{number} {'has' if number == 1 else 'have'} {words}"
+        f"{number} {words}"
         for number, words in (
             (count[Reached.GOAL], "reached the goal"),
-            (count[Reached.FLOOR], "reached the floor only"),
-            (count[Reached.NOTHING], "not reached what was set"),
-            (count[Reached.NO_AIM], "nothing to reach"),
+            (count[Reached.FLOOR], "reached only the floor"),
+            (count[Reached.NOTHING], "reached neither"),
+            (count[Reached.NO_AIM], "had no target"),
         )
         if number
     )

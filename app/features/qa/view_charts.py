@@ -285,7 +285,7 @@ def _legend(kind: Kind, width: int) -> list[Html]:
     """Name the lines, and what their height is."""
     unit = "share of all probability" if kind == "curves" else "logit"
     parts = [tag("text", unit, x=4, y=14, class_="bx-svg-small")] if width >= WIDE else []
-    for x, name, said in ((width - 330, "start", "starts here"), (width - 200, "end", "ends here")):
+    for x, name, said in ((width - 344, "start", "starts here"), (width - 210, "end", "ends here")):
         parts += [
             tag("line", x1=x, x2=x + 34, y1=14, y2=14, class_=f"bx-qa-{name}"),
             _point(name, x + 17, 14),
@@ -293,8 +293,8 @@ def _legend(kind: Kind, width: int) -> list[Html]:
         ]
     return [
         *parts,
-        tag("rect", x=width - 76, y=5, width=18, height=18, class_="bx-qa-band"),
-        tag("text", "answer", x=width - 52, y=14, class_="bx-svg-small"),
+        tag("rect", x=width - 88, y=5, width=18, height=18, class_="bx-qa-band"),
+        tag("text", "answer", x=width - 64, y=14, class_="bx-svg-small"),
     ]
 
 

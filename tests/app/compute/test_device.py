@@ -124,5 +124,5 @@ def test_every_class_is_where_the_engine_is_and_shares_what_it_can(
     encoding = elsewhere.tokenizer.encode("the cat sat", "on the mat")
     outputs = elsewhere.run(cls, [encoding, encoding], attentions=True, hidden_states=True)
     assert outputs.attentions is not None and outputs.hidden_states is not None
-    for tensor in (outputs.last_hidden_state, *outputs.attentions, *outputs.hidden_states):
+    for tensor in (*outputs.attentions, *outputs.hidden_states):
         assert tensor.device.type == "cpu" and tensor.shape[0] == 2

@@ -48,8 +48,13 @@ class Elements(HTMLParser):
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_feature_has_every_face(
-    slug: str, tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    slug: str,
+    tiny_model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     given = {each.name: VALUES[each.name] for each in declared(slug).parameters if each.required}
     answer = ask(slug, **given)
     assert main([*arguments(slug), "--json"]) == 0

@@ -19,7 +19,7 @@ from app.gradio_kit.alone import lend_gpu
 from app.gradio_kit.face import build
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE = 120
+PATIENCE = 180  # seconds; importing Gradio takes several even on a quiet machine
 
 
 def names() -> list[str | None]:

@@ -79,7 +79,7 @@ def test_too_many_callers_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch)
     async def main() -> list[object]:
         callers = [asyncio.create_task(in_turn(release.wait)) for _ in range(2)]
         await asyncio.sleep(0.1)
-        with pytest.raises(Refusal, match="Please try again"):
+        with pytest.raises(Refusal, match="Try again"):
             await in_turn(release.wait)
         release.set()
         return list(await asyncio.gather(*callers))

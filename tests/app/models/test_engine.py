@@ -21,6 +21,7 @@ from bert_core import (
     BertForTokenClassification,
 )
 from bert_core.errors import InputError, MissingFileError
+from bert_core.model.bert import BertPreTrainedModel
 from tests.conftest import save_tiny
 
 
@@ -218,6 +219,18 @@ def test_equal_passes_are_computed_once_and_others_apart(
     assert len(passes) == 9
     Engine(str(tiny_folder)).run(cls, one)
     assert len(passes) == 10  # another engine, even of the same files, has results of its own
+
+
+@pytest.mark.parametrize("cls", [BertForQuestionAnswering, BertForTokenClassification])
+def test_an_answer_is_kept_without_the_vectors_that_no_page_reads(
+    tiny_engine: Engine, cls: type[BertPreTrainedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recent = RecentResults(2**20)
+    monkeypatch.setattr(engine_module, "RECENT", recent)
+    encoding = tiny_engine.tokenizer.encode("the cat sat " * 4)
+    tiny_engine.run(cls, encoding)
+    vectors = len(encoding) * tiny_engine.model(cls).config.hidden_size * 4
+    assert 0 < recent.held < vectors
 
 
 def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -247,6 +248,7 @@ def test_the_program_leads_to_tasks_and_to_the_recording(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.argv", ["app", *given])
+    monkeypatch.delitem(sys.modules, "app.__main__", raising=False)  # its doctests were collected
     with pytest.raises(SystemExit) as end:
         runpy.run_module("app", run_name="__main__")
     assert end.value.code == 0

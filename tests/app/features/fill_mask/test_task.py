@@ -380,3 +380,9 @@ def test_the_kept_page_has_every_gap_and_nothing_to_click(result: FillMaskResult
     kept = "".join(map(str, view.report(result).drawn()))
     assert kept.count("<figure") == len(result.slots) == 2
     assert "data-pick" not in kept
+    assert kept.count("bx-slot") == 2
+
+
+def test_a_single_gap_has_no_number(tiny_engine: Engine) -> None:
+    result = fill_mask(tiny_engine, "a dog sat on the [MASK]")
+    assert "Gap 1" not in "".join(map(str, view.report(result).drawn()))

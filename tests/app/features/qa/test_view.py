@@ -279,6 +279,8 @@ def test_curves_are_as_high_as_the_tasks_numbers(result: QaResult) -> None:
     assert table["starts here"].tolist() == words.start_probability.tolist()
     assert table["start logit"].tolist() == words.start_logit.tolist()
     assert "start highest at “dog”" in charts.describe_curves(result, "curves")
+    (x,) = re.findall(r'<text x="(\d+)"[^>]*>answer<', str(picture))
+    assert int(x) + 6 * 10 <= WIDE, "the last word of the legend is cut off"
 
 
 def test_logits_are_drawn_between_whole_numbers(result: QaResult) -> None:
