@@ -187,12 +187,14 @@ def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) ->
 def test_after_going_back_a_new_text_begins_a_new_way_forward(visit: Visit) -> None:
     page = visit("fill_mask", viewport=DESK)
     settled(page)
-    write(page, CAT)
-    write(page, OWLS)
+    for text in (CAT, OWLS):
+        write(page, text)
+        answered(page)
     page.go_back()
     expect(box(page)).to_have_value(CAT)
-    settled(page)
+    answered(page)
     write(page, RAIN)
+    answered(page)
     assert height(page) == 4
     page.go_back()
     expect(box(page)).to_have_value(CAT)

@@ -130,7 +130,7 @@ def test_a_model_beyond_a_limit_is_refused_with_both_numbers(
     for name in ("BERT_EXPLORER_DOWNLOAD", "BERT_EXPLORER_MEMORY"):
         with monkeypatch.context() as patch:
             patch.setenv(name, "1")
-            with pytest.raises(InputError, match=r"has 1\.\d MB; .* at most 1\.0 MB"):
+            with pytest.raises(InputError, match=r"is 1\.\d MB; .* at most 1\.0 MB"):
                 look_up(HubId(NAME))
     monkeypatch.setenv("BERT_EXPLORER_DISK", "1")
     with pytest.raises(InputError, match=r"needs 1\.\d MB.* at most 1\.0 MB .* 0 bytes are in use"):
