@@ -80,7 +80,7 @@ class BertTokenizer(Vocabulary):
         tokenize_chinese_chars: bool = True,
     ) -> None:
         if isinstance(vocab_file, list):
-            check_vocabulary(vocab_file, "The list of pieces")
+            check_vocabulary(vocab_file, "that is a list of pieces")
             super().__init__(list(vocab_file))
         else:
             super().__init__(read_vocabulary(path_of(vocab_file)))

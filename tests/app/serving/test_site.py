@@ -246,6 +246,7 @@ def test_fifty_tabs_are_answered_each_with_its_own_words(site: Site) -> None:
         assert [each for each in words if each in drawn] == [word]
 
 
+@pytest.mark.slow
 def test_a_page_asked_for_again_and_again_in_mid_answer_is_answered(site: Site) -> None:
     """Reloads and double clicks: each interrupts the run before it."""
 

@@ -94,10 +94,17 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         assert isinstance(caught.value, MissingFileError)
 
 
+def test_a_list_of_pieces_is_checked_like_a_file() -> None:
+    assert BertTokenizer(["[UNK]", "cat"]).tokenize("cat dog") == ["cat", "[UNK]"]
+    with pytest.raises(CheckpointError, match=r"list of pieces.* no \[UNK\]"):
+        BertTokenizer(["vocab.txt"])
+
+
 @pytest.mark.parametrize("path", [None, 5, ["vocab.txt"]])
 def test_what_is_not_a_path_is_refused(path: Any) -> None:
-    with pytest.raises(InputError, match="path"):
-        BertTokenizer(path)
+    if not isinstance(path, list):
+        with pytest.raises(InputError, match="path"):
+            BertTokenizer(path)
     with pytest.raises(InputError, match="path"):
         BertTokenizer.from_pretrained(path)
 
