@@ -45,7 +45,8 @@ class Feature:
 
 
 TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
-GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
+LEARNING = "Learning"
+GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
 """The parts of the menu, in order."""
 
 HOME = "pages/0_home.py"
@@ -151,6 +152,16 @@ FEATURES = (
         group=INSIDE,
         see="Does BERT keep the meanings of a word apart?",
         beware="Vectors reflect position, grammar and topic as well as meaning.",
+    ),
+    Feature(
+        slug="variants",
+        title="Variants",
+        icon=":material/account_tree:",
+        page="pages/15_variants.py",
+        group=LEARNING,
+        see="See how BERT and five models made from it differ, on paper.",
+        beware="Size and operations say what a model costs, not how good its answers are.",
+        takes_text=False,
     ),
     Feature(
         slug="model_card",

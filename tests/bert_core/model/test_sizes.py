@@ -1,4 +1,4 @@
-"""Counting from a configuration: against real models, the reference classes and PyTorch's counter."""
+"""Counting from a configuration: against real models, reference classes, PyTorch's counter."""
 
 import tomllib
 from collections import Counter
@@ -189,8 +189,8 @@ def test_impossible_sizes_are_refused(change: dict[str, int], says: str) -> None
 def test_other_models_and_missing_keys_are_refused() -> None:
     with pytest.raises(ConfigError, match="'gpt2'; expected one of bert, roberta"):
         Architecture.from_config({"model_type": "gpt2"})
+    values = {k: v for k, v in FAMILY[2]["config"].items() if k != "embedding_size"}
     with pytest.raises(ConfigError, match="albert model has no 'embedding_size'"):
-        values = {k: v for k, v in FAMILY[2]["config"].items() if k != "embedding_size"}
         Architecture.from_config(values)
     with pytest.raises(InputError, match="513 tokens; this model reads 1 to 512"):
         Architecture.from_config(FAMILY[0]["config"]).flops(513)
