@@ -44,8 +44,7 @@ class Feature:
     takes_text: bool = True
 
 
-TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
-LEARNING = "Learning"
+TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
 GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
 """The parts of the menu, in order."""
 
