@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from app.compute.visitor import check_text
 from app.features.lab.result_finetune import TEXTS, WORDS, LabelledRow, LabelledRows
 from bert_core.errors import InputError
 
@@ -15,7 +16,7 @@ READY = {"Topics of sentences": TEXTS, "Food in recipes": WORDS}
 FEWEST, MOST = 8, 400  # rows
 MOST_LABELS = 30
 _LONGEST_LABEL = 40  # characters
-_HELD_OUT = 4  # every fourth row of a label is held out
+_HELD_OUT = 3  # of so many rows of a label, one is held out
 _SHOWN = 30  # characters of a text in a message
 _FILES = {TEXTS: "finetune_topics.tsv", WORDS: "finetune_recipes.tsv"}
 
@@ -29,7 +30,7 @@ def ready(kind: str) -> str:
 def read_rows(text: str, kind: str) -> LabelledRows:
     """Read rows: a text, a tab, and its label, or one tag for each of its words.
 
-    A quarter of the rows is held out, of every label some; which ones depends on the rows alone.
+    A third of the rows is held out, of every label some; which ones depends on the rows alone.
 
     Args:
         text: one row a line; blank lines are ignored.
@@ -39,7 +40,8 @@ def read_rows(text: str, kind: str) -> LabelledRows:
         InputError: a line cannot be read, or the rows are too few, too many or all alike; the
             message has the number of the line.
     """
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    check_text(text)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) > MOST:
         raise InputError(f"Found {len(lines):,} rows; at most {MOST} are read. Remove some.")
     rows = [_row(number, line, kind) for number, line in lines]
