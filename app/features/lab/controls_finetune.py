@@ -1,6 +1,7 @@
 """Fine-tuning in a tab of the lab: the rows, the buttons, and what follows the training."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import feature
 from app.features.lab import view_finetune as view
@@ -35,19 +36,22 @@ def show(page: Page) -> None:
     show_html(view.intro())
     left, right = st.columns([1, 2], gap="large")
     with left, guarded():
-        kind, text = _given()
-        _buttons(page, kind, text)
+        kind, text, place = _given()
+        steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=100)
+        with place:
+            _button(page, kind, text, steps)
     with right:
         _follow()
 
 
-def _given() -> tuple[str, str]:
-    """Let the visitor choose rows; return what is labelled, and the rows."""
+def _given() -> tuple[str, str, DeltaGenerator]:
+    """Let the visitor choose rows; return what is labelled, the rows, and a place between."""
     names = (*READY, _OWN)
     chosen = choose("Rows", {name: name for name in names}, key="rows")
     kind = READY.get(chosen, "")
     if not kind:
         kind = choose("What is labelled", KINDS, key="labelled")
+    place = st.container()
     key = f"{_ROWS}_{names.index(chosen)}_{kind}"
     text = st.text_area(
         f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST} rows)",
@@ -56,12 +60,11 @@ def _given() -> tuple[str, str]:
         height=220,
         persist_state="session",
     )
-    return kind, str(text)
+    return kind, str(text), place
 
 
-def _buttons(page: Page, kind: str, text: str) -> None:
-    """Draw what can be done now."""
-    steps = choose("Steps", {each: f"{each}" for each in STEPS}, key="tune_steps", default=STEPS[1])
+def _button(page: Page, kind: str, text: str, steps: int) -> None:
+    """Draw what can be done now: start or stop."""
     job = _job()
     if job is not None and LABS.ask(job).state in {State.WAITING, State.RUNNING}:
         st.button("Stop", key="_tune_stop", icon=":material/stop:", on_click=LABS.stop, args=(job,))

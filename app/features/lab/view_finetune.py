@@ -7,13 +7,13 @@ import pandas as pd
 
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, FinetuneResult, Mistake
-from app.words.blocks import answer, hint, line, note, record_table, share_bar
+from app.words.blocks import answer, hint, line, note, record_table
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import WIDE, Picture, picture, svg
 
 _LEFT, _TOP, _PLOT, _BELOW = 44, 30, 150, 34
-_BETWEEN = 40
+_BETWEEN, _EDGE = 40, 8
 _MISTAKES = 40  # shown
 _HELD, _TRAINED = "var(--bx-c0)", "var(--bx-c5)"
 
@@ -113,9 +113,9 @@ def curves(result: FinetuneResult) -> Picture:
 def _curves(result: FinetuneResult, width: int) -> Html:
     """Draw two plots, beside each other if there is room."""
     beside = width == WIDE
-    wide = (width - _BETWEEN) / 2 if beside else width
+    wide = ((width - _BETWEEN) / 2 if beside else width) - _EDGE
     tall = _TOP + _PLOT + _BELOW
-    second = (wide + _BETWEEN, 0) if beside else (0, tall + 16)
+    second = (wide + _EDGE + _BETWEEN, 0) if beside else (0, tall + 16)
     return svg(
         width,
         tall if beside else 2 * tall + 16,
@@ -226,7 +226,7 @@ def mistakes(result: FinetuneResult) -> Html:
     surest = sorted(result.mistakes, key=lambda each: -each.share)
     columns = ("held-out row", "its label", "the model’s", "probability")
     rows = [
-        (_quoted(each), visible(each.wanted), visible(each.said), share_bar(each.share))
+        (_quoted(each), visible(each.wanted), visible(each.said), percent(each.share))
         for each in surest[:_MISTAKES]
     ]
     rest = len(surest) - _MISTAKES
@@ -248,7 +248,7 @@ def _quoted(mistake: Mistake) -> Html:
         tag(
             "bdi",
             visible(" ".join([*before, ""])),
-            tag("mark", visible(words[mistake.place])),
+            tag("span", visible(words[mistake.place]), class_="bx-small-name"),
             visible(" ".join(["", *after])),
         ),
     )
@@ -259,7 +259,7 @@ def asked(found: Sequence[tuple[str, str, float]], kind: str) -> Html:
     if kind == TEXTS:
         _, label, share = found[0]
         return answer(visible(label), f"{percent(share)} of the probability.")
-    rows = [(tag("bdi", visible(word)), visible(label), share_bar(share))
+    rows = [(tag("bdi", visible(word)), visible(label), percent(share))
             for word, label, share in found]  # fmt: skip
     return record_table("The tags of your text", ("word", "tag", "probability"), rows, compact=True)
 
