@@ -25,18 +25,18 @@ with page_shell(SLUG) as page:
     with left, st.container(key="bx-va-give", gap="small"):
         base = choose("Start yours from", BASES, key="base")
         start = task.start_of(page.engine, base)
-        if st.session_state.setdefault("_start", start) != start:  # another base or model
-            st.session_state["_start"] = start
+        if st.session_state.setdefault("_variants_start", start) != start:  # another base or model
+            st.session_state["_variants_start"] = start
             for name in ("layers", "width", "heads", "vocabulary"):
-                put(SLUG, name, getattr(start, name))
+                put(SLUG, f"own_{name}", getattr(start, name))
         one, two = st.columns(2)
         with one:
-            layers = size("Layers", "layers", start.layers, most=task.MOST_LAYERS)
-            heads = size("Heads", "heads", start.heads)
+            layers = size("Layers", "own_layers", start.layers, most=task.MOST_LAYERS)
+            heads = size("Heads", "own_heads", start.heads)
         with two:
-            width = size("Width", "width", start.width, step=64)
-            words = size("Vocabulary", "vocabulary", start.vocabulary, step=1_000)
-        length = size("Tokens of the text", "length", task.LENGTH, most=task.LONGEST, step=128)
+            width = size("Width", "own_width", start.width, step=64)
+            words = size("Vocabulary", "own_vocabulary", start.vocabulary, step=1_000)
+        length = size("Tokens of the text", "tokens", task.LENGTH, most=task.LONGEST, step=128)
     with right:
         found = task.variants(
             page.engine, base, layers=layers, width=width, heads=heads, vocabulary=words,

@@ -16,7 +16,7 @@ def at(tiny_model: Path) -> AppTest:
 def sizes(at: AppTest) -> list[object]:
     return [
         at.number_input(key=key).value
-        for key in ("layers", "width", "heads", "vocabulary", "length")
+        for key in ("own_layers", "own_width", "own_heads", "own_vocabulary", "tokens")
     ]
 
 
@@ -30,14 +30,14 @@ def test_another_base_brings_its_sizes(at: AppTest) -> None:
     at.run()
     at.button_group(key="base").set_value("modernbert").run()
     assert sizes(at) == [22, 768, 12, 50_368, 512]
-    at.number_input(key="layers").set_value(6).run()
+    at.number_input(key="own_layers").set_value(6).run()
     assert sizes(at)[0] == 6
     at.button_group(key="base").set_value("albert").run()
     assert sizes(at) == [12, 768, 12, 30_000, 512]
 
 
 def test_a_link_opens_an_edited_configuration(at: AppTest) -> None:
-    at.query_params.update({"base": "ALBERT", "layers": "24", "length": "128"})
+    at.query_params.update({"base": "ALBERT", "own_layers": "24", "tokens": "128"})
     at.run()
     assert not at.exception
     assert sizes(at) == [24, 768, 12, 30_000, 128]
@@ -45,7 +45,7 @@ def test_a_link_opens_an_edited_configuration(at: AppTest) -> None:
 
 def test_heads_that_do_not_divide_the_width_are_refused(at: AppTest) -> None:
     at.run()
-    at.number_input(key="heads").set_value(5).run()
+    at.number_input(key="own_heads").set_value(5).run()
     assert "cannot be divided among 5 heads" in at.warning[0].value
-    at.number_input(key="heads").set_value(8).run()
+    at.number_input(key="own_heads").set_value(8).run()
     assert not at.warning

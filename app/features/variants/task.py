@@ -23,11 +23,13 @@ Base = Literal["model", "bert", "roberta", "albert", "distilbert", "electra", "m
 def variants(
     engine: Engine,
     base: Annotated[Base, Field("Start from", "base")] = "model",
-    layers: Annotated[int | None, Field("Layers", low=1, high=MOST_LAYERS)] = None,
-    width: Annotated[int | None, Field("Width", low=1, high=MOST_SIZE)] = None,
-    heads: Annotated[int | None, Field("Heads", low=1, high=MOST_SIZE)] = None,
-    vocabulary: Annotated[int | None, Field("Vocabulary", low=1, high=MOST_SIZE)] = None,
-    length: Annotated[int, Field("Tokens of the text", low=1, high=LONGEST)] = LENGTH,
+    layers: Annotated[int | None, Field("Layers", "own_layers", low=1, high=MOST_LAYERS)] = None,
+    width: Annotated[int | None, Field("Width", "own_width", low=1, high=MOST_SIZE)] = None,
+    heads: Annotated[int | None, Field("Heads", "own_heads", low=1, high=MOST_SIZE)] = None,
+    vocabulary: Annotated[
+        int | None, Field("Vocabulary", "own_vocabulary", low=1, high=MOST_SIZE)
+    ] = None,
+    length: Annotated[int, Field("Tokens of the text", "tokens", low=1, high=LONGEST)] = LENGTH,
 ) -> VariantsResult:
     """Compare BERT and five models made from it with a configuration of your own.
 
