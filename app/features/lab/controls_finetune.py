@@ -6,9 +6,9 @@ from streamlit.delta_generator import DeltaGenerator
 from app.catalog import feature
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State
-from app.features.lab.result_finetune import KINDS, TEXTS, WORDS
+from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
 from app.features.lab.task_finetune import STEPS, Tuning, archive
-from app.features.lab.task_finetune_rows import MOST, READY, ready
+from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
 from app.features.lab.task_lab import LABS, Job, allowed
 from app.streamlit_kit import Page, guarded, show_html, show_picture
 from app.streamlit_kit.controls import choose
@@ -22,7 +22,7 @@ _KEY, _GO, _ROWS = "_tune_key", "_tune_go", "_tune_rows"
 _EVERY = 0.5  # seconds between two pictures
 _OWN = "Your own rows"
 _PAGES = {TEXTS: "classification", WORDS: "ner"}
-_ENDED = (State.DONE, State.STOPPED, State.DIVERGED)
+_GOING = (State.WAITING, State.RUNNING)
 
 
 def show(page: Page) -> None:
@@ -35,13 +35,25 @@ def show(page: Page) -> None:
         return
     show_html(view.intro())
     left, right = st.columns([1, 2], gap="large")
-    with left, guarded():
+    with left:
         kind, text, place = _given()
         steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=100)
-        with place:
-            _button(page, kind, text, steps)
+    rows = None
+    with right, guarded():
+        rows = read_rows(text, kind) if text.strip() else None
+    job = _job()
+    with place, guarded():
+        if job is not None and LABS.ask(job).state in _GOING:
+            st.button("Stop", key="_tune_stop", icon=":material/stop:", on_click=LABS.stop,
+                      args=(job,))  # fmt: skip
+        elif st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:",
+                       disabled=rows is None):  # fmt: skip
+            _start(Tuning(page.engine, text, kind, steps))
     with right:
-        _follow()
+        if job is not None:
+            _follow(job)
+        elif rows is not None:
+            show_html(view.preview(rows))
 
 
 def _given() -> tuple[str, str, DeltaGenerator]:
@@ -57,21 +69,15 @@ def _given() -> tuple[str, str, DeltaGenerator]:
         f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST} rows)",
         ready(kind) if chosen != _OWN else "",
         key=key,
-        height=220,
         persist_state="session",
     )
     return kind, str(text), place
 
 
-def _button(page: Page, kind: str, text: str, steps: int) -> None:
-    """Draw what can be done now: start or stop."""
-    job = _job()
-    if job is not None and LABS.ask(job).state in {State.WAITING, State.RUNNING}:
-        st.button("Stop", key="_tune_stop", icon=":material/stop:", on_click=LABS.stop, args=(job,))
-    elif st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:"):
-        job = LABS.train(Tuning(page.engine, text, kind, steps), owner=visitor_name())
-        st.session_state[_KEY] = job.key
-        st.rerun()
+def _start(run: Tuning) -> None:
+    """Start training, or wait in line."""
+    st.session_state[_KEY] = LABS.train(run, owner=visitor_name()).key
+    st.rerun()
 
 
 def _job() -> Job[Tuning] | None:
@@ -79,35 +85,39 @@ def _job() -> Job[Tuning] | None:
     return LABS.held(st.session_state.get(_KEY, ""), visitor_name())
 
 
-def _follow() -> None:
+def _follow(job: Job[Tuning]) -> None:
     """Draw the training, again and again while it goes on."""
-    job = _job()
-    if job is None:
-        return
-    before = LABS.ask(job).state
+    going = LABS.ask(job).state in _GOING
 
     def again() -> None:
         with guarded():
-            now = LABS.ask(job)
-            if now.state in _ENDED and before not in _ENDED:
+            now, found = LABS.ask(job), _result(job)
+            if going and now.state not in _GOING:
                 st.rerun()
-            run = job.runs[0]
-            found = run.result() if run.points else None
             show_html(view.status_line(now, found))
             if found is not None:
                 show_html(view.headline(found))
                 show_picture(view.curves(found))
 
-    st.fragment(again, run_every=None if before in _ENDED else _EVERY)()
-    if before in _ENDED and job.runs[0].points:
+    st.fragment(again, run_every=_EVERY if going else None)()
+    found = _result(job)
+    if found is not None and job.state in {State.DONE, State.STOPPED}:
         with guarded():
-            _outcome(job)
+            _outcome(job, found)
 
 
-def _outcome(job: Job[Tuning]) -> None:
+def _result(job: Job[Tuning]) -> FinetuneResult | None:
+    """Return fine-tuning so far; None before its first point."""
+    run = job.runs[0]
+    if not run.points:
+        return None
+    with job.lock:
+        return run.result()
+
+
+def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
     """Draw what came of it: the mistakes, a text of the visitor's, and the model to take along."""
     run = job.runs[0]
-    found = run.result()
     show_html(view.few(found))
     st.subheader("What it gets wrong", anchor=False)
     show_html(view.mistakes(found))

@@ -1,12 +1,13 @@
 """Fine-tuning as it goes on: losses, held-out accuracy with its interval, and the mistakes."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
 
 from app.features.lab.result import State, Status
-from app.features.lab.result_finetune import TEXTS, FinetuneResult, Mistake
+from app.features.lab.result_finetune import TEXTS, FinetuneResult, LabelledRows, Mistake
 from app.words.blocks import answer, hint, line, note, record_table
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
@@ -264,11 +265,26 @@ def asked(found: Sequence[tuple[str, str, float]], kind: str) -> Html:
     return record_table("The tags of your text", ("word", "tag", "probability"), rows, compact=True)
 
 
+def preview(rows: LabelledRows) -> Html:
+    """Show how rows are divided, and how often each label occurs."""
+    counts = [
+        Counter(label for row in part for label in row.labels)
+        for part in (rows.train, rows.held_out)
+    ]
+    table = [(visible(label), *(f"{each[label]:,}" for each in counts)) for label in rows.labels]
+    return join(
+        line(
+            f"{count(len(rows.train), 'row')} to train on, {len(rows.held_out)} held out. Which "
+            "label will be the easiest to learn, and which row will be taken for another?"
+        ),
+        record_table("Labels", ("label", "trained on", "held out"), table, compact=True),
+    )
+
+
 def divided(result: FinetuneResult) -> Html:
-    """Say how the rows were divided."""
+    """Say how much was trained on how many rows."""
     rows = result.rows
     return line(
-        f"{count(len(rows.train), 'row')} to train on, {len(rows.held_out)} held out; "
-        f"{count(len(rows.labels), 'label')}: {visible(', '.join(rows.labels))}. "
-        f"{result.parameters:,} parameters are trained."
+        f"{result.parameters:,} parameters learned from {count(len(rows.train), 'row')}; "
+        f"{len(rows.held_out)} were held out."
     )
