@@ -143,8 +143,10 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
             "application/zip",
             icon=":material/download:",
             on_click="ignore",
-            help="A folder that `transformers` opens.",
+            help="A folder that `transformers` opens, with the rows and the script.",
         )
+        with st.popover("In Python", icon=":material/code:", type="tertiary"):
+            st.code(run.python(), language="python")
     if job.private:
         show_html(
             line("A model trained on your own rows stays in memory, so other pages do not open it.")

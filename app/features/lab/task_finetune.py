@@ -50,6 +50,7 @@ BATCH = 8  # rows
 LEARNING_RATE = 3e-4
 STEPS = (50, 100, 200)
 SEED = 0
+_WARMUP = 10  # of so many steps, one is for warming up
 _SURE = 1.96  # standard deviations that 95 % of a normal distribution lie within
 _MOST_POINTS = 200
 
@@ -102,7 +103,7 @@ class Tuning:
         training = TrainerSettings(
             Budget(steps=self.steps),
             learning_rate=LEARNING_RATE,
-            warmup_steps=self.steps // 10,
+            warmup_steps=self.steps // _WARMUP,
             seed=SEED,
         )
         batches = RowBatches(self.rows.train, self._batch, batch_size=BATCH, seed=SEED)
@@ -237,7 +238,54 @@ class Tuning:
             step: not used: only the newest state is kept.
         """
         assert self._model is not None
-        return {**saved_files(self._model), **self._engine.tokenizer.saved_files()}
+        return {
+            **saved_files(self._model),
+            **self._engine.tokenizer.saved_files(),
+            "train.tsv": _lines(self.rows.train).encode(),
+            "held_out.tsv": _lines(self.rows.held_out).encode(),
+            "train.py": self.python().encode(),
+        }
+
+    def python(self) -> str:
+        """Return a script that repeats the training exactly; it reads `train.tsv`."""
+        texts = self.rows.kind == TEXTS
+        model = (BertForSequenceClassification if texts else BertForTokenClassification).__name__
+        row, batch = ("LabelledText", "text_batch") if texts else ("TaggedWords", "word_batch")
+        made = (
+            "LabelledText(text, labels.index(label)) for text, label in lines"
+            if texts
+            else "TaggedWords(tuple(text.split()), tuple(map(labels.index, tags.split())))\n"
+            "        for text, tags in lines"
+        )
+        return f"""from functools import partial
+from pathlib import Path
+import torch
+from bert_core import {model}, BertModel, BertTokenizer
+from bert_core.finetuning import Budget, {row}, RowBatches, Trainer, TrainerSettings
+from bert_core.finetuning import {batch}
+
+torch.set_num_threads(1)  # the number of threads changes the last digits
+name = {self._engine.provenance.name!r}
+labels = {list(self.rows.labels)!r}
+read = Path("train.tsv").read_text(encoding="utf-8").strip("\\n")
+lines = [line.split("\\t") for line in read.split("\\n")]
+rows = [{made}]
+tokenizer = BertTokenizer.from_pretrained(name)
+bert = BertModel.from_pretrained(name)
+bert.embeddings.requires_grad_(False)
+bert.config = bert.config.without_temperatures()
+bert.config.id2label = dict(enumerate(labels))
+torch.manual_seed({SEED})
+model = {model}.from_model(bert).train()
+make = partial({batch}, tokenizer, max_length={LENGTH})
+settings = TrainerSettings(Budget(steps={self.steps}), learning_rate={LEARNING_RATE},
+                           warmup_steps={self.steps // _WARMUP}, seed={SEED})
+trainer = Trainer(model, RowBatches(rows, make, batch_size={BATCH}, seed={SEED}), settings)
+while not trainer.done:
+    print(trainer.step().loss)
+model.save_pretrained("my-bert")
+tokenizer.save_pretrained("my-bert")
+"""
 
     # -- rows and tensors --------------------------------------------------------------------------
 
@@ -302,6 +350,11 @@ def tunable(base: BertModel, rows: LabelledRows) -> Tunable:
     if rows.kind == TEXTS:
         return BertForSequenceClassification.from_model(encoder)
     return BertForTokenClassification.from_model(encoder)
+
+
+def _lines(rows: Sequence[LabelledRow]) -> str:
+    """Write rows as they were read."""
+    return "".join(f"{row.text}\t{' '.join(row.labels)}\n" for row in rows)
 
 
 def wilson(right: int, cases: int) -> tuple[float, float]:

@@ -1,5 +1,7 @@
 """Fine-tuning a tiny model: it learns, leaves the model it began with alone, and can be kept."""
 
+import contextlib
+import io
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -96,6 +98,29 @@ def test_the_model_it_began_with_is_unchanged(tiny_engine: Engine) -> None:
 def test_equal_rows_give_equal_weights(tiny_engine: Engine, texts: Tuning) -> None:
     again = trained(tiny_engine, ROWS, TEXTS)
     assert again.points[-1].held_out == texts.points[-1].held_out
+
+
+@pytest.mark.parametrize(("text", "kind"), [(ROWS, TEXTS), (TAGS, WORDS)])
+def test_the_python_lines_repeat_it_exactly(
+    text: str, kind: str, tiny_engine: Engine, tiny_folder: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    run = Tuning(tiny_engine, text, kind, 50)
+    run.prepare()
+    assert run._trainer is not None
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    losses = [run._trainer.step().loss for _ in range(12)]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.tsv").write_bytes(run.files()["train.tsv"])
+    script = run.python().replace(f"name = {tiny_folder.name!r}", f"name = {str(tiny_folder)!r}")
+    script = script.replace("while not trainer.done:", "for _ in range(12):")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(script, "train.py", "exec"), {})  # noqa: S102 - this is what is tested
+    torch.set_num_threads(before)
+    assert [float(line) for line in printed.getvalue().splitlines()] == losses
+    assert (tmp_path / "my-bert" / "model.safetensors").is_file()
 
 
 def test_mistakes_name_row_and_word(words: Tuning) -> None:
