@@ -117,9 +117,14 @@ def test_it_can_be_stopped(at: AppTest, labs: Labs) -> None:
     assert at.button(key="_tune")
 
 
-def test_a_server_that_trains_nothing_says_so(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_trains_nothing_shows_a_recorded_training(
+    at: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("BERT_EXPLORER_LAB", "off")
     assert not task_lab.allowed()
     at.run()
     assert "trains nothing" in words(at)
     assert "_tune" not in [each.key for each in at.button]
+    assert "of 12 held-out rows right" in words(at)
+    at.button_group(key="rows").set_value("Food in recipes").run()
+    assert "held-out words right" in words(at) and not at.exception

@@ -8,6 +8,7 @@ from app.features.lab import view_finetune as view
 from app.features.lab.result import State
 from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
 from app.features.lab.task_finetune import STEPS, Tuning, archive
+from app.features.lab.task_finetune_recorded import recorded
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
 from app.features.lab.task_lab import LABS, Job, allowed
 from app.streamlit_kit import Page, guarded, show_html, show_picture
@@ -31,7 +32,7 @@ def show(page: Page) -> None:
         slug, name, text = st.session_state.pop(_GO)
         leave_for(feature(slug), {"text": text}, {"model": name})
     if not allowed():
-        show_html(line("This server trains nothing. Run your own copy to fine-tune a model."))
+        _recorded()
         return
     show_html(view.intro())
     left, right = st.columns([1, 2], gap="large")
@@ -54,6 +55,29 @@ def show(page: Page) -> None:
             _follow(job)
         elif rows is not None:
             show_html(view.preview(rows))
+
+
+def _recorded() -> None:
+    """Show a recorded training, where nobody trains."""
+    show_html(
+        line(
+            "This server trains nothing; this is a recorded training of its bundled model. To "
+            "fine-tune on rows of your own, run a copy of this site."
+        )
+    )
+    chosen = choose("Rows", {name: name for name in READY}, key="rows")
+    found = recorded(READY[chosen])
+    show_html(view.headline(found))
+    show_picture(view.curves(found))
+    _mistakes(found)
+
+
+def _mistakes(found: FinetuneResult) -> None:
+    """Draw what so few rows cannot say, and what the model gets wrong."""
+    show_html(view.few(found))
+    st.subheader("What it gets wrong", anchor=False)
+    show_html(view.mistakes(found))
+    show_html(view.divided(found))
 
 
 def _given() -> tuple[str, str, DeltaGenerator]:
@@ -118,10 +142,7 @@ def _result(job: Job[Tuning]) -> FinetuneResult | None:
 def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
     """Draw what came of it: the mistakes, a text of the visitor's, and the model to take along."""
     run = job.runs[0]
-    show_html(view.few(found))
-    st.subheader("What it gets wrong", anchor=False)
-    show_html(view.mistakes(found))
-    show_html(view.divided(found))
+    _mistakes(found)
     st.subheader("Try it", anchor=False)
     first = found.rows.held_out[0].text
     text = st.text_input("A text of your own", first, key="_tune_try")

@@ -16,10 +16,12 @@ from app.features.lab import view_finetune as view
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, WORDS, FinetuneResult
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_finetune import Tuning, archive, wilson
-from app.features.lab.task_finetune_rows import ready
+from app.features.lab.task_finetune import STEPS, Tuning, archive, wilson
+from app.features.lab.task_finetune_recorded import EVERY, completed, recorded
+from app.features.lab.task_finetune_rows import READY, ready
 from app.features.lab.task_lab import Job, Labs
 from app.models import Engine
+from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError
 
@@ -235,6 +237,31 @@ def test_models_on_disk_are_bounded_in_bytes(
         labs.open_elsewhere(job)
     names = sorted(each.name[:9] for each in (tmp_path / "lab" / "models").iterdir())
     assert names == ["tuned-bbb", "tuned-ccc"]
+
+
+# -- recorded --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", READY.values())
+def test_a_recording_is_what_fine_tuning_does_today(kind: str) -> None:
+    found = recorded(kind)
+    assert [each.step for each in found.points] == list(range(0, 101, EVERY))
+    assert found.last.right == found.last.cases - len(found.mistakes)
+    assert found.mistakes and found.low > found.rows.guess
+    run = Tuning(Engine(BUNDLED_MODEL), ready(kind), kind, found.steps)
+    run.prepare()
+    with torch.inference_mode():
+        run.look()
+    assert run.points[0].held_out == pytest.approx(found.points[0].held_out, rel=1e-3)
+    assert run.result().parameters == found.parameters
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", READY.values())
+def test_a_recording_is_made_again_alike(kind: str) -> None:
+    found, again = recorded(kind), completed(Engine(BUNDLED_MODEL), kind, STEPS[1])
+    assert again.last.right == pytest.approx(found.last.right, abs=1)
+    assert again.last.held_out == pytest.approx(found.last.held_out, rel=0.1)
 
 
 # -- what is drawn ---------------------------------------------------------------------------------
