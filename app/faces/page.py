@@ -21,7 +21,7 @@ def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[
     """
     return document(
         f"{feature.title} · {model.name}",
-        style(feature.slug),
+        style(feature.folder),
         tag("h1", feature.title),
         *(note(visible(each), caution=True) for each in notices),
         tag("div", *report.drawn(), class_="bx-result"),
