@@ -13,7 +13,8 @@ from typing import Any
 
 from bert_core.errors import InputError
 
-_FEATURES = Path(__file__).with_name("features")
+FOLDER = Path(__file__).with_name("features")
+"""The folders of all features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Feature:
         needs: classes of `bert_core` whose heads must be trained; () for none.
         takes_text: whether visitors enter text; such a page has examples, and other pages can send
             texts to it.
+        part_of: the slug of the page that shows this in a tab; "" for a page.
     """
 
     slug: str
@@ -42,6 +44,12 @@ class Feature:
     beware: str
     needs: tuple[str, ...] = ()
     takes_text: bool = True
+    part_of: str = ""
+
+    @property
+    def folder(self) -> str:
+        """The slug of its page, which is also the name of its folder."""
+        return self.part_of or self.slug
 
 
 TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
@@ -231,7 +239,7 @@ class Example:
 def examples(slug: str) -> tuple[Example, ...]:
     """Read the examples of a page; () if the page takes no text."""
     row = feature(slug)
-    return read_examples(_FEATURES / row.slug / "examples.toml") if row.takes_text else ()
+    return read_examples(FOLDER / row.slug / "examples.toml") if row.takes_text else ()
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:

@@ -36,6 +36,9 @@ MAIN = {
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
+ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage"}
+"""The same in a report, where a page has something else: on the other face, and recorded."""
+
 FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
 """The first result where that is not the main picture: the answer in words."""
@@ -93,6 +96,14 @@ def box(page: Page, slug: str, places: Mapping[str, str] = MAIN) -> dict[str, fl
     found = page.locator(places[slug]).first.bounding_box()
     assert found is not None
     return dict(found)
+
+
+def cut_off(page: Page, slug: str) -> list[str]:
+    """Return where the main picture of a report ends, if that is below the screen."""
+    box = page.locator(".bx-result").locator(ON_PAPER[slug]).first.bounding_box()
+    assert box is not None and page.viewport_size is not None
+    end = box["y"] + box["height"]
+    return [f"the main picture ends at {end}"] if end > page.viewport_size["height"] else []
 
 
 def test_every_page_has_a_main_picture() -> None:
