@@ -52,8 +52,8 @@ class Feature:
         return self.part_of or self.slug
 
 
-TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
-GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
+TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
+GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
 """The parts of the menu, in order."""
 
 HOME = "pages/0_home.py"
@@ -159,6 +159,16 @@ FEATURES = (
         group=INSIDE,
         see="Does BERT keep the meanings of a word apart?",
         beware="Vectors reflect position, grammar and topic as well as meaning.",
+    ),
+    Feature(
+        slug="variants",
+        title="Variants",
+        icon=":material/account_tree:",
+        page="pages/15_variants.py",
+        group=LEARNING,
+        see="See how BERT and five models made from it differ, on paper.",
+        beware="Size and operations say what a model costs, not how good its answers are.",
+        takes_text=False,
     ),
     Feature(
         slug="model_card",

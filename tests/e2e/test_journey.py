@@ -195,6 +195,20 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("button", name="Restore the last question")).to_be_visible()
 
 
+def use_variants(page: Page) -> None:
+    yours = page.locator(".bx-va-headline")
+    expect(yours).to_contain_text("Yours: 22.7 M parameters")
+    page.get_by_role("radio", name="ALBERT").click()
+    expect(yours).to_contain_text("Yours: 11.7 M parameters")
+    layers = page.get_by_role("spinbutton", name="Layers")
+    layers.fill("24")
+    layers.press("Enter")
+    expect(yours).to_contain_text("Yours: 11.7 M parameters")
+    expect(yours).to_contain_text("2.00 × its work")
+    page.get_by_role("tab", name="Arithmetic").click()
+    expect(page.get_by_role("table", name="All tensors")).to_contain_text("projection to the width")
+
+
 def use_model_card(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
     page.get_by_role("tab", name="Limits").click()
@@ -218,6 +232,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "senses": use_senses,
     "qa": use_qa,
     "ner": use_ner,
+    "variants": use_variants,
     "model_card": use_model_card,
 }
 
