@@ -31,6 +31,8 @@ class Feature:
         needs: classes of `bert_core` whose heads must be trained; () for none.
         takes_text: whether visitors enter text; such a page has examples, and other pages can send
             texts to it.
+        trains: whether visitors train a model of their own; the examples of such a page are
+            settings.
     """
 
     slug: str
@@ -42,10 +44,16 @@ class Feature:
     beware: str
     needs: tuple[str, ...] = ()
     takes_text: bool = True
+    trains: bool = False
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether something is given on this page, so that there are examples of it."""
+        return self.takes_text or self.trains
 
 
-TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
-GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
+TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
+GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
 """The parts of the menu, in order."""
 
 HOME = "pages/0_home.py"
@@ -153,6 +161,17 @@ FEATURES = (
         beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
+        slug="lab",
+        title="The lab",
+        icon=":material/science:",
+        page="pages/12_lab.py",
+        group=LEARNING,
+        see="Press Start and watch a tiny BERT learn.",
+        beware="A model this small learns the rules of its few sentences, not a language.",
+        takes_text=False,
+        trains=True,
+    ),
+    Feature(
         slug="model_card",
         title="Model card",
         icon=":material/badge:",
@@ -229,9 +248,9 @@ class Example:
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
-    """Read the examples of a page; () if the page takes no text."""
+    """Read the examples of a page; () if nothing is given on it."""
     row = feature(slug)
-    return read_examples(_FEATURES / row.slug / "examples.toml") if row.takes_text else ()
+    return read_examples(_FEATURES / row.slug / "examples.toml") if row.has_examples else ()
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:
