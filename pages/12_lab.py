@@ -85,7 +85,7 @@ with page_shell(SLUG) as page:
     if shown.runs:
         run = shown.runs[-1]
         controls.show_outcome(run, shown)
-        trained = lab.runs[len(shown.runs) - 1] if lab and shown.status else None
+        trained = lab.runs[len(shown.runs) - 1] if lab and shown.live else None
         step = controls.looked_at(run).step
         saved = step if trained and step in trained.states else None
         gap = run.start.watched[0].text if run.start.watched else "[MASK]"

@@ -33,7 +33,7 @@ def made_up() -> Iterator[str]:
 def test_a_feature_says_what_it_takes_and_what_it_gives(slug: str) -> None:
     found = declared(slug)
     assert found.about.endswith(".") and len(found.about) > 20
-    assert bool(found.parameters) == found.feature.takes_text
+    assert bool(found.parameters) == found.feature.has_examples
     assert is_dataclass(found.result)
     for each in found.parameters:
         assert each.about.endswith("."), f"{slug}: {each.name} is not described"
@@ -43,7 +43,7 @@ def test_a_feature_says_what_it_takes_and_what_it_gives(slug: str) -> None:
         assert each.required or each.read(each.default) == each.default
 
 
-@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.takes_text])
+@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.has_examples])
 def test_every_example_can_be_given_to_the_task(slug: str) -> None:
     found = declared(slug)
     keys = {each.key for each in found.parameters} | PAGES_ONLY

@@ -22,6 +22,7 @@ from app.features.lab.view_words import (
     learnable,
     named,
     outcome,
+    pair_names,
     question,
     shown,
 )
@@ -56,18 +57,20 @@ class Scene:
         status: of the visitor's lab; None if there is none.
         name: of what is shown.
         moving: whether there will be more to see.
+        live: whether the runs are those of the visitor's lab, not recorded.
     """
 
     runs: tuple[LabResult, ...]
     status: Status | None
     name: str
     moving: bool
+    live: bool = False
 
     @property
     def stage(self) -> tuple[object, ...]:
         """What the rest of the page depends on."""
         state = None if self.status is None else self.status.state
-        return state, len(self.runs), self.moving
+        return state, len(self.runs), self.moving, self.live
 
 
 # -- settings --------------------------------------------------------------------------------------
@@ -315,16 +318,20 @@ def scene(settings: LabSettings, lab: Lab | None) -> Scene:
         runs = tuple(run.result() for run in lab.runs if run.prepared and run.points)
         moving = status.state in {State.WAITING, State.RUNNING}
         if runs or not moving:
-            name = " | ".join(named(run.settings) for run in lab.runs)
-            return Scene(runs, status, name, moving)
+            name = _name([run.settings for run in lab.runs])
+            return Scene(runs, status, name, moving, live=True)
         return replace(_recorded_scene(settings), status=status, moving=True)
     return _recorded_scene(settings)
+
+
+def _name(runs: Sequence[LabSettings]) -> str:
+    return " | ".join(pair_names(*runs) if len(runs) == 2 else map(named, runs))
 
 
 def _recorded_scene(settings: LabSettings) -> Scene:
     """Return a recorded run as far as it has been played."""
     runs = _recordings(settings)
-    name = " | ".join(named(run.start.settings) for run in runs)
+    name = _name([run.start.settings for run in runs])
     began = st.session_state.get(_PLAY)
     if runs and began is not None:
         shown_ = 1 + int((time.monotonic() - began) / EVERY)
@@ -374,7 +381,7 @@ def _draw(now: Scene) -> None:
     """Draw everything that changes while a run goes on."""
     trained = bool(now.name)
     with st.container(key="bx-lab-live", gap="small"):
-        where, back = st.columns([3, 2], gap="medium") if trained else [st.container()] * 2
+        where, back = st.columns([2, 1], gap="medium") if trained else [st.container()] * 2
         with where:
             show_html(_where(now))
         if not now.runs:
@@ -387,7 +394,7 @@ def _draw(now: Scene) -> None:
         if trained:
             with back:
                 _look_back(run)
-        names = [named(each.start.settings) for each in now.runs]
+        names = _names(now.runs)
         left, right = st.columns(2, gap="small")
         with left:
             show_picture(losses(now.runs, names, at))
@@ -397,6 +404,11 @@ def _draw(now: Scene) -> None:
             _inside(now, names, point)
         else:
             show_html(view.gaps(run, point))
+
+
+def _names(runs: Sequence[LabResult]) -> Sequence[str]:
+    """Name the runs by what differs between them."""
+    return pair_names(*(run.start.settings for run in runs)) if len(runs) == 2 else [""]
 
 
 def _where(now: Scene) -> Html:
@@ -409,7 +421,7 @@ def _inside(now: Scene, names: Sequence[str], point: Point) -> None:
     """Draw the gaps, the attention and the word vectors of one run."""
     run = now.runs[-1]
     if len(now.runs) == 2:
-        number = choose("Below", dict(enumerate(names)), key="which", default=1)
+        number = choose("Inside of", dict(enumerate(names)), key="which", default=1)
         run = now.runs[number]
         point = run.at(point.step)
     gaps, heads, words = st.columns([6, 5, 5], gap="small")

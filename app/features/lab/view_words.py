@@ -11,18 +11,18 @@ LABELS = {
     "corpus": "Text to train on",
     "mask_rate": "Hidden words",
     "layers": "Layers",
-    "heads": "Heads in each layer",
-    "width": "Numbers in each vector",
+    "heads": "Heads",
+    "width": "Width of vectors",
     "learning_rate": "Learning rate",
-    "sentences": "Sentences to train on",
-    "pieces": "Most pieces in the vocabulary",
+    "sentences": "Sentences",
+    "pieces": "Most pieces",
     "seed": "Seed",
     "steps": "Steps",
-    "positions": "The model is told positions",
-    "shuffled": "Words of each sentence are shuffled",
-    "next_sentence": "Pairs of sentences too (NSP)",
-    "shared": "All layers are the same one (ALBERT)",
-    "whole_words": "Words are hidden whole",
+    "positions": "Positions",
+    "shuffled": "Shuffled words",
+    "next_sentence": "Sentence pairs (NSP)",
+    "shared": "One layer for all (ALBERT)",
+    "whole_words": "Whole words hidden",
 }
 """What each setting is called."""
 
@@ -51,15 +51,34 @@ def named(settings: LabSettings) -> str:
     """Name a run by its text and by what differs from the usual settings.
 
     >>> named(LabSettings(corpus="facts", mask_rate=40, positions=False))
-    'facts, hidden words: 40 %, the model is told positions: no'
+    'facts, hidden words: 40 %, positions: no'
     """
     changed = [
-        f"{LABELS[each.name][0].lower()}{LABELS[each.name][1:]}: "
-        f"{shown(each.name, getattr(settings, each.name))}"
+        _setting(settings, each.name)
         for each in fields(settings)
         if each.name != "corpus" and getattr(settings, each.name) != each.default
     ]
     return ", ".join([CORPORA[settings.corpus].lower(), *changed])
+
+
+def _setting(settings: LabSettings, name: str) -> str:
+    label = LABELS[name]
+    return f"{label[0].lower()}{label[1:]}: {shown(name, getattr(settings, name))}"
+
+
+def pair_names(one: LabSettings, other: LabSettings) -> tuple[str, str]:
+    """Name two runs by what differs between them.
+
+    >>> pair_names(LabSettings(), LabSettings(mask_rate=80))
+    ('hidden words: 15 %', 'hidden words: 80 %')
+    """
+    unlike = [
+        each.name for each in fields(one) if getattr(one, each.name) != getattr(other, each.name)
+    ]
+    first, second = (
+        ", ".join(_setting(run, name) for name in unlike) or "the same" for run in (one, other)
+    )
+    return first, second
 
 
 def question(settings: LabSettings) -> str:
