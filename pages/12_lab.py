@@ -77,14 +77,14 @@ with page_shell(SLUG) as page:
         text = controls.main_settings(settings)
         with guarded():
             controls.buttons(settings, text, lab)
+        shown = controls.scene(settings, lab)
+        controls.show_prediction(shown)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         controls.all_settings(settings)
     controls.write_address(settings)
-    shown = controls.scene(settings, lab)
     controls.follow(settings, lab, shown)
     if shown.runs:
         run = shown.runs[-1]
-        controls.show_outcome(run, shown)
         trained = lab.runs[len(shown.runs) - 1] if lab and shown.live else None
         step = controls.looked_at(run).step
         saved = step if trained and step in trained.states else None

@@ -32,7 +32,8 @@ from app.streamlit_kit.progress import waiting_line
 from app.streamlit_kit.state import opened_by_address
 from app.streamlit_kit.visitor import visitor_name
 from app.words.blocks import line, note
-from app.words.html import Html, plain, visible
+from app.words.html import Html, join, plain
+from app.words.pictures import Picture
 from bert_core.errors import InputError
 
 SLUG = "lab"
@@ -383,7 +384,7 @@ def _draw(now: Scene) -> None:
     with st.container(key="bx-lab-live", gap="small"):
         where, back = st.columns([2, 1], gap="medium") if trained else [st.container()] * 2
         with where:
-            show_html(_where(now))
+            show_html(join(view.pictures_hint(), _where(now)))
         if not now.runs:
             return
         run = now.runs[-1]
@@ -397,9 +398,9 @@ def _draw(now: Scene) -> None:
         names = _names(now.runs)
         left, right = st.columns(2, gap="small")
         with left:
-            show_picture(losses(now.runs, names, at))
+            _show(losses(now.runs, names, at))
         with right:
-            show_picture(accuracies(now.runs, names, at))
+            _show(accuracies(now.runs, names, at))
         if trained:
             _inside(now, names, point)
         else:
@@ -411,10 +412,19 @@ def _names(runs: Sequence[LabResult]) -> Sequence[str]:
     return pair_names(*(run.start.settings for run in runs)) if len(runs) == 2 else [""]
 
 
+def _show(drawn: Picture) -> None:
+    """Show a picture beside another one: the drawing for narrow places suits any screen."""
+    show_picture(replace(drawn, wide=drawn.narrow))
+
+
 def _where(now: Scene) -> Html:
-    if now.status is not None:
+    """Say what is shown and where the visitor's lab is."""
+    shows = view.recorded_state(now.name) if now.name else view.not_trained()
+    if now.status is None:
+        return shows
+    if now.live:
         return view.state(now.status, now.name)
-    return view.recorded_state(now.name) if now.name else view.not_trained()
+    return join(view.state(now.status, ""), shows)
 
 
 def _inside(now: Scene, names: Sequence[str], point: Point) -> None:
@@ -461,14 +471,16 @@ def _head(run: LabResult) -> tuple[int, int]:
     return found
 
 
-def show_outcome(run: LabResult, drawn: Scene) -> None:
-    """Say how the prediction came out, when the run has come to its end."""
+def show_prediction(drawn: Scene) -> None:
+    """Repeat the prediction, and say how it came out when the run is at its end."""
     guess = st.session_state.get(_GUESS)
-    over = not drawn.moving and run.points[-1].step == run.start.settings.steps
-    if guess in {None, "", _WATCH} or not (over or run.diverged):
+    if guess in {None, "", _WATCH} or not drawn.runs:
         return
-    usual = next(
-        (each for each in drawn.runs if each.start.settings == _usual(run.start.settings)),
-        recorded(_usual(run.start.settings)),
-    )
-    show_html(view.verdict(visible(str(guess)), outcome(run, usual)))
+    run = drawn.runs[-1]
+    over = not drawn.moving and run.points[-1].step == run.start.settings.steps
+    if not over and not run.diverged:
+        show_html(view.predicted(str(guess)))
+        return
+    before = _usual(run.start.settings)
+    usual = next((each for each in drawn.runs if each.start.settings == before), recorded(before))
+    show_html(view.verdict(str(guess), outcome(run, usual)))

@@ -50,6 +50,11 @@ def _state(sign: str, says: str, more: str) -> Html:
     )
 
 
+def predicted(guess: str) -> Html:
+    """Repeat the prediction while the run goes on."""
+    return line(f"You predicted: {visible(guess)}.")
+
+
 def progress(run: LabResult, point: Point) -> Html:
     """Draw how far a run is and how fast it goes."""
     steps = run.start.settings.steps
@@ -60,11 +65,12 @@ def progress(run: LabResult, point: Point) -> Html:
         rows.append(("NSP loss", f"{point.next_sentence:.2f}"))
     if point.step:
         rows += [
-            ("rate", f"{point.learning_rate:.4f}"),
+            ("rate", f"{point.learning_rate:.5f}"),
             ("steps/s", f"{point.steps_a_second:.0f}"),
             ("tokens/s", f"{point.tokens_a_second:,.0f}"),
-            ("left", f"{point.left:.0f} s"),
         ]
+    if point.left:
+        rows.append(("left", f"{point.left:.0f} s"))
     return join(
         tag("div", fill, class_="bx-share-track bx-lab-bar", aria_hidden="true"),
         facts(rows, "Progress", class_="bx-lab-facts"),
@@ -193,18 +199,20 @@ def beginning(run: LabResult) -> Html:
 def verdict(guessed: str, was: str) -> Html:
     """Say what was predicted and what happened."""
     if not was:
-        return line(f"You predicted: {guessed}. Nothing came near enough to the best possible.")
-    return line(ticked(guessed == was, f"You predicted: {guessed}. It was: {was}."))
+        return line(f"You predicted: {visible(guessed)}. Nothing came near the best possible.")
+    return line(ticked(guessed == was, f"You predicted: {visible(guessed)}. It was: {was}."))
 
 
-def curves_hint() -> Html:
-    """Explain the two pictures of a run."""
+def pictures_hint() -> Html:
+    """Explain the pictures of a run."""
     return hint(
         "The loss is the surprise at the hidden words, in nats: 0 is certainty. A model that knows "
         "nothing has log V; one that knows only how frequent each piece is has the lower line. "
         "At the right: how often the first guess is right in sentences that are never trained on, "
         "and how often the best guess can be, computed from the rules of the grammar. With 120 "
-        "sentences for each, a few per cent more or less are chance."
+        "sentences for each, a few per cent more or less are chance. Below: gaps in such "
+        "sentences; where one head looks, each row a piece that looks; and the vectors of words on "
+        "two axes, where words that are used alike come together."
     )
 
 
