@@ -20,13 +20,12 @@ GO = "_lab_go"
 def open_elsewhere(lab: Lab, number: int, step: int | None, text: str) -> None:
     """Offer the model on every page and choose it; the next run of this page goes there."""
     with guarded():
-        name = LABS.open_elsewhere(lab, number, step)
-        use_model(name)
-        st.session_state[GO] = (name, text)
+        use_model(LABS.open_elsewhere(lab, number, step))
+        st.session_state[GO] = text
 
 
 def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
-    """Let the visitor write a sentence with a gap.
+    """Let the visitor write a sentence with a gap; the guesses change while the run goes on.
 
     Args:
         trained: the run whose model fills it.
@@ -34,8 +33,9 @@ def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
         step: a saved step; None for now.
         text: the sentence at first.
     """
-    text = st.text_input("A sentence with [MASK]", text, key="gap", persist_state="session")
-    show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
+    with guarded():
+        text = st.text_input("A sentence with [MASK]", text, key="gap", persist_state="session")
+        show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
 
 
 def take_along(trained: Run, lab: Lab, step: int | None, text: str) -> None:
@@ -70,8 +70,7 @@ with page_shell(SLUG) as page:
         warm_up()
     settings = controls.read_settings()
     if GO in st.session_state:
-        name, text = st.session_state.pop(GO)
-        leave_for(feature("fill_mask"), {"text": text}, {"model": name})
+        leave_for(feature("fill_mask"), {"text": st.session_state.pop(GO)})
     lab = controls.find_lab()
     with page.give:
         text = controls.main_settings(settings)
@@ -93,9 +92,10 @@ with page_shell(SLUG) as page:
             ["Try it", "Rows", "Vocabulary", "Take along"], key="tab", bind="query-params"
         )
         if tried.open:
-            with tried, guarded():
+            with tried:
                 if lab and trained:
-                    try_it(trained, lab, saved, gap)
+                    every = controls.EVERY if shown.moving else None
+                    st.fragment(try_it, run_every=every)(trained, lab, saved, gap)
                 else:
                     show_html(line("Press Start first: a recording has no model."))
         if rows.open:
