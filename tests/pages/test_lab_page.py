@@ -186,7 +186,7 @@ def test_ones_own_text_stays_out_of_the_address_and_of_the_disk(
 def test_the_address_names_the_settings_and_bad_ones_are_refused(visit: Callable) -> None:
     page = visit(PAGE, mask_rate="80")
     assert page.at.selectbox(key="_lab_what").value == 1
-    assert "So little is left" in page.words
+    assert "Only a fifth" in page.words
     page = visit(PAGE, mask_rate="<u>")
     assert "expected one of 15, 40, 80" in page.warnings and "<u>" not in page.markup
     assert page.at.selectbox(key="_lab_what").value == 0

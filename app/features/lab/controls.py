@@ -267,10 +267,15 @@ def buttons(settings: LabSettings, text: str, lab: Lab | None) -> None:
 
 def _ask_or_go(settings: LabSettings, text: str, *, play: bool) -> None:
     """Start, or ask for a prediction first."""
-    if st.session_state.get("predict", True):
+    if _asks():
         ask_first(settings, text, play=play)
     else:
         _go(settings, text, "", play=play)
+
+
+def _asks() -> bool:
+    """Return whether the visitor is to predict before anything is shown."""
+    return bool(st.session_state.get("predict", st.query_params.get("predict") != "false"))
 
 
 def _go(settings: LabSettings, text: str, guess: str, *, play: bool) -> None:
@@ -321,16 +326,19 @@ def scene(settings: LabSettings, lab: Lab | None) -> Scene:
         if runs or not moving:
             name = _name([run.settings for run in lab.runs])
             return Scene(runs, status, name, moving, live=True)
-        return replace(_recorded_scene(settings), status=status, moving=True)
-    return _recorded_scene(settings)
+        return replace(_played(settings), status=status, moving=True)
+    runs = _recordings(settings)
+    if runs and not _asks() and _PLAY not in st.session_state:  # there is nothing to give away
+        return Scene(runs, None, _name([run.start.settings for run in runs]), moving=False)
+    return _played(settings)
 
 
 def _name(runs: Sequence[LabSettings]) -> str:
     return " | ".join(pair_names(*runs) if len(runs) == 2 else map(named, runs))
 
 
-def _recorded_scene(settings: LabSettings) -> Scene:
-    """Return a recorded run as far as it has been played."""
+def _played(settings: LabSettings) -> Scene:
+    """Return the recorded run as far as it has been played; at first, a model not trained yet."""
     runs = _recordings(settings)
     name = _name([run.start.settings for run in runs])
     began = st.session_state.get(_PLAY)

@@ -208,11 +208,12 @@ def pictures_hint() -> Html:
     return hint(
         "The loss is the surprise at the hidden words, in nats: 0 is certainty. A model that knows "
         "nothing has log V; one that knows only how frequent each piece is has the lower line. "
-        "At the right: how often the first guess is right in sentences that are never trained on, "
-        "and how often the best guess can be, computed from the rules of the grammar. With 120 "
-        "sentences for each, a few per cent more or less are chance. Below: gaps in such "
-        "sentences; where one head looks, each row a piece that looks; and the vectors of words on "
-        "two axes, where words that are used alike come together."
+        "Steps are drawn by their square root, because most is learned early. At the right: how "
+        "often the first guess is right in sentences that are never trained on, and how often the "
+        "best guess can be, computed from the rules of the grammar. With 120 sentences for each, a "
+        "few per cent more or less are chance. Below: gaps in such sentences; where one head "
+        "looks, each row a piece that looks; and the vectors of words on two axes, where words "
+        "that are used alike come together."
     )
 
 

@@ -70,7 +70,7 @@ def _losses(runs: Sequence[LabResult], names: Sequence[str], at: int | None, wid
     top = 2 * math.ceil(first / 2)
 
     def place(step: float, loss: float) -> str:
-        x = _LEFT + (right - _LEFT) * step / last
+        x = _LEFT + (right - _LEFT) * across(step, last)
         return f"{x:.1f},{bottom - _PLOT * min(loss, top) / top:.1f}"
 
     drawn: list[Html] = []
@@ -80,10 +80,11 @@ def _losses(runs: Sequence[LabResult], names: Sequence[str], at: int | None, wid
             tag("line", x1=_LEFT, x2=right, y1=y, y2=y, class_="bx-svg-grid"),
             tag("text", str(tick), x=_LEFT - 8, y=y, class_="bx-svg-name bx-svg-small"),
         ]
-    for share, anchor in ((0, "start"), (0.5, "middle"), (1, "end")):
-        says = f"{last * share:,.0f}" if share else "step 0"
+    for part, anchor in ((0, "start"), (0.25, "middle"), (1, "end")):
+        says = f"{last * part:,.0f}" if part else "step 0"
+        x = f"{_LEFT + (right - _LEFT) * across(part, 1):.1f}"
         drawn.append(
-            tag("text", says, x=f"{_LEFT + (right - _LEFT) * share:.1f}", y=bottom + 16,
+            tag("text", says, x=x, y=bottom + 16,
                 text_anchor=anchor, class_="bx-svg-small")
         )  # fmt: skip
     start = runs[0].start
@@ -155,13 +156,13 @@ def _accuracies(
                 )  # fmt: skip
         for number, run in enumerate(runs):
             points = [
-                f"{left + (end - left) * p.step / last:.1f},{up(share)}"
+                f"{left + (end - left) * across(p.step, last):.1f},{up(share)}"
                 for p in thin(run.points, _DRAWN)
                 if (share := right(run, p, each.name)) is not None
             ]
             drawn.append(_line(points, number, "held_out"))
         if at is not None:
-            x = f"{left + (end - left) * at / last:.1f}"
+            x = f"{left + (end - left) * across(at, last):.1f}"
             drawn.append(tag("line", x1=x, x2=x, y1=up(1), y2=up(0), class_="bx-svg-here"))
         shares = [right(run, _at(run, at), each.name) for run in runs]
         best = "" if each.ceiling is None else f" of {100 * each.ceiling:.0f}"
@@ -178,6 +179,15 @@ def _accuracies(
         tag("text", "always the same word", x=width / 2 - 9, y=y, class_="bx-svg-small"),
     ]
     return svg(width, y + 12, *drawn)
+
+
+def across(step: float, last: int) -> float:
+    """Return the place of a step on its axis, 0 to 1: by its square root, as most is learned early.
+
+    >>> across(500, 2_000)
+    0.5
+    """
+    return math.sqrt(step / last)
 
 
 def right(run: LabResult, point: Point, name: str) -> float | None:

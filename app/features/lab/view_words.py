@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from app.features.lab.result import LabResult
+from app.features.lab.result import LabResult, Point
 from app.features.lab.result_settings import FACTS, GRAMMAR, OWN, LabSettings
 
 LABELS = {
@@ -28,7 +28,7 @@ LABELS = {
 
 CORPORA = {GRAMMAR: "Grammar", FACTS: "Facts", OWN: "Your own"}
 BETTER, SAME, WORSE = "better", "about the same", "worse"
-_LEARNED = 0.9  # of the way from guessing to the best possible
+_LEARNED, _HALF = 0.9, 0.5  # of the way from guessing to the best possible
 _ALIKE = 0.03  # of that way
 
 
@@ -119,16 +119,25 @@ def outcome(run: LabResult, usual: LabResult | None) -> str:
 
 
 def first_learned(run: LabResult) -> str:
-    """Return what was first near its best possible accuracy; "" if nothing was."""
+    """Return what was first near its best possible accuracy.
+
+    If nothing was, return what is nearest at the end; "" if that is not even half of the way.
+    """
     for point in run.points:
-        ways = [
-            (way, each.name)
-            for each, accuracy in zip(run.start.phenomena, point.accuracy, strict=True)
-            if (way := each.way(accuracy)) is not None and way >= _LEARNED
-        ]
+        ways = [each for each in _ways(run, point) if each[0] >= _LEARNED]
         if ways:
             return max(ways)[1]
-    return ""
+    way, name = max(_ways(run, run.points[-1]), default=(0.0, ""))
+    return name if way > _HALF else ""
+
+
+def _ways(run: LabResult, point: Point) -> list[tuple[float, str]]:
+    """Return how far each phenomenon is from guessing to the best possible, with its name."""
+    return [
+        (way, each.name)
+        for each, accuracy in zip(run.start.phenomena, point.accuracy, strict=True)
+        if (way := each.way(accuracy)) is not None
+    ]
 
 
 def _unchanged(settings: LabSettings) -> bool:

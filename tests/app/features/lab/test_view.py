@@ -166,6 +166,7 @@ def test_what_is_learned_first_is_first_near_its_best() -> None:
     found = run()
     assert first_learned(found) == "pronoun by name"
     assert outcome(found, None) == "pronoun by name"
+    assert first_learned(run(corpus="facts")) == "people"
     flat = replace(found, points=found.points[:1])
     assert first_learned(flat) == ""
     assert "Nothing came near" in words(view.verdict("facts", ""))
