@@ -33,6 +33,8 @@ class Feature:
         takes_text: whether visitors enter text; such a page has examples, and other pages can send
             texts to it.
         part_of: the slug of the page that shows this in a tab; "" for a page.
+        trains: whether visitors train a model of their own; the examples of such a page are
+            settings.
     """
 
     slug: str
@@ -45,11 +47,17 @@ class Feature:
     needs: tuple[str, ...] = ()
     takes_text: bool = True
     part_of: str = ""
+    trains: bool = False
 
     @property
     def folder(self) -> str:
         """The slug of its page, which is also the name of its folder."""
         return self.part_of or self.slug
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether something is given on this page, so that there are examples of it."""
+        return self.takes_text or self.trains
 
 
 TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
@@ -171,6 +179,17 @@ FEATURES = (
         takes_text=False,
     ),
     Feature(
+        slug="lab",
+        title="The lab",
+        icon=":material/science:",
+        page="pages/12_lab.py",
+        group=LEARNING,
+        see="Press Start and watch a tiny BERT learn.",
+        beware="A model this small learns the rules of its few sentences, not a language.",
+        takes_text=False,
+        trains=True,
+    ),
+    Feature(
         slug="model_card",
         title="Model card",
         icon=":material/badge:",
@@ -247,9 +266,9 @@ class Example:
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
-    """Read the examples of a page; () if the page takes no text."""
+    """Read the examples of a page; () if nothing is given on it."""
     row = feature(slug)
-    return read_examples(FOLDER / row.slug / "examples.toml") if row.takes_text else ()
+    return read_examples(FOLDER / row.slug / "examples.toml") if row.has_examples else ()
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:

@@ -47,7 +47,7 @@ def made_up() -> Iterator[str]:
 def test_a_task_says_what_it_takes_and_what_it_gives(slug: str) -> None:
     found = declared(slug)
     assert found.about.endswith(".") and len(found.about) > 20
-    assert found.parameters or not found.feature.takes_text
+    assert found.parameters or not found.feature.has_examples
     assert is_dataclass(found.result)
     for each in found.parameters:
         assert each.about.endswith("."), f"{slug}: {each.name} is not described"
@@ -57,7 +57,7 @@ def test_a_task_says_what_it_takes_and_what_it_gives(slug: str) -> None:
         assert each.required or each.read(each.default) == each.default
 
 
-@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.takes_text])
+@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.has_examples])
 def test_every_example_can_be_given_to_the_tasks_of_its_page(slug: str) -> None:
     tasks = [declared(name) for name in (slug, *tabs(slug))]
     keys = {each.key for task in tasks for each in task.parameters}
