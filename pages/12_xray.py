@@ -115,7 +115,6 @@ def draw(page: Page) -> None:
     )
     opened = zoom(result)
     with st.container(gap="xsmall", key="bx-xr-picture"):
-        show_html(words.title(result))
         if opened:
             show_html(zooms.crumbs(result, opened))
             draw_zoom(page, result, opened, ranking)

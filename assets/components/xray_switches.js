@@ -8,6 +8,7 @@
 // at once. Texts reach the page through textContent alone.
 
 const memory = new WeakMap();
+const WORTH = 0.05; // of the largest effect: what is smaller has no colour
 
 function element(name, classes, text) {
   const node = document.createElement(name);
@@ -71,8 +72,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     cell.setAttribute("aria-checked", String(!is));
     cell.setAttribute("aria-label", data.notes[index]);
     cell.classList.toggle("missing", missing(index));
-    cell.classList.toggle("better", effect > 0);
-    cell.style.setProperty("--share", Math.min(1, Math.abs(effect) / most).toFixed(3));
+    const share = Math.min(1, Math.abs(effect) / most);
+    cell.classList.toggle("better", effect > 0 && share > WORTH);
+    cell.style.setProperty("--share", share > WORTH ? share.toFixed(3) : 0);
     cell.firstChild.textContent = is ? "✕" : "";
   };
   const say = (index) => {

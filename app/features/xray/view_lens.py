@@ -74,7 +74,7 @@ def _panels(found: LensPaths, width: int) -> Html:
 def _panel(found: LensPaths, number: int, width: float) -> list[Html]:
     """Draw one lens."""
     columns = int(found.ranks.shape[2])
-    decades = max(1, math.ceil(math.log10(found.count)))
+    lowest = math.log10(found.count)
     named = max(printed_width(visible(name), 15) for name in found.names)
     left, right, top, bottom = 56, 14 + min(named, 90), _TOP + 20, _HIGH - _BOTTOM
 
@@ -82,10 +82,10 @@ def _panel(found: LensPaths, number: int, width: float) -> list[Html]:
         return left + (width - left - right) * column / max(1, columns - 1)
 
     def down(rank: float) -> float:
-        return top + (bottom - top) * math.log10(rank) / decades
+        return top + (bottom - top) * math.log10(rank) / lowest
 
     parts = [tag("text", f"{found.lenses[number]} lens", x=left, y=_TOP, class_="bx-svg-strong")]
-    for decade in range(decades + 1):
+    for decade in range(int(lowest) + 1):
         level = f"{down(10**decade):.1f}"
         parts += [
             tag(

@@ -38,7 +38,7 @@ _SMALLEST = 9.0
 _THREADS = 3  # for each piece that looks
 _LEAST = 0.03
 _BAR = 34  # height of one candidate
-_DEPTH = 0.42  # opacity of a cell that agrees completely; the word on it must stay readable
+_DEPTH = 0.34  # opacity of a cell that agrees completely; the word on it must stay readable
 _USUAL = 90  # per cent of the bars that are shorter than the cell
 
 
@@ -103,10 +103,6 @@ class _Plan:
         return _TOP + (at + 0.5) * self.row
 
 
-SAID = "Point at anything for its number; click a layer to open its heads."
-"""What the readout says first."""
-
-
 def overview(result: XrayResult, head: str = MEAN) -> Picture:
     """Draw the whole model for paper; what is pointed at explains itself.
 
@@ -132,7 +128,8 @@ def live(result: XrayResult, head: str = MEAN) -> Html:
     )
     return tag(
         "figure",
-        tag("p", SAID, class_="bx-xr-say", data_readout="", role="status"),
+        explanation(),
+        tag("p", headline(result), class_="bx-xr-say", data_readout="", role="status"),
         tag("div", *drawings, role="group", aria_label=describe(result), class_="bx-drawing"),
         numbers(table(result), "xray", pictures=True, title="Numbers and files"),
         class_="bx-picture bx-xr",
@@ -449,5 +446,7 @@ def explanation() -> Html:
         "answer if the model ended there (the lens); the deeper its colour, the more probable is "
         "what the whole model answers there in the end. Threads show which pieces a piece looks "
         "at, thicker for more attention, coloured for the piece that is asked. Two bars in each "
-        "cell: how much attention (above) and feed-forward (below) added to the vector."
+        "cell: how much attention (above) and feed-forward (below) added to the vector. Point at "
+        "anything for its number; choose a layer to open its heads, a piece to ask there, an "
+        "answer to follow it."
     )

@@ -6,6 +6,7 @@ import pandas as pd
 
 from app.features.xray.result import (
     Mode,
+    Part,
     PartEffect,
     Spared,
     XrayResult,
@@ -23,7 +24,7 @@ from app.words.pictures import Picture, picture, svg
 SHOWN = 12
 """Parts drawn: those needed most."""
 
-_ROW, _NAME = 26, 120
+_ROW, _NAME, _NUMBER = 26, 128, 56
 _WHAT = {
     "mean": "its mean over many texts",
     "zero": "zero",
@@ -88,30 +89,26 @@ def ranking_picture(result: XrayResult, ranking: Sequence[PartEffect]) -> Pictur
     """Draw the parts that the answer needs most, and those without which it would be surer."""
     needed = [each for each in ranking if each.effect < 0][:SHOWN]
     better = [each for each in ranking[::-1] if each.effect > 0][: SHOWN // 3]
-    most = max((abs(each.effect) for each in (*needed, *better)), default=1.0) or 1.0
+    shown = (*needed, *better)
 
     def draw(width: int) -> Html:
-        room = width - _NAME - 70
-        middle = _NAME + room * (0.25 if better else 0.0)
-        scale = (room - (middle - _NAME)) / most
-        back = (middle - _NAME) / max((each.effect for each in better), default=1.0)
-        parts = [tag("line", x1=f"{middle:.1f}", x2=f"{middle:.1f}", y1=0,
-                     y2=_ROW * (len(needed) + len(better)), class_="bx-svg-base")]  # fmt: skip
-        for number, each in enumerate((*needed, *better)):
-            y = _ROW * number
-            (part,) = read_parts(each.part)
-            long = abs(each.effect) * (scale if each.effect < 0 else min(scale, back))
-            x = middle if each.effect < 0 else middle - long
-            name = part.words.replace(" of ", " · ").replace("the ", "").replace(" block", "")
+        low, high = (abs(each[0].effect) if each else 0.0 for each in (needed, better))
+        scale = (width - _NAME - _NUMBER) / ((low + high) or 1.0)
+        zero = _NAME + low * scale
+        parts = [tag("line", x1=f"{zero:.1f}", x2=f"{zero:.1f}", y1=0, y2=_ROW * len(shown),
+                     class_="bx-svg-base")]  # fmt: skip
+        for number, each in enumerate(shown):
+            y, long = _ROW * number, abs(each.effect) * scale
             parts += [
-                tag("text", _short(part.words), x=_NAME - 8, y=f"{y + _ROW / 2:g}",
-                    class_="bx-svg-name bx-svg-small", data_say=name),
-                tag("rect", x=f"{x:.1f}", y=y + 4, width=f"{max(1.0, long):.1f}", height=_ROW - 8,
+                tag("text", _short(read_parts(each.part)[0]), x=0, y=f"{y + _ROW / 2:g}",
+                    class_="bx-svg-small"),
+                tag("rect", x=f"{zero - (long if each.effect < 0 else 0):.1f}", y=y + 4,
+                    width=f"{max(1.0, long):.1f}", height=_ROW - 8,
                     class_="bx-svg-bar" if each.effect < 0 else "bx-svg-mark"),
-                tag("text", signed(each.effect, 2), x=f"{max(middle, x + long) + 6:.1f}",
-                    y=f"{y + _ROW / 2:g}", class_="bx-svg-small"),
+                tag("text", signed(each.effect, 2), x=width, y=f"{y + _ROW / 2:g}",
+                    class_="bx-svg-name bx-svg-small"),
             ]  # fmt: skip
-        return svg(width, max(1, _ROW * (len(needed) + len(better))), *parts)
+        return svg(width, max(1, _ROW * len(shown)), *parts)
 
     first = effect_words(result, read_parts(ranking[0].part)[0], ranking[0].effect)
     return picture(
@@ -122,15 +119,14 @@ def ranking_picture(result: XrayResult, ranking: Sequence[PartEffect]) -> Pictur
     )
 
 
-def _short(words: str) -> str:
-    """Shorten the name of a part for the picture.
+def _short(part: Part) -> str:
+    """Name a part for the picture.
 
-    >>> _short("head 7 of layer 2"), _short("the feed-forward block of layer 3")
+    >>> _short(Part(2, "head", 7)), _short(Part(3, "feed_forward"))
     ('layer 2, head 7', 'layer 3, f.f.')
     """
-    what, _, layer = words.partition(" of ")
-    short = {"the attention block": "att.", "the feed-forward block": "f.f."}.get(what, what)
-    return f"{layer}, {short}"
+    what = {"attention": "att.", "feed_forward": "f.f."}.get(part.place, f"head {part.head}")
+    return f"layer {part.layer}, {what}"
 
 
 def ranking_table(ranking: Sequence[PartEffect]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import numpy as np
 
 from app.features.xray.result import Ask, Candidate, Lens, Mode, Part, XrayResult
 from app.words.format import count, percent, signed
-from app.words.html import Html, tag, visible
+from app.words.html import visible
 
 ASKS: dict[Ask, str] = {
     "auto": "What fits the text",
@@ -59,21 +59,15 @@ def asked(result: XrayResult) -> str:
 
 def headline(result: XrayResult) -> str:
     """State the answer, and what it was with the whole model."""
-    best = result.best
-    said = f"{asked(result)} {visible(best.name)} ({percent(best.probability)})"
+    best, first = result.best, result.first
+    said = f"{asked(result)} {visible(best.name)} ({percent(best.probability)})."
     if not result.off:
-        return f"{said}."
-    first = result.first
+        return said
     off = count(len(result.off), "part")
     if best is first:
-        return f"{said}, {percent(first.before)} with the whole model; {off} off."
+        return f"{said[:-1]}, with everything on {percent(first.before)}; {off} off."
     before = f"{visible(first.name)} ({percent(first.before)})"
-    return f"{said}; with the whole model {before}; {off} off."
-
-
-def title(result: XrayResult) -> Html:
-    """Draw the answer as the title of the picture."""
-    return tag("p", headline(result), class_="bx-xr-title", role="status")
+    return f"{said} With everything on {before}; {off} off."
 
 
 def candidate_words(result: XrayResult, each: Candidate) -> str:

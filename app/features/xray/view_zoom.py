@@ -90,13 +90,11 @@ def value_step(result: XrayResult, path: CellPath) -> Html:
     """Say what comes of the number: the value that it weighs, and what that adds."""
     cell = path.arithmetic
     layer, head = cell.place
-    share = path.added / path.head if path.head else 0.0
     return tag(
         "p",
-        f"What comes of it: {cell.value:.4f} times the value of {piece(result, cell.column)} "
-        f"(length {path.value:.3f}) passes the output projection and adds a vector of length "
-        f"{path.added:.3f} to {piece(result, cell.row)}; that is {share:.2f} times the length of "
-        f"all that head {head} adds there ({path.head:.3f}). All heads of layer {layer} and the "
-        f"bias together add {path.block:.3f}.",
+        f"What comes of it: {cell.value:.4g} times the value of {piece(result, cell.column)} "
+        f"(length {path.value:.4g}) passes the output projection and adds a vector of length "
+        f"{path.added:.4g} to {piece(result, cell.row)}. All that head {head} adds there has length "
+        f"{path.head:.4g}; all heads of layer {layer} and the bias together add {path.block:.4g}.",
         class_="bx-xr-value",
     )
