@@ -169,6 +169,16 @@ FEATURES = (
         beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
+        slug="xray",
+        title="X-ray",
+        icon=":material/radiology:",
+        page="pages/12_xray.py",
+        group=INSIDE,
+        see="See the whole model at work, and switch its parts off.",
+        beware="What changes without a part shows what this answer needs from it, not what the "
+        "part is for: other parts may replace it.",
+    ),
+    Feature(
         slug="variants",
         title="Variants",
         icon=":material/account_tree:",

@@ -16,7 +16,13 @@ Where to look:
 
 from bert_core.analysis.attribution import METHODS, Attribution, WordScore, attribute, by_word
 from bert_core.analysis.differences import Differences, differences
-from bert_core.analysis.effects import head_effects, layer_effects, patching_grid
+from bert_core.analysis.effects import (
+    LayerEffects,
+    effects_by_layer,
+    head_effects,
+    layer_effects,
+    patching_grid,
+)
 from bert_core.analysis.faithfulness import (
     Contender,
     Faithfulness,
@@ -39,7 +45,7 @@ from bert_core.analysis.interventions import (
     Patch,
     run,
 )
-from bert_core.analysis.lens import lens
+from bert_core.analysis.lens import lens, lens_states
 from bert_core.analysis.mixing import norms, part_biases, parts, rolled, rollout, value_zeroing
 from bert_core.analysis.targets import Target
 
@@ -54,6 +60,7 @@ __all__ = [
     "HeadStatistics",
     "Heads",
     "Intervention",
+    "LayerEffects",
     "Patch",
     "Target",
     "WordScore",
@@ -61,12 +68,14 @@ __all__ = [
     "by_word",
     "compare_methods",
     "differences",
+    "effects_by_layer",
     "faithfulness",
     "fitted",
     "head_effects",
     "head_statistics",
     "layer_effects",
     "lens",
+    "lens_states",
     "name_heads",
     "norms",
     "part_biases",
