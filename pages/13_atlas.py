@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.catalog import feature
 from app.features.atlas import view
-from app.features.atlas.controls import choose_head, take_head, wait_for
+from app.features.atlas.controls import HEADS, choose_head, take_head, wait_for
 from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
 from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table
@@ -31,10 +31,10 @@ def open_text(number: int) -> None:
 
 
 def leave(shown: AtlasResult) -> None:
-    """Go to the attention page with the text that was picked, on this head."""
+    """Go to the attention page with the text that was picked; the head goes along."""
     text = shown.asked.texts[st.session_state.pop(OPEN)]
-    where = {"layer": str(shown.asked.layer), "head": str(shown.asked.head)}
-    leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""}, where)
+    st.session_state[HEADS] = []  # combined there
+    leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""})
 
 
 def draw_findings() -> None:

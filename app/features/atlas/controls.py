@@ -7,7 +7,7 @@ from app.streamlit_kit import Page
 from app.streamlit_kit.progress import progress
 from bert_core.analysis.head_atlas import HeadAtlas
 
-LAYER, HEAD = "layer", "head"
+LAYER, HEAD, HEADS = "layer", "head", "heads"
 """The keys of the attention page, so that a chosen head is the same there."""
 
 _STOPPED = "_atlas_stopped"  # the model whose measurement the visitor has cancelled
@@ -46,18 +46,21 @@ def wait_for(page: Page) -> HeadAtlas | None:
 def choose_head(found: HeadAtlas) -> tuple[int, int]:
     """Draw the choice of a layer and a head, and return it."""
     state = st.session_state
-    for key, number, size in zip(
-        (LAYER, HEAD), first_head(found), found.effects.shape, strict=True
-    ):
-        if state.get(key) not in range(size):  # none yet, or of another model
-            given = st.query_params.get(key, "")
-            state[key] = int(given) if given.isdecimal() and int(given) < size else number
+    chosen = []
+    for key, first, size in zip((LAYER, HEAD), first_head(found), found.effects.shape, strict=True):
+        given = st.query_params.get(key, "")
+        in_address = key not in state and given.isdecimal() and int(given) < size
+        if not in_address and state.get(key) not in range(size):  # none yet, or of another model
+            state[key] = first
         # No option is the default: the address leaves out defaults, and 0 must be in it.
-        st.selectbox(
-            key.capitalize(), range(size), index=None, key=key, required=True, width=125,
-            bind="query-params", persist_state="session",
+        chosen.append(
+            st.selectbox(
+                key.capitalize(), list(range(size)), index=None, format_func=str, key=key,
+                placeholder="0", required=True, width=125, bind="query-params",
+                persist_state="session",
+            )
         )  # fmt: skip
-    return state[LAYER], state[HEAD]
+    return chosen[0] or 0, chosen[1] or 0
 
 
 def take_head(layer: int, head: int) -> None:
