@@ -3,8 +3,9 @@
 import math
 
 from app.compute.recent import RECENT
-from app.features.attention.result import AttentionResult, CellArithmetic, Floats, Place
+from app.features.attention.result import AttentionResult, Floats, Place
 from app.models import Engine
+from app.results import CellArithmetic
 from bert_core.errors import InputError
 
 
