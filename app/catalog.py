@@ -179,6 +179,17 @@ FEATURES = (
         "part is for: other parts may replace it.",
     ),
     Feature(
+        slug="atlas",
+        title="Head atlas",
+        icon=":material/hub:",
+        page="pages/13_atlas.py",
+        group=INSIDE,
+        see="See all attention heads on one map: which are alike, and which are needed.",
+        beware="A head is named after what it does most, not after all it does; and heads replace "
+        "each other, so the loss without one is not its whole worth.",
+        takes_text=False,
+    ),
+    Feature(
         slug="variants",
         title="Variants",
         icon=":material/account_tree:",

@@ -153,6 +153,17 @@ def use_senses(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("sentences at layer 0"))).to_be_visible()
 
 
+def use_atlas(page: Page) -> None:
+    head = page.get_by_role("button", name=re.compile("^Layer 1, head 8:"))
+    head.press("Enter")
+    expect(page.get_by_role("heading", name="Layer 1, head 8")).to_be_visible()
+    expect(head).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("radio", name="by layer").click()
+    expect(page.get_by_role("list", name="What the signs mean")).to_contain_text("layer 5")
+    page.get_by_role("tab", name="Findings of Clark et al. 2019").click()
+    expect(page.get_by_role("table", name="Findings about attention heads")).to_be_visible()
+
+
 TYPED = """drawn => {
     const copy = drawn.cloneNode(true);
     copy.querySelectorAll("mark > span").forEach(added => added.remove());
@@ -239,6 +250,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "attention": use_attention,
     "input": use_input,
     "senses": use_senses,
+    "atlas": use_atlas,
     "qa": use_qa,
     "ner": use_ner,
     "variants": use_variants,

@@ -34,6 +34,7 @@ MAIN = {
     "senses": ".bx-picture .bx-drawing",
     "variants": ".bx-picture .bx-drawing",
     "lab": ".bx-picture .bx-drawing",
+    "atlas": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
