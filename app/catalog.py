@@ -153,6 +153,16 @@ FEATURES = (
         beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
+        slug="why",
+        title="Why?",
+        icon=":material/balance:",
+        page="pages/12_why.py",
+        group=INSIDE,
+        see="Which words pushed for an answer, which against, and is the story true?",
+        beware="Scores describe this model and this text. They say which words the answer depends "
+        "on, not whether it is right, nor how people would reason.",
+    ),
+    Feature(
         slug="model_card",
         title="Model card",
         icon=":material/badge:",

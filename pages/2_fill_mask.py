@@ -12,6 +12,7 @@ from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
+from app.features.why.controls import why_fold
 from app.streamlit_kit import (
     Page,
     guarded,
@@ -160,6 +161,7 @@ with page_shell(SLUG) as page:
     show_html(view.reading_note(result))
     if result.slots:
         slots(result)
+        why_fold(page, "fill_mask", result.text)
         names = ["Swap a word", "Odd word", "Gaps together"]  # the first one costs nothing
         opened = st.tabs(names, key="tab", bind="query-params")
         for tab, draw in zip(opened, (swap, every_piece, together), strict=True):

@@ -15,6 +15,7 @@ from app.features.ner.controls import (
     ways_tab,
 )
 from app.features.ner.task import ner, ner_agreement
+from app.features.why.controls import why_fold
 from app.streamlit_kit import page_shell, show_html, text_box
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, choose_some, level
@@ -53,6 +54,8 @@ with page_shell(SLUG) as page:
     show_html(join(view.outcome(result, selection), view.legend(result, selection, colours)))
     show_markup(view.framed(view.running_text(result, selection, colours), text), key="text-drawn")
     show_html(join(view.trust(result, model), view.coverage(result)))
+    if result.reading.entities:
+        why_fold(page, "ner", text)
     page.finish(
         lambda: view.report(result, selection, colours),
         lambda: view.snippet(result, model),

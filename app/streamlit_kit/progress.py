@@ -9,6 +9,8 @@ import streamlit as st
 from app.compute.visitor import visiting
 from app.streamlit_kit.visitor import visitor_name
 
+Progress = Callable[[int, int], None]
+
 _WORTH_A_BAR = 8  # steps
 _EVERY = 0.2  # seconds; a thousand windows would send a thousand messages
 
@@ -29,7 +31,7 @@ def waiting_line() -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str, things: str = "windows") -> Iterator[Callable[[int, int], None]]:
+def progress(what: str, things: str = "windows") -> Iterator[Progress]:
     """Give the block a function that reports progress: steps done, and steps in total.
 
     The bar disappears when the block ends, even with an error.
