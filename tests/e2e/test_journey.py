@@ -195,6 +195,21 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("button", name="Restore the last question")).to_be_visible()
 
 
+def use_why(page: Page) -> None:
+    write(page, "Text ([MASK] hides a word)", "The <b>farmer</b> milked the [MASK].")
+    drawn = page.locator(".bx-wide svg", has_text="farmer").first
+    expect(drawn).to_be_visible()
+    letters = drawn.locator(".bx-why-word").all_text_contents()
+    assert "".join(letters) == "The<b>farmer</b>milkedthe[MASK]."
+    expect(page.get_by_text(re.compile("^(Survives|Does not survive) deletion:$"))).to_be_visible()
+    page.get_by_role("radio", name="Occlusion").click()
+    expect(page.get_by_role("img", name=re.compile("^Occlusion for"))).to_be_visible()
+    page.get_by_role("tab", name="All methods").click()
+    expect(
+        page.get_by_role("img", name=re.compile("^Integrated gradients: strongest"))
+    ).to_be_visible()
+
+
 def use_model_card(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
     page.get_by_role("tab", name="Limits").click()
@@ -216,6 +231,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "attention": use_attention,
     "input": use_input,
     "senses": use_senses,
+    "why": use_why,
     "qa": use_qa,
     "ner": use_ner,
     "model_card": use_model_card,

@@ -32,11 +32,12 @@ MAIN = {
     "attention": ".scroll canvas",
     "input": ".bx-picture .bx-drawing",
     "senses": ".bx-picture .bx-drawing",
+    "why": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
-FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice"), ".bx-answer")
+FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice", "why"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
 """The first result where that is not the main picture: the answer in words."""
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import feature
 from app.features.why import view as view
@@ -167,19 +168,26 @@ def _over_texts(page: Page, of: Of, operator: Operator) -> list[Row]:
     kept: tuple[object, list[Row], list[bool]] = st.session_state.get(_ROWS, (None, [], []))
     rows, ended = kept[1:] if kept[0] == about else ([], [])
     st.session_state[_ROWS] = (about, rows, ended)
-    if ended:
-        return rows
-    label = f"Continue after {len(rows)}" if rows else f"Compare over {MOST_TEXTS} shipped texts"
     place = st.empty()
-    if not place.button(label, key="_why_texts", icon=":material/play_arrow:"):
+    if ended or not _begin(place, rows):
         return rows
-    with place.container(), guarded():
-        st.button("Cancel", key="_why_texts_cancel", icon=":material/close:")
-        with progress("Comparing", "texts") as told:
-            for row in duels(page.engine, of, operator, told, done=tuple(rows)):
-                rows.append(row)
-                if len(rows) == MOST_TEXTS:
-                    break
+    before = len(rows)
+    with guarded():
+        with place.container():
+            st.button("Cancel", key="_why_texts_cancel", icon=":material/close:")
+            with progress("Comparing", "texts") as told:
+                for row in duels(page.engine, of, operator, told, done=tuple(rows)):
+                    rows.append(row)
+                    if len(rows) == MOST_TEXTS:
+                        break
         ended.append(True)
-        place.empty()
+    place.empty()
+    if not ended and len(rows) > before:  # a limit of the site was reached
+        _begin(place, rows)
     return rows
+
+
+def _begin(place: DeltaGenerator, rows: list[Row]) -> bool:
+    """Draw the button that begins or continues; return whether it was pressed."""
+    label = f"Continue after {len(rows)}" if rows else f"Compare over {MOST_TEXTS} shipped texts"
+    return place.button(label, key=f"_why_texts_{len(rows)}", icon=":material/play_arrow:")

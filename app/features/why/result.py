@@ -67,6 +67,7 @@ class Explained:
 
     Attributes:
         answer: the answer, such as a word or a label.
+        own: whether it is the model's own answer; if not, a visitor asked for it.
         number: what the number is, in words.
         target: the value of the parameter `target` that asks for it.
         places: where the answer is in the text; () for an answer about the whole text.
@@ -77,10 +78,12 @@ class Explained:
         unit: of the number and of scores with a sign: "nats" (natural logarithms), or "".
         value: the number.
         empty: the number when every word is hidden.
-        probability: probability of the answer, before any calibration.
+        probability: probability of the answer, not calibrated.
+        calibrated: whether other pages show a calibrated one.
     """
 
     answer: str
+    own: bool
     number: str
     target: str
     places: tuple[Place, ...]
@@ -91,6 +94,7 @@ class Explained:
     value: float
     empty: float
     probability: float
+    calibrated: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,9 @@ def why(
     text_pair: Annotated[str, Field("Question, or second text", lines=2)] = "",
     *,
     of: Annotated[Of, Field("Whose answer?")] = "fill_mask",
-    target: Annotated[str, Field("What is explained")] = "",
-    place: Annotated[int, Field("Which mask or name?", low=1, high=100)] = 1,
-    method: Annotated[Method, Field("Method")] = "integrated_gradients",
+    target: Annotated[str, Field("What is explained", key="why_target", lines=1)] = "",
+    place: Annotated[int, Field("Which mask or name?", key="why_place", low=1, high=100)] = 1,
+    method: Annotated[Method, Field("Method", key="why_method")] = "integrated_gradients",
     baseline: Annotated[Baseline, Field("Integrated gradients compare with")] = "[MASK]",
     operator: Annotated[Operator, Field("Pieces are hidden by")] = "mask",
     duel: Annotated[bool, Field("Compare the methods")] = True,
@@ -179,6 +179,7 @@ def _explained(work: _Work) -> Explained:
     ).tolist()
     return Explained(
         answer=one.answer,
+        own=one.own,
         number=one.number,
         target=one.chosen,
         places=one.places,
@@ -189,6 +190,7 @@ def _explained(work: _Work) -> Explained:
         value=value,
         empty=empty,
         probability=float(one.target.probability(torch.tensor(value))),
+        calibrated=work.engine.calibration(one.head).named,
     )
 
 

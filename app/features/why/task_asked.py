@@ -60,6 +60,7 @@ class Asked:
     tokens: tuple[int, ...] = ()
     others: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    own: bool = True
     cut: Cut | None = None
     part: bool = False
 
@@ -202,6 +203,7 @@ def _fill_mask(given: _Given) -> Asked:
         chosen=word,
         tokens=(position,),
         others=tuple(dict.fromkeys([*best, word])),
+        own=word == best[0],
         named=tuple("…" if id_ is None else names[id_] for id_ in firsts),
         part=encoding is not whole,
     )
@@ -302,7 +304,8 @@ def _next_sentence(given: _Given) -> Asked:
         if side not in encoding.sequence_ids:
             raise InputError(f"The {name} sentence has no piece that the model reads. Write one.")
     logits = given.engine.logits(BertForNextSentencePrediction, [encoding])[0]
-    label = _option(given, FOLLOWS, int(logits.argmax()))
+    best = int(logits.argmax())
+    label = _option(given, FOLLOWS, best)
     return Asked(
         head=BertForNextSentencePrediction,
         encoding=encoding,
@@ -311,6 +314,7 @@ def _next_sentence(given: _Given) -> Asked:
         number=f"logit of “{FOLLOWS[label]}” minus that of “{FOLLOWS[1 - label]}”",
         chosen=FOLLOWS[label],
         others=FOLLOWS,
+        own=label == best,
         cut=cut,
     )
 
@@ -337,7 +341,8 @@ def _classification(given: _Given) -> Asked:
             chosen="",
             cut=cut,
         )
-    label = _option(given, labels, int(scores.argmax()))
+    best = int(scores.argmax())
+    label = _option(given, labels, best)
     return Asked(
         head=BertForSequenceClassification,
         encoding=encoding,
@@ -346,6 +351,7 @@ def _classification(given: _Given) -> Asked:
         number=f"log-probability of “{labels[label]}”",
         chosen=labels[label],
         others=labels,
+        own=label == best,
         cut=cut,
     )
 

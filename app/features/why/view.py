@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.features.why.result import COMPLETE, SIGNED, Duel, Figure, Many, Of, Operator, WhyResult
-from app.features.why.view_duel import NAMES, SHORT, curves, figures, ranking
+from app.features.why.view_duel import NAMES, SHORT, curves, figures, minus, ranking
 from app.features.why.view_text import bar, drawn_text, kind_of, lengths
-from app.words.blocks import answer, hint, line, note, ticked
+from app.words.blocks import hint, line, note, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.lines import units
@@ -93,14 +93,25 @@ def before(result: WhyResult) -> Html:
 
 def headline(result: WhyResult) -> Html:
     """State the answer and the words that pushed for it and against it."""
-    shares = line(visible(leaders(result)))
-    says = join(f"{visible(shortened(result.explained.answer))} {_likely(result)}".strip())
-    return answer(says, shares)
+    one = result.explained
+    whose = "The model’s answer: " if one.own else "Asked for: "
+    first = tag(
+        "p",
+        tag("span", whose, class_="bx-quiet"),
+        tag("strong", visible(shortened(one.answer))),
+        f" {_likely(result)}",
+    )
+    return tag("div", first, line(visible(leaders(result))), class_="bx-answer", role="status")
 
 
 def _likely(result: WhyResult) -> str:
-    share = result.explained.probability
-    return f"({percent(share)})" if result.explained.unit else ""
+    """Print the probability, and what it is a probability of."""
+    one = result.explained
+    if not one.unit:
+        return ""
+    what = f"{one.target} " if result.of == "qa" else ""
+    how = " before calibration" if one.calibrated else ""
+    return f"({what}{percent(one.probability)}{how})"
 
 
 def leaders(result: WhyResult) -> str:
@@ -115,7 +126,7 @@ def leaders(result: WhyResult) -> str:
 
 def _listed(words: Sequence[str]) -> str:
     """Name the first few different words."""
-    different = list(dict.fromkeys(shortened(word, 24) for word in words))
+    different = list(dict.fromkeys(f"“{shortened(word, 24)}”" for word in words))
     return ", ".join(different[:_LEADERS]) or "no word"
 
 
@@ -137,10 +148,10 @@ def verdict(result: WhyResult, duel: Duel) -> Html:
     """Say in one line whether the shown story survives deletion."""
     shown, chance = duel.curves[result.shown], duel.mean
     survives = duel.survives(result.shown)
+    low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
     numbers = (
-        f"hiding its strongest words costs {shown.comprehensiveness:.2f} of the probability, "
-        f"random ones {chance.comprehensiveness:.2f} (5 to 95 %: "
-        f"{duel.low.comprehensiveness:.2f} to {duel.high.comprehensiveness:.2f})"
+        f"hiding its strongest words costs {minus(shown.comprehensiveness)} of the probability, "
+        f"random ones {minus(chance.comprehensiveness)} (5 to 95 %: {minus(low)} to {minus(high)})"
     )
     says = "Survives deletion:" if survives else "Does not survive deletion:"
     return tag(
@@ -327,7 +338,7 @@ def _suff(figure: Figure) -> str:
 def report(result: WhyResult) -> Report:
     """Write the result as it would stand on paper."""
     one = result.explained
-    said = f"{shortened(visible(one.answer))} {_likely(result)}".strip()
+    said = f"{'' if one.own else 'Asked for: '}{shortened(visible(one.answer))} {_likely(result)}"
     blocks: list[Html | Picture] = [text(result), sums(result)]
     if result.duel is not None:
         blocks.insert(0, verdict(result, result.duel))
@@ -341,7 +352,7 @@ def report(result: WhyResult) -> Report:
     if result.measured is not None:
         blocks += [measured_note(result.measured), figures(result.measured, "why-measured")]
     return Report(
-        f"{said}: {NAMES[result.method]}. {visible(leaders(result))}",
+        f"{said.strip()}. {NAMES[result.method]}: {visible(leaders(result))}",
         tuple(blocks),
         first=(before(result),),
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from app.features.why.result import Curve, Duel, Many, WhyResult
-from app.words.format import signed
 from app.words.html import Html, tag
 from app.words.lines import units
 from app.words.pictures import NARROW, WIDE, Picture, picture, svg
@@ -67,6 +66,15 @@ class _Frame:
             f"{units(self.across(n / last))},{units(self.up(value))}"
             for n, value in enumerate(values)
         )
+
+
+def minus(value: float) -> str:
+    """Print a number with two digits, and with a minus as wide as a plus.
+
+    >>> minus(-0.123)
+    '−0.12'
+    """
+    return f"{value:.2f}".replace("-", "−")
 
 
 # -- curves ----------------------------------------------------------------------------------------
@@ -316,7 +324,7 @@ def _dot_panel(
         drawn += [
             tag("circle", cx=units(across(value)), cy=y, r=7 if row.method == marked else 5,
                 class_=f"bx-why-{kind}"),
-            tag("text", signed(value, 2).removeprefix("+"), x=units(left + wide), y=y,
+            tag("text", minus(value), x=units(left + wide), y=y,
                 class_="bx-svg-name bx-svg-small"),
         ]  # fmt: skip
     return drawn

@@ -21,6 +21,7 @@ FITTING: dict[str, dict[str, object]] = {
     "input": {"text": HOSTILE},
     "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
     "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
+    "why": {"text": HOSTILE, "text_pair": HOSTILE},
 }
 """Hostile texts where two of the long ones would be too long, or no sentences with a word."""
 
