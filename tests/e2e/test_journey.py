@@ -220,6 +220,21 @@ def use_variants(page: Page) -> None:
     expect(page.get_by_role("table", name="All tensors")).to_contain_text("projection to the width")
 
 
+def use_why(page: Page) -> None:
+    write(page, "Text ([MASK] hides a word)", "The <b>farmer</b> milked the [MASK].")
+    drawn = page.locator(".bx-wide svg", has_text="farmer").first
+    expect(drawn).to_be_visible()
+    letters = drawn.locator(".bx-why-word").all_text_contents()
+    assert "".join(letters) == "The<b>farmer</b>milkedthe[MASK]."
+    expect(page.get_by_text(re.compile("^(Survives|Does not survive) deletion:$"))).to_be_visible()
+    page.get_by_role("radio", name="Occlusion").click()
+    expect(page.get_by_role("img", name=re.compile("^Occlusion for"))).to_be_visible()
+    page.get_by_role("tab", name="All methods").click()
+    expect(
+        page.get_by_role("img", name=re.compile("^Integrated gradients: strongest"))
+    ).to_be_visible()
+
+
 def use_model_card(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
     page.get_by_role("tab", name="Limits").click()
@@ -251,6 +266,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "input": use_input,
     "senses": use_senses,
     "atlas": use_atlas,
+    "why": use_why,
     "qa": use_qa,
     "ner": use_ner,
     "variants": use_variants,

@@ -35,6 +35,7 @@ MAIN = {
     "variants": ".bx-picture .bx-drawing",
     "lab": ".bx-picture .bx-drawing",
     "atlas": ".bx-picture .bx-drawing",
+    "why": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
@@ -42,7 +43,7 @@ MAIN = {
 ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage"}
 """The same in a report, where a page has something else: on the other face, and recorded."""
 
-FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice"), ".bx-answer")
+FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice", "why"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
 FIRST["lab"] = ".bx-lab-state"
 """The first result where that is not the main picture: the answer in words."""
