@@ -123,7 +123,7 @@ def follows(engine: Engine, first: str, second: str) -> int:
 
 def asked(engine: Engine, question: str) -> tuple[str, int]:
     result = qa(engine, str(examples("qa")[0].values["text"]), question)
-    assert result.answered(0.0)
+    assert result.answered
     return result.answers[0].text, whole(result.null_probability)
 
 

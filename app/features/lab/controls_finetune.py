@@ -7,7 +7,8 @@ from app.catalog import feature
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State
 from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
-from app.features.lab.task_finetune import STEPS, Tuning, archive
+from app.features.lab.task import archive
+from app.features.lab.task_finetune import STEPS, Tuning
 from app.features.lab.task_finetune_recorded import recorded
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
 from app.features.lab.task_lab import LABS, Job, allowed
@@ -29,8 +30,8 @@ _GOING = (State.WAITING, State.RUNNING)
 def show(page: Page) -> None:
     """Draw everything; for a tab of the lab."""
     if _GO in st.session_state:
-        slug, name, text = st.session_state.pop(_GO)
-        leave_for(feature(slug), {"text": text}, {"model": name})
+        slug, text = st.session_state.pop(_GO)
+        leave_for(feature(slug), {"text": text})
     if not allowed():
         _recorded()
         return
@@ -177,6 +178,5 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
 def _open(job: Job[Tuning], slug: str, text: str) -> None:
     """Offer the model on every page and choose it; the next run of this page goes there."""
     with guarded():
-        name = LABS.open_elsewhere(job)
-        use_model(name)
-        st.session_state[_GO] = slug, name, text
+        use_model(LABS.open_elsewhere(job))
+        st.session_state[_GO] = slug, text

@@ -16,7 +16,7 @@ from app.features.lab import view_finetune as view
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, WORDS, FinetuneResult
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_finetune import STEPS, Tuning, archive, wilson
+from app.features.lab.task_finetune import STEPS, Tuning, wilson
 from app.features.lab.task_finetune_recorded import EVERY, completed, recorded
 from app.features.lab.task_finetune_rows import READY, ready
 from app.features.lab.task_lab import Job, Labs
@@ -143,7 +143,6 @@ def test_a_folder_that_transformers_opens(texts: Tuning, tmp_path: Path) -> None
         (_, label, share), *_ = texts.ask("a dog on the mat")
     assert label == reference.config.id2label[int(theirs.argmax())]
     assert share == pytest.approx(float(theirs.max()), abs=1e-5)
-    assert archive(texts.files()).startswith(b"PK")
 
 
 @torch.inference_mode()
