@@ -58,7 +58,7 @@ FILES = {
     "qa_charts": "app/features/qa/view_charts.py",
     "qa task": "app/features/qa/task.py",
     "finetune": "app/features/lab/view_finetune.py",
-    "finetune task": "app/features/lab/task_finetune.py",
+    "finetune task": "app/features/lab/task_finetune_run.py",
     "sizes": "bert_core/model/sizes.py",
     "variants": "app/features/variants/view.py",
     "tokenizer": "app/features/tokenizer/view.py",

@@ -3,7 +3,8 @@
 import io
 import threading
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -88,10 +89,21 @@ def lab(
             "This server trains no models. It has recorded runs: leave all settings as they are, "
             "or change one. Its host can allow training (BERT_EXPLORER_LAB)."
         )
+    with alone():
+        return completed(settings, text)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let one caller at a time train while it waits, and none beside the labs of the pages.
+
+    Raises:
+        InputError: somebody trains already.
+    """
     if LABS.computing() or not _ALONE.acquire(blocking=False):
         raise InputError("Another lab is computing. Try again in a minute.")
     try:
-        return completed(settings, text)
+        yield
     finally:
         _ALONE.release()
 

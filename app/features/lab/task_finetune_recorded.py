@@ -8,20 +8,16 @@ import json
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from app.compute.processor import PROCESSOR
 from app.features.lab.result_finetune import FinetuneResult, Mistake, TuningPoint
-from app.features.lab.task_finetune import Tuning, wilson
 from app.features.lab.task_finetune_rows import read_rows, ready
-from app.models import Engine
-
-EVERY = 4  # steps between two points of a recording
+from app.features.lab.task_finetune_run import wilson
 
 
-@cache
 def recorded(kind: str) -> FinetuneResult:
     """Return the recorded fine-tuning of the bundled model on the ready-made rows of a kind."""
-    read = json.loads(place_of(kind).read_text(encoding="utf-8"))
+    read = _read(kind)
     rows = read_rows(ready(kind), kind)
     by_line = {row.line: row for row in rows.held_out}
     points = tuple(TuningPoint(**point) for point in read["points"])
@@ -39,28 +35,21 @@ def recorded(kind: str) -> FinetuneResult:
     )
 
 
-def completed(engine: Engine, kind: str, steps: int) -> FinetuneResult:
-    """Fine-tune to the end, with a point every few steps.
+def weights_of(kind: str) -> str:
+    """Return the fingerprint of the weights that a recording began with."""
+    return str(_read(kind)["weights"])
+
+
+def write(result: FinetuneResult, weights: str) -> Path:
+    """Write a recording; return its file.
 
     Args:
-        engine: the model to begin with.
-        kind: of the ready-made rows.
-        steps: of the training.
+        result: on ready-made rows, to the end.
+        weights: fingerprint of the weights it began with.
     """
-    run = Tuning(engine, ready(kind), kind, steps)
-    PROCESSOR.run(run.prepare, tokens=0, training=True)
-    PROCESSOR.run(run.look, tokens=0)
-    while not run.done:
-        for _ in range(EVERY):
-            PROCESSOR.run(lambda: run.advance(0.0), tokens=0, training=True)
-        PROCESSOR.run(run.look, tokens=0)
-    return run.result()
-
-
-def write(result: FinetuneResult) -> Path:
-    """Write a recording; return its file."""
-    path = place_of(result.rows.kind)
+    path = _place(result.rows.kind)
     plain = {
+        "weights": weights,
         "steps": result.steps,
         "parameters": result.parameters,
         "points": [asdict(replace(each, left=0.0)) for each in result.points],
@@ -73,6 +62,11 @@ def write(result: FinetuneResult) -> Path:
     return path
 
 
-def place_of(kind: str) -> Path:
-    """Return the file of a recording."""
+@cache
+def _read(kind: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(_place(kind).read_text(encoding="utf-8"))
+    return read
+
+
+def _place(kind: str) -> Path:
     return Path(__file__).with_name(f"finetune_{kind}.json")

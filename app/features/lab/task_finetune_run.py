@@ -42,12 +42,14 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
+from bert_core.model.sizes import Architecture
 
 LENGTH = 64  # most pieces of a row
 BATCH = 8  # rows
 LEARNING_RATE = 3e-4
 STEPS = (50, 100, 200)
 SEED = 0
+MOST_TRAINED = 40_000_000  # parameters; training takes 16 bytes for each
 _WARMUP = 10  # of so many steps, one is for warming up
 _SURE = 1.96  # standard deviations that 95 % of a normal distribution lie within
 _MOST_POINTS = 200
@@ -79,6 +81,7 @@ class Tuning:
 
     def __init__(self, engine: Engine, text: str, kind: str, steps: int = STEPS[1]) -> None:
         self.rows: LabelledRows = read_rows(text, kind)
+        _check_size(engine)
         self.private = text.split() != ready(kind).split()
         self.steps = steps
         self.points: list[TuningPoint] = []
@@ -128,6 +131,11 @@ class Tuning:
     def _done(self) -> int:
         return 0 if self._trainer is None else self._trainer.steps_done
 
+    @property
+    def seconds(self) -> float:
+        """Computing time so far; 0 when its memory has been released."""
+        return 0.0 if self._trainer is None else self._trainer.seconds
+
     def advance(self, seconds: float) -> None:
         """Train for about so many seconds, at least one step, on one thread.
 
@@ -161,8 +169,8 @@ class Tuning:
             )
             if right != said
         )
-        trainer, losses, self._losses = self._trainer, self._losses, []
-        done, seconds = self._done, 0.0 if trainer is None else trainer.seconds
+        losses, self._losses = self._losses, []
+        done = self._done
         self.points.append(
             TuningPoint(
                 step=done,
@@ -170,7 +178,7 @@ class Tuning:
                 held_out=loss,
                 right=len(cases) - len(self._mistakes),
                 cases=len(cases),
-                left=(self.steps - done) * seconds / done if done else 0.0,
+                left=(self.steps - done) * self.seconds / done if done else 0.0,
             )
         )
         if len(self.points) > _MOST_POINTS:
@@ -331,6 +339,17 @@ tokenizer.save_pretrained("my-bert")
             )
             if pieces
         ]
+
+
+def _check_size(engine: Engine) -> None:
+    """Refuse a model whose training would take too much memory."""
+    counted = Architecture.from_config(engine.model(BertModel).config.to_dict()).parameters()
+    trained = counted.total - counted.embedding
+    if trained > MOST_TRAINED:
+        raise InputError(
+            f"The layers of this model have {trained / 1e6:,.0f} million parameters; at most "
+            f"{MOST_TRAINED / 1e6:,.0f} million are trained here. Choose a smaller model."
+        )
 
 
 def tunable(base: BertModel, rows: LabelledRows) -> Tunable:

@@ -16,9 +16,10 @@ from app.features.lab import view_finetune as view
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, WORDS, FinetuneResult
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_finetune import STEPS, Tuning, wilson
-from app.features.lab.task_finetune_recorded import EVERY, completed, recorded
+from app.features.lab.task_finetune import EVERY, completed, lab_finetune
+from app.features.lab.task_finetune_recorded import recorded, weights_of
 from app.features.lab.task_finetune_rows import READY, ready
+from app.features.lab.task_finetune_run import Tuning, wilson
 from app.features.lab.task_lab import Job, Labs
 from app.models import Engine
 from app.settings import BUNDLED_MODEL
@@ -247,7 +248,9 @@ def test_a_recording_is_what_fine_tuning_does_today(kind: str) -> None:
     assert [each.step for each in found.points] == list(range(0, 101, EVERY))
     assert found.last.right == found.last.cases - len(found.mistakes)
     assert found.mistakes and found.low > found.rows.guess
-    run = Tuning(Engine(BUNDLED_MODEL), ready(kind), kind, found.steps)
+    engine = Engine(BUNDLED_MODEL)
+    assert engine.provenance.fingerprint == weights_of(kind)
+    run = Tuning(engine, ready(kind), kind, found.steps)
     run.prepare()
     with torch.inference_mode():
         run.look()
@@ -255,10 +258,33 @@ def test_a_recording_is_what_fine_tuning_does_today(kind: str) -> None:
     assert run.result().parameters == found.parameters
 
 
+def test_faces_that_wait_get_a_recording_or_a_training(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundled = Engine(BUNDLED_MODEL)
+    assert lab_finetune(bundled) == recorded(TEXTS)
+    assert lab_finetune(bundled, labelled="words") == recorded(WORDS)
+    found = lab_finetune(tiny_engine, ROWS, steps=10)
+    assert [each.step for each in found.points] == [0, 4, 8, 10]
+    assert completed(Tuning(tiny_engine, ROWS, TEXTS), longest=0.0).diverged.startswith("Ended")
+    monkeypatch.setenv("BERT_EXPLORER_LAB", "off")
+    with pytest.raises(InputError, match="trains no models"):
+        lab_finetune(tiny_engine, ROWS)
+    assert lab_finetune(bundled) == recorded(TEXTS)
+
+
+def test_a_model_that_is_too_large_is_refused(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.features.lab.task_finetune_run.MOST_TRAINED", 1_000)
+    with pytest.raises(InputError, match="Choose a smaller model"):
+        Tuning(tiny_engine, ROWS, TEXTS)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", READY.values())
 def test_a_recording_is_made_again_alike(kind: str) -> None:
-    found, again = recorded(kind), completed(Engine(BUNDLED_MODEL), kind, STEPS[1])
+    found, again = recorded(kind), completed(Tuning(Engine(BUNDLED_MODEL), ready(kind), kind))
     assert again.last.right == pytest.approx(found.last.right, abs=1)
     assert again.last.held_out == pytest.approx(found.last.held_out, rel=0.1)
 
