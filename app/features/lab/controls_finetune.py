@@ -1,7 +1,6 @@
 """Fine-tuning in a tab of the lab: the rows, the buttons, and what follows the training."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import feature
 from app.features.lab import view_finetune as view
@@ -36,12 +35,13 @@ def show(page: Page) -> None:
         _recorded()
         return
     show_html(view.intro())
-    left, right = st.columns([1, 2], gap="large")
-    with left:
-        kind, text, place = _given()
-        steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=100)
+    chosen = choose("Rows", {name: name for name in (*READY, _OWN)}, key="rows")
+    kind = READY.get(chosen) or choose("What is labelled", KINDS, key="labelled")
+    steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=STEPS[1])
+    place = st.container()
     rows = None
-    with right, guarded():
+    with st.expander("The rows", expanded=chosen == _OWN), guarded():
+        text = _text(chosen, kind)
         rows = read_rows(text, kind) if text.strip() else None
     job = _job()
     with place, guarded():
@@ -51,11 +51,10 @@ def show(page: Page) -> None:
         elif st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:",
                        disabled=rows is None):  # fmt: skip
             _start(Tuning(page.engine, text, kind, steps))
-    with right:
-        if job is not None:
-            _follow(job)
-        elif rows is not None:
-            show_html(view.preview(rows))
+    if job is not None:
+        _follow(job)
+    elif rows is not None:
+        show_html(view.preview(rows))
 
 
 def _recorded() -> None:
@@ -81,22 +80,15 @@ def _mistakes(found: FinetuneResult) -> None:
     show_html(view.divided(found))
 
 
-def _given() -> tuple[str, str, DeltaGenerator]:
-    """Let the visitor choose rows; return what is labelled, the rows, and a place between."""
-    names = (*READY, _OWN)
-    chosen = choose("Rows", {name: name for name in names}, key="rows")
-    kind = READY.get(chosen, "")
-    if not kind:
-        kind = choose("What is labelled", KINDS, key="labelled")
-    place = st.container()
-    key = f"{_ROWS}_{names.index(chosen)}_{kind}"
+def _text(chosen: str, kind: str) -> str:
+    """Draw the box of the rows; what is written in it stays in the session."""
     text = st.text_area(
         f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST} rows)",
         ready(kind) if chosen != _OWN else "",
-        key=key,
+        key=f"{_ROWS}_{kind}" if chosen == _OWN else f"{_ROWS}_ready_{kind}",
         persist_state="session",
     )
-    return kind, str(text), place
+    return str(text)
 
 
 def _start(run: Tuning) -> None:
