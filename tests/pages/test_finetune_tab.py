@@ -108,6 +108,20 @@ def test_a_bad_row_is_named_by_its_line(at: AppTest, labs: Labs, text: str, says
     assert not labs.computing()
 
 
+@pytest.mark.parametrize("chosen", ["", "Your own rows", "nothing like it"])
+def test_the_address_chooses_and_an_empty_choice_is_the_default(
+    tiny_model: Path, labs: Labs, chosen: str
+) -> None:
+    at = AppTest.from_string(TAB, default_timeout=60)
+    at.query_params.update({"rows": chosen, "labelled": "", "tune_steps": ""})
+    at.run()
+    assert not at.exception and not at.error and not at.warning
+    own = chosen == "Your own rows"
+    assert at.button_group(key="rows").value == (chosen if own else "Topics of sentences")
+    assert at.button_group(key="tune_steps").value == 100
+    assert at.button(key="_tune").disabled == own
+
+
 def test_it_can_be_stopped(at: AppTest, labs: Labs) -> None:
     at.button_group(key="tune_steps").set_value(200)
     at.button(key="_tune").click().run()
