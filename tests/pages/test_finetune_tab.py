@@ -71,7 +71,7 @@ def test_a_ready_made_set_is_learned_and_measured(at: AppTest, labs: Labs) -> No
     said = words(at)
     assert "of 12 held-out rows right" in said and "95 % interval" in said
     assert "done: step 50 of 50" in said
-    assert [each.value for each in at.subheader] == ["What it gets wrong", "Try it"]
+    assert "What it gets wrong" in said
     at.text_input(key="_tune_try").set_value("The bank is closed.").run()
     assert "of the probability" in words(at)
     assert at.button(key="_tune")

@@ -75,7 +75,6 @@ def _recorded() -> None:
 def _mistakes(found: FinetuneResult) -> None:
     """Draw what so few rows cannot say, and what the model gets wrong."""
     show_html(view.few(found))
-    st.subheader("What it gets wrong", anchor=False)
     show_html(view.mistakes(found))
     show_html(view.divided(found))
 
@@ -136,9 +135,8 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
     """Draw what came of it: the mistakes, a text of the visitor's, and the model to take along."""
     run = job.runs[0]
     _mistakes(found)
-    st.subheader("Try it", anchor=False)
     first = found.rows.held_out[0].text
-    text = st.text_input("A text of your own", first, key="_tune_try")
+    text = st.text_input("Try a text of your own", first, key="_tune_try")
     if text.strip():
         show_html(view.asked(job.compute(lambda: run.ask(text)), found.rows.kind))
     with st.container(horizontal=True, gap="small"):

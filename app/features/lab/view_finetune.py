@@ -221,10 +221,14 @@ def _up(value: float, top: float) -> str:
 
 def mistakes(result: FinetuneResult) -> Html:
     """List the held-out labels that the model does not give, the surest first."""
+    title = tag("h2", "What it gets wrong")
     if not result.mistakes:
-        return note(
-            f"All {result.last.cases} held-out labels are right. So few rows do not show that the "
-            "model makes no mistakes."
+        return join(
+            title,
+            note(
+                f"All {result.last.cases} held-out labels are right. So few rows do not show that "
+                "the model makes no mistakes."
+            ),
         )
     surest = sorted(result.mistakes, key=lambda each: -each.share)
     columns = ("held-out row", "its label", "the model’s", "probability")
@@ -234,6 +238,7 @@ def mistakes(result: FinetuneResult) -> Html:
     ]
     rest = len(surest) - _MISTAKES
     return join(
+        title,
         record_table("Held-out labels that the model gets wrong", columns, rows),
         line(f"{rest:,} more are not shown.") if rest > 0 else join(),
     )
