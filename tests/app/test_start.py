@@ -75,7 +75,7 @@ def test_a_port_is_a_number_that_ports_have(port: object) -> None:
         listener("127.0.0.1", port)
 
 
-@pytest.mark.parametrize("address", ["192.0.2.1", "a..b", "unix:///tmp/x", "1.2.3", "é" * 80])
+@pytest.mark.parametrize("address", ["192.0.2.1", "a..b", "unix:///x", "1.2.3", "é" * 80])
 def test_an_address_is_one_of_this_machine(address: str) -> None:
     with pytest.raises(ConfigError, match="expected one of this machine"):
         listener(address, 0)
