@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from app.models.copies import downloads_folder
@@ -175,3 +176,18 @@ def test_ctrl_c_is_one_word_and_status_130(serving: bool) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (130, "Stopped.\n")
+
+
+def test_below_another_path_both_faces_move(tiny_model: Path) -> None:
+    process = started(STREAMLIT_SERVER_BASE_URL_PATH="bert", BERT_EXPLORER_MODEL=str(tiny_model))
+    assert process.stdout is not None
+    try:
+        address = process.stdout.readline().strip().partition("URL: ")[2]
+        assert address.endswith("/bert/")
+        assert "streamlit" in httpx.get(address).text.lower()
+        page = httpx.get(f"{address}gradio/fill_mask", timeout=PATIENCE)
+        assert page.status_code == 200 and "unsafe-eval" in page.headers["content-security-policy"]
+        assert httpx.get(address.replace("bert/", "gradio/")).status_code == 404
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
