@@ -394,6 +394,7 @@ def _draw(now: Scene) -> None:
         with where:
             show_html(join(view.pictures_hint(), _where(now)))
         if not now.runs:
+            show_html(view.no_text() if now.status is None else join())
             return
         run = now.runs[-1]
         point = looked_at(run)
@@ -458,7 +459,13 @@ def _look_back(run: LabResult) -> None:
     options = [round(number * steps / 19) for number in range(20)]
     if st.session_state.get(_LOOK, steps) not in options:
         del st.session_state[_LOOK]
-    st.select_slider("Look back to step", options, value=steps, key=_LOOK)
+    st.select_slider(
+        "Look back to step",
+        options,
+        value=steps,
+        format_func=lambda step: "newest" if step == steps else f"{step:,}",
+        key=_LOOK,
+    )
 
 
 def _head(run: LabResult) -> tuple[int, int]:

@@ -40,6 +40,14 @@ def not_trained() -> Html:
     return _state("○", "not trained yet", "")
 
 
+def no_text() -> Html:
+    """Say what will come of a visitor's own text."""
+    return line(
+        "Paste a text and press Start: its vocabulary is built, some of its words are hidden, and "
+        "a model learns to name them. Every tenth sentence is kept apart to measure it."
+    )
+
+
 def _state(sign: str, says: str, more: str) -> Html:
     return tag(
         "p",

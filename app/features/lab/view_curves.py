@@ -27,7 +27,7 @@ def losses(runs: Sequence[LabResult], names: Sequence[str] = (), at: int | None 
         at: a step to mark.
     """
     said = "; ".join(
-        f"{name or 'loss'} after step {run.points[-1].step:,}: new sentences "
+        f"{name} after step {run.points[-1].step:,}: new sentences "
         f"{run.points[-1].held_out:.2f}, training sentences {run.points[-1].loss:.2f}"
         for run, name in _named(runs, names)
     )
@@ -35,7 +35,7 @@ def losses(runs: Sequence[LabResult], names: Sequence[str] = (), at: int | None 
     return picture(
         "lab-loss",
         lambda width: _losses(runs, names, at, width),
-        alt=f"Loss over the steps. {said}. A guess among all pieces has {start.log_v:.2f}, "
+        alt=f"Loss over the steps: {said.strip()}. A guess among all pieces has {start.log_v:.2f}, "
         f"a guess by frequency {start.unigram:.2f}.",
         table=_loss_table(runs, names),
     )
@@ -108,10 +108,10 @@ def _losses(runs: Sequence[LabResult], names: Sequence[str], at: int | None, wid
     ]
     if len(runs) == 2:
         legend += [
-            _sample(width / 2 * number + 10, bottom + 62, number, "held_out", name)
+            _sample(10, bottom + 62 + 22 * number, number, "held_out", name)
             for number, name in enumerate(names)
         ]
-    return svg(width, bottom + (74 if len(runs) == 2 else 52), *drawn, *legend)
+    return svg(width, bottom + (96 if len(runs) == 2 else 52), *drawn, *legend)
 
 
 def _line(points: Sequence[str], run: int, field: str) -> Html:
