@@ -4,6 +4,7 @@ import streamlit as st
 
 from app.catalog import feature
 from app.features.lab import controls, view
+from app.features.lab.controls_live import EVERY, chosen_step, follow, scene, show_prediction
 from app.features.lab.task import archive
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
 from app.features.lab.task_run import Run
@@ -34,7 +35,9 @@ def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
         text: the sentence at first.
     """
     with guarded():
-        text = st.text_input("A sentence with [MASK]", text, key="gap", persist_state="session")
+        text = st.text_input(
+            "A sentence with [MASK]", text, key="gap", max_chars=500, persist_state="session"
+        )
         show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
 
 
@@ -76,17 +79,17 @@ with page_shell(SLUG) as page:
         text = controls.main_settings(settings)
         with guarded():
             controls.buttons(settings, text, lab)
-        shown = controls.scene(settings, lab)
-        controls.show_prediction(shown)
+        shown = scene(settings, lab)
+        show_prediction(shown)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         controls.all_settings(settings)
     controls.write_address(settings)
-    controls.follow(settings, lab, shown)
+    follow(settings, lab, shown)
     if shown.runs:
         run = shown.runs[-1]
         trained = lab.runs[len(shown.runs) - 1] if lab and shown.live else None
-        step = controls.looked_at(run).step
-        saved = step if trained and step in trained.states else None
+        back = chosen_step(run)
+        step = back if trained and back in trained.states else None
         gap = run.start.watched[0].text if run.start.watched else "[MASK]"
         tried, rows, joins, taken = st.tabs(
             ["Try it", "Rows", "Vocabulary", "Take along"], key="tab", bind="query-params"
@@ -94,8 +97,8 @@ with page_shell(SLUG) as page:
         if tried.open:
             with tried:
                 if lab and trained:
-                    every = controls.EVERY if shown.moving else None
-                    st.fragment(try_it, run_every=every)(trained, lab, saved, gap)
+                    every = EVERY if shown.moving else None
+                    st.fragment(try_it, run_every=every)(trained, lab, step, gap)
                 else:
                     show_html(line("Press Start first: a recording has no model."))
         if rows.open:
@@ -110,6 +113,6 @@ with page_shell(SLUG) as page:
         if taken.open:
             with taken, guarded():
                 if lab and trained:
-                    take_along(trained, lab, saved, gap)
-                st.code(run.python, language="python")
+                    take_along(trained, lab, step, gap)
+                st.code(run.python, language="python", wrap_lines=True)
         page.finish(lambda: view.report(run), lambda: run.python)

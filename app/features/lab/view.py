@@ -73,7 +73,7 @@ def progress(run: LabResult, point: Point) -> Html:
         rows.append(("NSP loss", f"{point.next_sentence:.2f}"))
     if point.step:
         rows += [
-            ("rate", f"{point.learning_rate:.5f}"),
+            ("rate", f"{point.learning_rate:.5f}".rstrip("0").rstrip(".")),
             ("steps/s", f"{point.steps_a_second:.0f}"),
             ("tokens/s", f"{point.tokens_a_second:,.0f}"),
         ]
@@ -131,7 +131,10 @@ def rows(run: LabResult) -> Html:
         ", 10 % are ", replaced, " by another piece, and 10 % are ", kept, ". ", padding,
         " makes the rows of a batch equally long; the model does not see it.",
     )  # fmt: skip
-    drawn = (sideways(_row(each), "One row of the first batch") for each in run.start.rows)
+    drawn = (
+        sideways(_row(each), f"Row {number} of the first batch")
+        for number, each in enumerate(run.start.rows, 1)
+    )
     return join(legend, *drawn)
 
 
