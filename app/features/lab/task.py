@@ -19,7 +19,8 @@ from app.models import Engine
 from bert_core.errors import InputError
 
 LOOKS = 38
-"""How often a complete run is measured after its start; each saved state is among them."""
+"""How often a complete run is measured after its start: most often at first, as most is learned
+early."""
 
 LONGEST = 120.0
 """Seconds of computing after which a run that somebody waits for ends."""
@@ -109,8 +110,8 @@ def completed(settings: LabSettings, text: str = "", longest: float = LONGEST) -
     """
     run = Run(settings, text)
     PROCESSOR.run(run.prepare, tokens=0, training=True)
-    for number in range(LOOKS + 1):
-        while run.step < round(number * settings.steps / LOOKS) and not run.done:
+    for step in sorted({round(settings.steps * (n / LOOKS) ** 2) for n in range(LOOKS + 1)}):
+        while run.step < step and not run.done:
             PROCESSOR.run(lambda: run.advance(0), tokens=0, training=True)
         PROCESSOR.run(run.look, tokens=0)
         found = run.result()

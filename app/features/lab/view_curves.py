@@ -9,7 +9,7 @@ from app.features.lab.result import LabResult, Point
 from app.features.lab.result_corpus import Phenomenon
 from app.words.format import percent
 from app.words.html import Html, tag
-from app.words.pictures import Picture, picture, svg
+from app.words.pictures import WIDE, Picture, picture, svg
 
 _DRAWN = 150  # most points of a line
 _ROWS = 60  # of a table
@@ -133,7 +133,8 @@ def _accuracies(
     runs: Sequence[LabResult], names: Sequence[str], at: int | None, width: int
 ) -> Html:
     several = len(runs) == 2
-    left, end = 172, width - (124 if several else 94)
+    spare = 30 if width == WIDE else 0  # on paper, letters may be wider than those of the site
+    left, end = 172 + spare, width - (124 if several else 94) - spare
     last = max(run.start.settings.steps for run in runs)
     drawn: list[Html] = []
     for row, each in enumerate(runs[0].start.phenomena):

@@ -67,7 +67,7 @@ def test_a_recording_is_what_a_run_does_today() -> None:
     run.prepare()
     assert run.start == found.start
     assert run.python() == found.python
-    for point in found.points[:2]:
+    for point in found.points[:6]:
         while run.step < point.step:
             PROCESSOR.run(lambda: run.advance(0), tokens=0, training=True)
         PROCESSOR.run(run.look, tokens=0)
