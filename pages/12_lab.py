@@ -5,7 +5,7 @@ import streamlit as st
 from app.catalog import feature
 from app.features.lab import controls, view
 from app.features.lab.controls_live import EVERY, chosen_step, follow, scene, show_prediction
-from app.features.lab.task import archive
+from app.features.lab.task import archive, texts
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
 from app.features.lab.task_run import Run
 from app.streamlit_kit import guarded, page_shell, show_html
@@ -114,5 +114,13 @@ with page_shell(SLUG) as page:
             with taken, guarded():
                 if lab and trained:
                     take_along(trained, lab, step, gap)
+                else:
+                    st.download_button(
+                        "Download the texts",
+                        lambda: texts(run.start.settings),
+                        "corpus.txt",
+                        icon=":material/download:",
+                        on_click="ignore",
+                    )
                 st.code(run.python, language="python", wrap_lines=True)
         page.finish(lambda: view.report(run), lambda: run.python)

@@ -238,7 +238,8 @@ def report(result: LabResult) -> Report:
     else:
         way = ""
     return Report(
-        headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f}{way}.",
+        headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f}{way}."
+        + (f" The model is on offer as {result.kept}." if result.kept else ""),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         blocks=(
             beginning(result),
