@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.catalog import GROUPS, Feature
-from app.declared import declared
 from app.faces.page import signature
 from app.models import Provenance
 from app.overview import FIRST, Door, draw
@@ -138,7 +137,7 @@ def _boxes(entry: Entry) -> list[Html]:
     """Draw what is given: texts in boxes that cannot be edited, other values in one line."""
     boxes: list[Html] = []
     others: list[str] = []
-    for each in declared(entry.feature.slug).parameters:
+    for each in entry.task.parameters:
         value = entry.example.values.get(each.key)
         if isinstance(value, str) and value.strip():
             boxes += _box(each.name, each.field.label, value.strip("\n"))

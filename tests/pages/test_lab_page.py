@@ -14,7 +14,7 @@ from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_lab import Lab, Labs
 from tests.conftest import NASTY
 
-PAGE = "pages/12_lab.py"
+PAGE = "pages/16_lab.py"
 SMALL = {"corpus": "facts", "layers": "1", "width": "32", "steps": "500", "predict": "false"}
 ENDLESS = {**SMALL, "steps": "4000"}
 INSIDE = {"lab-loss", "lab-accuracy", "lab-attention", "lab-words"}

@@ -45,7 +45,7 @@ Weights = dict[str, NDArray[np.float16]]
 
 
 class Run:
-    """One training.
+    """One training of a model from nothing.
 
     Args:
         settings: of the run.
@@ -59,10 +59,13 @@ class Run:
         diverged: why it ended early; "" if it did not.
     """
 
+    named = "lab"
+
     def __init__(self, settings: LabSettings, text: str = "", folder: Path | None = None) -> None:
         self.settings = settings
+        self.private = settings.corpus == OWN
         self._text = text
-        self._folder = None if settings.corpus == OWN else folder
+        self._folder = None if self.private else folder
         self.points: list[Point] = []
         self.states: dict[int, Weights] = {}
         self.diverged = ""
@@ -252,6 +255,9 @@ class Run:
         with replacing(self._folder / "points.npz") as draft, draft.open("wb") as file:
             np.savez(file, **plain_points(self.points, self.diverged))  # type: ignore[arg-type]
         self._ready[1].trainer.save(self._folder / "state.pt")
+
+    def release(self) -> None:
+        """Keep everything: a run can go on from where it is."""
 
     def _restore(self) -> None:
         """Go on from the last save, if there is one."""
