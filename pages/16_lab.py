@@ -1,12 +1,16 @@
 """The lab: a tiny BERT is trained before the visitor's eyes."""
 
+from functools import partial
+
 import streamlit as st
 
 from app.catalog import feature
-from app.features.lab import controls, view
+from app.features.lab import controls, controls_finetune, view
 from app.features.lab.controls_live import EVERY, chosen_step, follow, scene, show_prediction
-from app.features.lab.task import archive, texts
+from app.features.lab.result import LabResult
+from app.features.lab.task import texts
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
+from app.features.lab.task_model import archive
 from app.features.lab.task_run import Run
 from app.streamlit_kit import guarded, page_shell, show_html
 from app.streamlit_kit.controls import count
@@ -16,6 +20,7 @@ from app.words.blocks import line
 
 SLUG = "lab"
 GO = "_lab_go"
+TABS = ("Try it", "Rows", "Vocabulary", "Take along", "Fine-tune")
 
 
 def open_elsewhere(lab: Lab, number: int, step: int | None, text: str) -> None:
@@ -68,6 +73,17 @@ def take_along(trained: Run, lab: Lab, step: int | None, text: str) -> None:
         )
 
 
+def save_texts(run: LabResult) -> None:
+    """Offer the texts that the Python of a recorded run reads."""
+    st.download_button(
+        "Download the texts",
+        lambda: texts(run.start.settings),
+        "corpus.txt",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
 with page_shell(SLUG) as page:
     if allowed():
         warm_up()
@@ -85,42 +101,37 @@ with page_shell(SLUG) as page:
         controls.all_settings(settings)
     controls.write_address(settings)
     follow(settings, lab, shown)
-    if shown.runs:
-        run = shown.runs[-1]
-        trained = lab.runs[len(shown.runs) - 1] if lab and shown.live else None
-        back = chosen_step(run)
-        step = back if trained and back in trained.states else None
-        gap = run.start.watched[0].text if run.start.watched else "[MASK]"
-        tried, rows, joins, taken = st.tabs(
-            ["Try it", "Rows", "Vocabulary", "Take along"], key="tab", bind="query-params"
-        )
-        if tried.open:
-            with tried:
-                if lab and trained:
-                    every = EVERY if shown.moving else None
-                    st.fragment(try_it, run_every=every)(trained, lab, step, gap)
-                else:
-                    show_html(line("Press Start first: a recording has no model."))
-        if rows.open:
-            with rows:
-                show_html(view.beginning(run))
-                show_html(view.rows(run))
-        if joins.open:
-            with joins:
-                most = len(run.start.joins)
-                done = count("Joins so far", (0, most), key="joins", default=most // 4)
-                show_html(view.vocabulary(run, done))
-        if taken.open:
-            with taken, guarded():
-                if lab and trained:
-                    take_along(trained, lab, step, gap)
-                else:
-                    st.download_button(
-                        "Download the texts",
-                        lambda: texts(run.start.settings),
-                        "corpus.txt",
-                        icon=":material/download:",
-                        on_click="ignore",
-                    )
-                st.code(run.python, language="python", wrap_lines=True)
-        page.finish(lambda: view.report(run), lambda: run.python)
+    run = shown.runs[-1] if shown.runs else None
+    trained = lab.runs[len(shown.runs) - 1] if lab and shown.live and run else None
+    back = chosen_step(run) if run else None
+    step = back if trained and back in trained.states else None
+    gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
+    tried, rows, joins, taken, tuned = st.tabs(TABS, key="tab", bind="query-params")
+    if tried.open:
+        with tried:
+            if lab and trained:
+                every = EVERY if shown.moving else None
+                st.fragment(try_it, run_every=every)(trained, lab, step, gap)
+            else:
+                show_html(line("Press Start first: a recording has no model."))
+    if rows.open and run:
+        with rows:
+            show_html(view.beginning(run))
+            show_html(view.rows(run))
+    if joins.open and run:
+        with joins:
+            most = len(run.start.joins)
+            done = count("Joins so far", (0, most), key="joins", default=most // 4)
+            show_html(view.vocabulary(run, done))
+    if taken.open and run:
+        with taken, guarded():
+            if lab and trained:
+                take_along(trained, lab, step, gap)
+            else:
+                save_texts(run)
+            st.code(run.python, language="python", wrap_lines=True)
+    if tuned.open:
+        with tuned:
+            controls_finetune.show(page)
+    if run:
+        page.finish(partial(view.report, run), partial(str, run.python))

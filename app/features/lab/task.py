@@ -1,9 +1,6 @@
 """One run of the lab from beginning to end, and what a visitor takes along."""
 
-import io
 import threading
-import zipfile
-from collections.abc import Mapping
 from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Annotated, Literal
@@ -137,12 +134,3 @@ def completed(run: Run, longest: float = LONGEST) -> LabResult:
 def texts(settings: LabSettings) -> bytes:
     """Return the texts of a generated corpus, as the Python of a run reads them."""
     return corpus_file(corpus_of(settings)).encode()
-
-
-def archive(files: Mapping[str, bytes]) -> bytes:
-    """Write files into one ZIP file."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, content in files.items():
-            made.writestr(name, content)
-    return target.getvalue()

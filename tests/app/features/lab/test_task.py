@@ -15,8 +15,9 @@ from app.faces.json import as_json
 from app.features.lab import task
 from app.features.lab.result import LabResult
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task import archive, completed, lab
+from app.features.lab.task import completed, lab
 from app.features.lab.task_lab import Labs
+from app.features.lab.task_model import archive
 from app.features.lab.task_recorded import FOLDER, file_name, recorded, write
 from app.features.lab.task_run import Run
 from app.models import Engine
