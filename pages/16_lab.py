@@ -103,7 +103,7 @@ with page_shell(SLUG) as page:
     follow(settings, lab, shown)
     run = shown.runs[-1] if shown.runs else None
     trained = lab.runs[len(shown.runs) - 1] if lab and shown.live and run else None
-    back = chosen_step(run) if run else None
+    back = chosen_step(shown)
     step = back if trained and back in trained.states else None
     gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
     tried, rows, joins, taken, tuned = st.tabs(TABS, key="tab", bind="query-params")

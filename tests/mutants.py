@@ -305,7 +305,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "looking back keeps the newest model",
         "lab live",
-        "return None if step is None or step >= run.points[-1].step else step",
+        "return None if step is None or step >= newest else step",
         "return None",
         "lab page::test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_along",
     ),

@@ -90,22 +90,23 @@ def _played(settings: LabSettings) -> Scene:
 
 def follow(settings: LabSettings, lab: Lab | None, drawn: Scene) -> None:
     """Draw the run, again and again while there is more to see."""
-    step = st.session_state.get(LOOK)
+    before = drawn.stage, chosen_step(drawn)
 
     def again() -> None:
         with guarded(), waiting_line():
             now = scene(settings, lab)
-            if now.stage != drawn.stage or st.session_state.get(LOOK) != step:
+            if (now.stage, chosen_step(now)) != before:
                 st.rerun()  # the rest of the page depends on it
             _draw(now)
 
     st.fragment(again, run_every=EVERY if drawn.moving else None)()
 
 
-def chosen_step(run: LabResult) -> int | None:
+def chosen_step(now: Scene) -> int | None:
     """Return the saved step that the visitor looks back to; None for the newest moment."""
     step: int | None = st.session_state.get(LOOK)
-    return None if step is None or step >= run.points[-1].step else step
+    newest = now.runs[-1].points[-1].step if now.runs else 0
+    return None if step is None or step >= newest else step
 
 
 def _draw(now: Scene) -> None:
@@ -119,7 +120,7 @@ def _draw(now: Scene) -> None:
             show_html(view.no_text() if now.status is None else join())
             return
         run = now.runs[-1]
-        at = chosen_step(run)
+        at = chosen_step(now)
         point = run.points[-1] if at is None else run.at(at)
         with where:
             show_html(view.progress(run, point))
