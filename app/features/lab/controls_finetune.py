@@ -7,9 +7,10 @@ from app.catalog import feature
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State
 from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
-from app.features.lab.task_finetune import STEPS, Tuning, archive
+from app.features.lab.task_finetune import STEPS, Tuning
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
 from app.features.lab.task_lab import LABS, Job, allowed
+from app.features.lab.task_model import archive
 from app.streamlit_kit import Page, guarded, show_html, show_picture
 from app.streamlit_kit.controls import choose
 from app.streamlit_kit.picker import use_model
@@ -28,8 +29,8 @@ _GOING = (State.WAITING, State.RUNNING)
 def show(page: Page) -> None:
     """Draw everything; for a tab of the lab."""
     if _GO in st.session_state:
-        slug, name, text = st.session_state.pop(_GO)
-        leave_for(feature(slug), {"text": text}, {"model": name})
+        slug, text = st.session_state.pop(_GO)
+        leave_for(feature(slug), {"text": text})
     if not allowed():
         show_html(line("This server trains nothing. Run your own copy to fine-tune a model."))
         return
@@ -154,6 +155,5 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
 def _open(job: Job[Tuning], slug: str, text: str) -> None:
     """Offer the model on every page and choose it; the next run of this page goes there."""
     with guarded():
-        name = LABS.open_elsewhere(job)
-        use_model(name)
-        st.session_state[_GO] = slug, name, text
+        use_model(LABS.open_elsewhere(job))
+        st.session_state[_GO] = slug, text

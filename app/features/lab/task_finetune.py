@@ -6,11 +6,9 @@ in memory, unless they are one of the ready-made sets.
 """
 
 import copy
-import io
 import math
 import time
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -315,12 +313,3 @@ def wilson(right: int, cases: int) -> tuple[float, float]:
     half = _SURE * math.sqrt(share * (1 - share) / cases + square / (4 * cases**2))
     half /= 1 + square / cases
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def archive(files: Mapping[str, bytes]) -> bytes:
-    """Write files into one ZIP file, uncompressed: weights hardly get smaller."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as made:
-        for name, content in files.items():
-            made.writestr(name, content)
-    return target.getvalue()

@@ -14,9 +14,10 @@ from app.features.lab import view_finetune as view
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, WORDS, FinetuneResult
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_finetune import Tuning, archive, wilson
+from app.features.lab.task_finetune import Tuning, wilson
 from app.features.lab.task_finetune_rows import ready
 from app.features.lab.task_lab import Job, Labs
+from app.features.lab.task_model import archive
 from app.models import Engine
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError
