@@ -32,6 +32,7 @@ MAIN = {
     "attention": ".scroll canvas",
     "input": ".bx-picture .bx-drawing",
     "senses": ".bx-picture .bx-drawing",
+    "xray": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
