@@ -250,7 +250,7 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
 def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
     """Draw the name of a column, and how many of its parts are off."""
     off = [part for part in result.parts_off if part.layer == column - 1]
-    name = column_name(column) if plan.step > 46 or column == 0 else str(column - 1)
+    name = column_name(column) if column < 2 else str(column - 1)
     says = f"{column_name(column).capitalize()}: open its heads." if column else (
         "The input: words, positions and segments, before the first layer."
     )  # fmt: skip

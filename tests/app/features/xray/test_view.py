@@ -108,7 +108,7 @@ def test_a_layer_without_attention_has_no_threads(off: XrayResult) -> None:
     threads = nodes(overview(off).wide, "bx-xr-thread")
     assert {each["data-at"].split(".")[0] for each in threads if "data-at" in each} == {"1"}
     heads = texts(overview(off).wide, "bx-xr-quiet")
-    assert [each for each in heads if "layer" in each] == ["layer 0 ✕1", "layer 1 ✕2"]
+    assert heads == ["piece", "input", "layer 0 ✕1", "1 ✕2", "answer"]
 
 
 def test_answers_are_bars_with_a_mark_where_they_were(off: XrayResult) -> None:
@@ -146,7 +146,7 @@ def test_what_is_said_of_a_cell_has_its_exact_numbers(result: XrayResult) -> Non
     assert f"{100 * result.readings.shares[2, 3]:.1f} %" in said
     mean = result.attentions[1][:, 3].mean(0)
     assert f"{result.tokens[mean.argmax()]} {100 * mean.max():.0f} %" in said
-    assert "turned" not in cell_words(result, 0, 3)
+    assert "Turned" not in cell_words(result, 0, 3)
 
 
 def test_the_table_has_the_numbers_of_the_picture(result: XrayResult) -> None:
