@@ -1,4 +1,4 @@
-"""Records shared by several results: what was cut or not read, calibration, one cell of a head."""
+"""Records shared by several results: what was not read, calibration, measures, cells of heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,6 +98,45 @@ class Calibration:
     temperature: float = 1.0
     named: bool = False
     fitted_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of a head: something it may look at, or how widely it looks.
+
+    Attributes:
+        key: name in URLs and tables.
+        name: display name.
+        meaning: one sentence on what the number means.
+        is_share: True for a share between 0 and 1, False for a number of bits.
+    """
+
+    key: str
+    name: str
+    meaning: str
+    is_share: bool = True
+
+
+PLACES = (
+    Measure("to_previous", "Previous token", "Share of attention that goes to the token before."),
+    Measure("to_next", "Next token", "Share of attention that goes to the token after."),
+    Measure("to_itself", "Same token", "Share of attention that a token gives to itself."),
+    Measure(
+        "to_repeats",
+        "Same piece elsewhere",
+        "Share of attention that goes to the same piece at other places, for tokens that have one.",
+    ),
+    Measure("to_cls", "[CLS]", "Share of attention that goes to [CLS]."),
+    Measure("to_sep", "[SEP]", "Share of attention that goes to [SEP], both of them in a pair."),
+    Measure("to_punctuation", "Punctuation", "Share of attention that goes to punctuation."),
+    Measure(
+        "entropy",
+        "Spread",
+        "Entropy in bits: 0 is one token alone, each bit more is twice as many tokens looked at.",
+        is_share=False,
+    ),
+)
+"""What is measured, by the names of `bert_core.analysis.head_statistics`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

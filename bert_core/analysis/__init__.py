@@ -9,7 +9,8 @@ Where to look:
   a method finds them;
 - `mixing`: how much of each token flows into each other one;
 - `differences`: two runs compared;
-- `attentions`, `head_statistics`, `input_parts`, `similarity`: what heads look at, and vectors.
+- `attentions`, `head_statistics`, `head_atlas`, `input_parts`, `similarity`: what heads look at,
+  which of them are alike, and vectors.
 
 `forward` contains the forward pass that the causal analyses share.
 """
@@ -30,6 +31,7 @@ from bert_core.analysis.faithfulness import (
     faithfulness,
 )
 from bert_core.analysis.fitting import fitted
+from bert_core.analysis.head_atlas import HeadAtlas, head_atlas
 from bert_core.analysis.head_statistics import (
     HeadStatistics,
     head_statistics,
@@ -57,6 +59,7 @@ __all__ = [
     "Differences",
     "Faithfulness",
     "FeedForward",
+    "HeadAtlas",
     "HeadStatistics",
     "Heads",
     "Intervention",
@@ -71,6 +74,7 @@ __all__ = [
     "effects_by_layer",
     "faithfulness",
     "fitted",
+    "head_atlas",
     "head_effects",
     "head_statistics",
     "layer_effects",
