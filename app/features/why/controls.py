@@ -14,6 +14,7 @@ from app.features.why.task import Baseline, why
 from app.features.why.task_asked import Asked, asked
 from app.features.why.task_texts import MOST_TEXTS, Row, duels, explained_of, summary
 from app.streamlit_kit import Page, guarded, show_html, show_picture
+from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, long_work, pick_from
 from app.streamlit_kit.progress import Progress, progress
 from app.streamlit_kit.state import ON_SITE, leave_for
@@ -107,7 +108,7 @@ def explain(
             with progress("Comparing", "passes") as told:
                 result = compute(told, duel=True)
         if result.duel is not None:
-            show_html(view.verdict(result, result.duel))
+            show_markup(view.verdict(result, result.duel), key="verdict")
     show_html(view.sums(result))
     return _tabs(page, result, operator)
 
