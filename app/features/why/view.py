@@ -45,7 +45,8 @@ ABOUT = {
     "occlusion": "How far the number falls when this word alone is hidden. Words that say the same "
     "cover for each other, so the scores need not sum to anything.",
     "shapley": "What a word adds when words appear one after another, averaged over 10 orders "
-    "(all of them up to 7 pieces, 4 from 65 tokens). The scores sum to what the words change together.",
+    "(all of them up to 7 pieces, 4 from 65 tokens). The scores sum to what the words change "
+    "together.",
     "attention": "How much the asked piece looks at this word, averaged over all heads and layers. "
     "It is the same for every answer at this place.",
     "attention_last": "How much the asked piece looks at this word in the last layer, averaged "
