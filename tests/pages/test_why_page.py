@@ -12,7 +12,7 @@ from app.features.why.task_texts import Row
 from app.models import Engine
 from bert_core.errors import InputError
 
-PAGE = "pages/12_why.py"
+PAGE = "pages/14_why.py"
 TEXT = "the cat [MASK] on the mat"
 FOLDS = {
     "fill_mask": ("pages/2_fill_mask.py", {"text": TEXT}),
