@@ -10,6 +10,8 @@ from bert_core.model.bert import BertPreTrainedModel
 
 _LONG = 64  # tokens from which fewer orders are drawn: the work grows with the cube of the length
 _ORDERS, _FEW = 10, 4
+AT_ONCE = 2048
+"""Tokens that the library reads in one step on a processor."""
 
 
 def options(method: Method, baseline: str = "[MASK]", tokens: int = 0) -> dict[str, Any]:

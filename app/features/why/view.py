@@ -277,13 +277,14 @@ def duel_note(duel: Duel) -> Html:
     """Explain what the pictures of the duel show."""
     how = OPERATORS[duel.operator]
     more = hint(
+        f"Hidden pieces are {how}. The band is that of 20 random orders, 5 to 95 %. "
         "Pieces are hidden step by step, those with the highest score of a method first. If the "
         "scores are true to the model, the probability must fall fast (deletion), and the few "
         "strongest pieces alone must bring it back (insertion). “Without them” is the mean fall "
         "when the strongest 10 to 50 % are hidden (comprehensiveness), “with only them” the fall "
         "when only those are left (sufficiency; DeYoung et al. 2020)."
     )
-    return tag("div", more, line(f"Grey: 20 random orders, 5 to 95 %. Hidden pieces are {how}."))
+    return tag("div", more, line("Grey: random orders; thin: other methods."))
 
 
 def many_note(many: Many | None, of: Of) -> Html:

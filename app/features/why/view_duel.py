@@ -113,7 +113,7 @@ def _panels(result: WhyResult, duel: Duel, width: int) -> Html:
     wide = (width - 24) / 2 if beside else width
     drawn: list[Html] = []
     for number, (kind, says) in enumerate(
-        (("deletion", "strongest pieces hidden first"), ("insertion", "strongest shown first"))
+        (("deletion", "strongest hidden first"), ("insertion", "strongest shown first"))
     ):
         left = number * (wide + 24) if beside else 0
         top = 0 if beside else number * (_HIGH + 14)
