@@ -6,11 +6,11 @@ from app.catalog import feature
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State
 from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
-from app.features.lab.task import archive
 from app.features.lab.task_finetune_recorded import recorded
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
 from app.features.lab.task_finetune_run import STEPS, Tuning
 from app.features.lab.task_lab import LABS, Job, allowed
+from app.features.lab.task_model import archive
 from app.streamlit_kit import Page, guarded, show_html, show_picture
 from app.streamlit_kit.controls import choose
 from app.streamlit_kit.picker import use_model
