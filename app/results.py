@@ -1,11 +1,16 @@
-"""Records shared by several results: what was cut or not read, and calibration."""
+"""Records shared by several results: what was not read, calibration, measures, cells of heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bert_core import Encoding
 from bert_core.reading.unread import Unread as Unread
+
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +98,85 @@ class Calibration:
     temperature: float = 1.0
     named: bool = False
     fitted_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of a head: something it may look at, or how widely it looks.
+
+    Attributes:
+        key: name in URLs and tables.
+        name: display name.
+        meaning: one sentence on what the number means.
+        is_share: True for a share between 0 and 1, False for a number of bits.
+    """
+
+    key: str
+    name: str
+    meaning: str
+    is_share: bool = True
+
+
+PLACES = (
+    Measure("to_previous", "Previous token", "Share of attention that goes to the token before."),
+    Measure("to_next", "Next token", "Share of attention that goes to the token after."),
+    Measure("to_itself", "Same token", "Share of attention that a token gives to itself."),
+    Measure(
+        "to_repeats",
+        "Same piece elsewhere",
+        "Share of attention that goes to the same piece at other places, for tokens that have one.",
+    ),
+    Measure("to_cls", "[CLS]", "Share of attention that goes to [CLS]."),
+    Measure("to_sep", "[SEP]", "Share of attention that goes to [SEP], both of them in a pair."),
+    Measure("to_punctuation", "Punctuation", "Share of attention that goes to punctuation."),
+    Measure(
+        "entropy",
+        "Spread",
+        "Entropy in bits: 0 is one token alone, each bit more is twice as many tokens looked at.",
+        is_share=False,
+    ),
+)
+"""What is measured, by the names of `bert_core.analysis.head_statistics`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellArithmetic:
+    """How one head computes one number, from the model's own query and key.
+
+    Attributes:
+        place: layer and head, both counted from 0.
+        row: position of the piece that looks.
+        column: position of the piece that is looked at.
+        tokens: the pieces of the whole input.
+        query: (K,), of the piece that looks.
+        key: (K,), of the piece that is looked at.
+        scores: (T,), query times the key of every piece, divided by the square root of K.
+        value: the attention in this cell, as the model computed it.
+    """
+
+    place: tuple[int, int]
+    row: int
+    column: int
+    tokens: tuple[str, ...]
+    query: Floats
+    key: Floats
+    scores: Floats
+    value: float
+
+    @property
+    def products(self) -> Floats:
+        """(K,), query times key, number by number."""
+        return self.query * self.key
+
+    @property
+    def exponentials(self) -> NDArray[np.float64]:
+        """(T,), e to the power of every score, minus the largest score."""
+        scores = self.scores.astype(np.float64)
+        found: NDArray[np.float64] = np.exp(scores - scores.max())
+        return found
+
+    @property
+    def computed(self) -> float:
+        """The softmax of the scores at this cell; equals `value` up to rounding."""
+        each = self.exponentials
+        return float(each[self.column] / each.sum())

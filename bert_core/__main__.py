@@ -1,4 +1,4 @@
-"""The command line: `python -m bert_core verify | head-statistics NAME_OR_FOLDER`."""
+"""The command line: `python -m bert_core verify | head-statistics | head-atlas NAME_OR_FOLDER`."""
 
 import argparse
 import math
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from bert_core.analysis.atlas_file import atlas_json, measure_atlas
 from bert_core.analysis.head_statistics import HeadStatistics
 from bert_core.analysis.statistics_file import measure_folder, to_json
 from bert_core.checkpoints.sources.hub_names import Part
@@ -49,6 +50,15 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
     command.add_argument("--json", action="store_true", help="print head-statistics.json instead")
     command.set_defaults(run=_head_statistics)
+    command = commands.add_parser(
+        "head-atlas",
+        help="measure which heads are alike, and what is lost without each",
+        description="Measure the distances of all heads and the loss without each over the "
+        "package's own texts, and print head-atlas.json (BERT base: minutes). Exit status 0, or 2 "
+        "if the model cannot be loaded.",
+    )
+    command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
+    command.set_defaults(run=_head_atlas)
     return parser
 
 
@@ -105,6 +115,11 @@ def _head_statistics(options: argparse.Namespace) -> int:
     print(to_json(found) if options.json else "\n".join(_statistics_lines(found)), end="")
     if not options.json:
         print()
+    return _GREEN
+
+
+def _head_atlas(options: argparse.Namespace) -> int:
+    print(atlas_json(measure_atlas(resolve(options.model, part=Part.MODEL))), end="")
     return _GREEN
 
 

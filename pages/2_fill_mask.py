@@ -12,6 +12,7 @@ from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
+from app.features.why.controls import why_fold
 from app.streamlit_kit import (
     Page,
     guarded,
@@ -164,6 +165,7 @@ with page_shell(SLUG) as page:
     show_html(view.reading_note(result))
     if result.slots:
         slots(result)
+        why_fold(page, "fill_mask", result.text)
         names = [
             each.TITLE for each in (view_pair, view_surprise, view_together)
         ]  # at first the one that costs nothing

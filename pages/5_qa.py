@@ -9,6 +9,7 @@ from app.features.qa.result import QaResult
 from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
 from app.features.qa.view import report
+from app.features.why.controls import why_fold
 from app.streamlit_kit import (
     Page,
     guarded,
@@ -77,6 +78,7 @@ def draw(page: Page) -> None:
     show_markup(view.outcome(result), key="outcome")
     attention_button(result)
     show_html(view.trust(result, result.model))
+    why_fold(page, "qa", passage, result.question)
     answers, ends, without, windows = st.tabs(TABS, key="tab", bind="query-params")
     with answers:
         if answers.open:

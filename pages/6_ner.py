@@ -17,6 +17,7 @@ from app.features.ner.controls import (
 )
 from app.features.ner.task import ner
 from app.features.ner.task_agreement import ner_agreement
+from app.features.why.controls import why_fold
 from app.streamlit_kit import page_shell, show_html, text_box
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, choose_some, level
@@ -55,6 +56,8 @@ with page_shell(SLUG) as page:
     show_html(join(view.outcome(result, selection), view.legend(result, selection, colours)))
     show_markup(view.framed(view.running_text(result, selection, colours), text), key="text-drawn")
     show_html(join(view.trust(result, model), view.coverage(result)))
+    if result.reading.entities:
+        why_fold(page, "ner", text)
     page.finish(
         lambda: view.report(result, selection, colours),
         lambda: view.snippet(result, model),

@@ -6,6 +6,7 @@ from app.features.classification import view as view
 from app.features.classification import view_lines
 from app.features.classification.task import classification
 from app.features.classification.task_lines import MOST, classification_lines
+from app.features.why.controls import why_fold
 from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import count, save_table
 from app.streamlit_kit.progress import progress
@@ -32,6 +33,8 @@ with page_shell(SLUG) as page:
             show_picture(view.scores(result, shown))
             show_html(view.left_out(result, shown))
         show_html(view.trust(result, page.engine.provenance.name))
+        if result.kind != "multi":
+            why_fold(page, "classification", text, pair)
         page.finish(
             lambda: view.report(result),
             lambda: view.snippet(result, page.engine.provenance.name),

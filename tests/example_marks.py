@@ -20,6 +20,7 @@ part, with alternatives separated by " | ":
 - tokenizer: consecutive pieces, as "snow ##flake";
 - attention: "from → to": in the head that the example opens, `from` attends most to `to`;
   "bank#2" is the second piece with that spelling;
+- xray: the answer with everything on;
 - senses: for each group, the numbers of its sentences; right if the nearest neighbour of each at
   the last layer is in the group.
 """
@@ -34,6 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.catalog import ALTERNATIVES, FEATURES, Example, examples
+from app.declared import declared
 from app.features.attention.task import attention
 from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
@@ -203,6 +205,15 @@ def _text(example: Example, key: str = "text") -> str:
     return str(example.values.get(key, ""))
 
 
+def _xray(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
+    given = declared("xray").example_values(example.values)
+    result = declared("xray").run(engine, given)
+    best = result.best
+    place = result.question.kind in ("start", "end")
+    answer = (result.tokens[best.number] if place else best.name,)
+    return Found(answer, _each(answer, wanted, fits), f"{best.probability:.3f}")
+
+
 _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
     "fill_mask": _fill_mask,
     "next_sentence": _next_sentence,
@@ -213,6 +224,7 @@ _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
     "tokenizer": _tokenizer,
     "attention": _attention,
     "senses": _senses,
+    "xray": _xray,
 }
 
 

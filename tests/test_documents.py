@@ -24,6 +24,7 @@ from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
 from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
+from app.features.variants.task import variants
 from app.models import Engine, open_engine
 from app.overview import FIRST, doors
 from app.recorded.entries import all_entries
@@ -197,6 +198,17 @@ def share(engine: Engine, task: str) -> float:
     return next(round(each.share * 100, 1) for each in figures if each.task == task)
 
 
+def albert_twice(engine: Engine) -> tuple[float, float]:
+    found = variants(engine, "albert", layers=24)
+    ratio = found.own.flops.total / found.family[2].flops.total
+    return round(found.own.parameters.total / 1e6, 1), round(ratio, 1)
+
+
+def near_only(engine: Engine) -> tuple[int, int, int]:
+    reaches = variants(engine, length=8_192).family[-1].architecture.reaches(8_192)
+    return sum(seen < 8_192 for seen in reaches), len(reaches), min(reaches)
+
+
 LEGS = "How many legs does a spider have?"
 KETTLE = examples("next_sentence")[0].values
 SHORT = ("Tom has no sister.", "His sister called him yesterday.")
@@ -251,6 +263,9 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (GUIDE, "0.97 within and 0.93 between become 0.84 and 0.61",
      lambda e: (apart(e, 0), apart(e, 6)), ((0.97, 0.93), (0.84, 0.61))),
     (GUIDE, "Only 8 of 12 sentences", lambda e: at_home(e, "Spring"), (8, 12)),
+    (GUIDE, "11.7 million parameters, and computes twice as much", albert_twice, (11.7, 2.0)),
+    (GUIDE, "in 14 of its 22 layers a token sees only its 129 nearest",
+     near_only, (14, 22, 129)),
     (GUIDE, "right in 26 of 100 cases",
      lambda e: round(share(e, "multiple choice, openstax")), 26),
     (TEACHING, "`un ##ha ##pp ##iness`, `unhappy`",
@@ -278,8 +293,8 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (TEACHING, "(error 0.7 %), for next sentence less (3.5 %)",
      lambda e: [share(e, f"calibration error, {task}")
                 for task in ("masked word", "next sentence")], [0.7, 3.5]),
-    (STATIC, "117 examples of eleven pages",
-     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (117, 11)),
+    (STATIC, "145 examples of sixteen pages",
+     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (145, 16)),
 ]  # fmt: skip
 
 

@@ -126,6 +126,9 @@ the hash.""",
     "head-statistics.json": """`head-statistics.json` holds what each attention head looks at on a
 fixed text: shares of attention to the previous, the next and the same token, to [CLS], [SEP] and
 punctuation, and its entropy.""",
+    "head-atlas.json": """`head-atlas.json` holds the distances between all heads on the same texts,
+and what is lost without each; `python -m bert_core head-atlas explorer-mini-uncased` prints it
+again.""",
     "fitted.safetensors": """`fitted.safetensors` holds what `bert_core.analysis` fitted on the same
 texts: the mean activation of every head and sublayer, and affine maps from each layer to the
 last.""",

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import torch
 
+from bert_core.analysis.atlas_file import NAME as HEAD_ATLAS
+from bert_core.analysis.atlas_file import write_head_atlas
 from bert_core.analysis.fitting import NAME as FITTED
 from bert_core.analysis.fitting import write_fitted
 from bert_core.analysis.statistics_file import NAME as HEAD_STATISTICS
@@ -44,7 +46,10 @@ _SIZES = (
     "type_vocab_size",
 )
 # Left over from older weights in the same folder.
-_SAID = (FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, FITTED, JSON_NAME, TENSORS_NAME)
+_SAID = (
+    FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, HEAD_ATLAS, FITTED,
+    JSON_NAME, TENSORS_NAME,
+)  # fmt: skip
 _DROPOUT = 0.1  # BERT's value, for further training; pretraining used none
 
 
@@ -109,6 +114,7 @@ def export(
     if not to_be_finished:
         write_head_statistics(folder)
         write_fitted(folder)
+        write_head_atlas(folder)
         write_verification(folder)
     return seal(folder)
 
@@ -154,6 +160,7 @@ def finish(folder: Path, data: Path, device: str = "cpu", say: Say = print) -> N
     write_fitted(folder)
     write_verification(folder)
     write_head_statistics(folder)
+    write_head_atlas(folder)
     describe_bundle(folder, measure(folder, data, device, say=say))
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import torch
 
+from app.compute.steps import Steps
 from app.compute.visitor import ALLOWANCES, Visit, current_visit
 from app.settings import settings
 
@@ -61,13 +62,21 @@ class Processor:
         # each time. The threads of this pool are reused.
         self._pool = ThreadPoolExecutor(runs, thread_name_prefix="compute")
 
-    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
+    def run(
+        self,
+        work: Callable[[], T],
+        *,
+        tokens: int,
+        training: bool = False,
+        steps: Steps | None = None,
+    ) -> T:
         """Wait for a turn, then run `work` in inference mode on its share of the threads.
 
         Args:
             work: the computation; it must not call `run` itself.
             tokens: number of tokens in all rows of the batch together.
             training: run it with gradients instead of in inference mode.
+            steps: what the work calls to report its progress.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -80,7 +89,8 @@ class Processor:
             visit.tell(None)
             most = max(self._threads, _MOST_THREADS)
             threads = min(self._threads * shares, most)
-            return self._pool.submit(self._compute, work, threads, training).result()
+            future = self._pool.submit(self._compute, work, threads, training)
+            return future.result() if steps is None else steps.follow(future)
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)

@@ -22,6 +22,7 @@ from app.models.papers import (
     StatisticsOnFile,
     describe,
     fingerprint,
+    read_atlas,
     read_papers,
     read_statistics,
 )
@@ -30,6 +31,7 @@ from app.models.verifying import Verification, Verifier
 from app.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.analysis.attentions import attention_maps, queries_and_keys
+from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, InputError
@@ -81,6 +83,7 @@ class Engine:
         self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
         self.facts: ModelFacts = read_facts(folder)
         self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
+        self._atlas: tuple[HeadAtlas | None] | None = None  # not read yet
         self._verifier = Verifier(lambda: verify(folder), lambda: fingerprint(folder))
         self.provenance: Provenance = describe(
             self._offer,
@@ -184,6 +187,17 @@ class Engine:
                 size = (self.provenance.layers, self.provenance.heads)
                 self._statistics = (read_statistics(self._folder, size),)
             return self._statistics[0]
+
+    def head_atlas(self) -> HeadAtlas | None:
+        """Return the atlas of heads stored with the weights, read once; None if there is none.
+
+        Raises:
+            CheckpointError: the file is damaged.
+        """
+        with self._lock, called_by_name(self._offer):
+            if self._atlas is None:
+                self._atlas = (read_atlas(self._folder),)
+            return self._atlas[0]
 
     def check_length(self, encoding: Encoding) -> None:
         """Reject an input that is longer than the model reads.

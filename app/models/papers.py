@@ -17,6 +17,8 @@ import torch
 
 from app.models.shelf import Kind, Offer
 from bert_core import BertConfig, BertTokenizer
+from bert_core.analysis.atlas_file import read_head_atlas
+from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.analysis.head_statistics import HeadStatistics
 from bert_core.analysis.statistics_file import read_head_statistics, stale_because
 from bert_core.bundled.figures import Figure, read_figures
@@ -223,6 +225,19 @@ def read_statistics(folder: Path, size: tuple[int, int]) -> StatisticsOnFile | N
             f"the model has {size[0]} of {size[1]}. Measure them again."
         )
     return StatisticsOnFile(found, stale_because(found, folder))
+
+
+def read_atlas(folder: Path) -> HeadAtlas | None:
+    """Read the atlas of heads from a model's folder; None if there is none for these weights.
+
+    Raises:
+        CheckpointError: a file is damaged.
+    """
+    try:
+        found = read_head_atlas(folder)
+    except MissingFileError:
+        return None
+    return None if stale_because(found.statistics, folder) else found
 
 
 def _try(read: Callable[[], T], otherwise: T, problems: list[str]) -> T:

@@ -126,8 +126,8 @@ def foot(recording: Recording, caution: str) -> Html:
 
 
 def _given(recording: Recording, entry: Entry) -> Html:
-    """Draw what was given, and what to look at; nothing on a page that takes no text."""
-    if not entry.feature.takes_text:
+    """Draw what was given, and what to look at; nothing where nothing is given."""
+    if not entry.feature.has_examples:
         return join()
     shown = (*_boxes(entry), _note(recording, entry))
     return tag("section", *shown, class_="bx-given", aria_label="Input")

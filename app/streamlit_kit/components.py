@@ -16,6 +16,7 @@ from app.words.html import Html
 
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
+_MOST = 2000  # numbers in a list
 PRESENT = "present"
 """The key of the presenter switch, in the session and in the address."""
 
@@ -29,6 +30,7 @@ def show_component(
     *,
     key: str,
     picks: tuple[str, ...] = (),
+    several: tuple[str, ...] = (),
     then: Callable[..., None] | None = None,
 ) -> None:
     """Mount a component.
@@ -38,11 +40,14 @@ def show_component(
         data: what it draws; must survive JSON.
         key: its name on the page.
         picks: names of the whole numbers that are taken of what a visitor picks in the component.
+        several: names of lists of whole numbers that are taken as well.
         then: called with these numbers, by name; without it, they become the values of the
             widgets of these names.
     """
     take = then or st.session_state.update
-    _component(name)(key=key, data=dict(data), on_pick_change=lambda: _take(key, picks, take))
+    _component(name)(
+        key=key, data=dict(data), on_pick_change=lambda: _take(key, picks, several, take)
+    )
 
 
 def show_markup(markup: Html, *, key: str) -> None:
@@ -83,7 +88,9 @@ def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:
         _component("bridge")(key=_BRIDGE, data=data, on_pick_change=picked)
 
 
-def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:
+def _take(
+    key: str, picks: tuple[str, ...], several: tuple[str, ...], then: Callable[..., None]
+) -> None:
     """Pass the picked values on.
 
     Data from a browser is untrusted: anything but whole numbers is dropped here, and each widget
@@ -91,9 +98,16 @@ def _take(key: str, picks: tuple[str, ...], then: Callable[..., None]) -> None:
     """
     state = st.session_state.get(key)
     pick = state.get(_EVENT) if isinstance(state, Mapping) else None
-    values = {name: pick.get(name) for name in picks} if isinstance(pick, Mapping) else {}
-    if values and all(type(value) is int for value in values.values()):
-        then(**values)
+    if not isinstance(pick, Mapping):
+        return
+    numbers = {name: pick.get(name) for name in picks}
+    lists = {name: pick.get(name) for name in several}
+    fine = all(type(value) is int for value in numbers.values()) and all(
+        isinstance(value, list) and len(value) <= _MOST and all(type(each) is int for each in value)
+        for value in lists.values()
+    )
+    if fine and (numbers or lists):
+        then(**numbers, **lists)
 
 
 @lru_cache

@@ -9,6 +9,8 @@ import streamlit as st
 from app.compute.visitor import visiting
 from app.streamlit_kit.visitor import visitor_name
 
+Progress = Callable[[int, int], None]
+
 _WORTH_A_BAR = 8  # steps
 _EVERY = 0.2  # seconds; a thousand windows would send a thousand messages
 
@@ -29,21 +31,32 @@ def waiting_line() -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str, things: str = "windows") -> Iterator[Callable[[int, int], None]]:
+def progress(
+    what: str,
+    things: str = "windows",
+    *,
+    least: int = _WORTH_A_BAR,
+    cancel: Callable[[], None] | None = None,
+) -> Iterator[Progress]:
     """Give the block a function that reports progress: steps done, and steps in total.
 
-    The bar disappears when the block ends, even with an error.
+    The bar disappears when the block ends, even with an error. Whatever the visitor does next ends
+    the run of the page at the next report, and so does the button under the bar.
 
     Args:
         what: what is being done, for example "Reading".
         things: what the steps are, in the plural.
+        least: the number of steps from which there is a bar.
+        cancel: draws a button; called when it is pressed, before the page runs again.
     """
-    place = st.empty()
+    place, below = st.empty(), st.empty()
     drawn = 0.0
 
     def report(done: int, total: int) -> None:
         nonlocal drawn
-        if total >= _WORTH_A_BAR and time.monotonic() - drawn > _EVERY:
+        if total >= least and time.monotonic() - drawn > _EVERY:
+            if cancel is not None and not drawn:
+                below.button("Cancel", key=f"_cancel {what}", on_click=cancel)
             drawn = time.monotonic()
             place.progress(done / total, text=f"{what}: {done:,} of {total:,} {things}")
 
@@ -51,3 +64,4 @@ def progress(what: str, things: str = "windows") -> Iterator[Callable[[int, int]
         yield report
     finally:
         place.empty()
+        below.empty()

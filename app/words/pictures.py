@@ -37,6 +37,7 @@ class Picture:
         narrow: the same for a narrow column or a phone.
         alt: what it shows, in words.
         table: the numbers drawn.
+        live: whether parts of it can be picked, which screen readers must then be told of.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Picture:
     narrow: Html
     alt: str
     table: pd.DataFrame
+    live: bool = False
 
 
 def picture(name: str, draw: Callable[[int], Html], *, alt: str, table: pd.DataFrame) -> Picture:
@@ -69,13 +71,14 @@ def figure(shown: Picture) -> Html:
     )
     return tag(
         "figure",
-        tag("div", *drawings, role="img", aria_label=visible(shown.alt), class_="bx-drawing"),
+        tag("div", *drawings, role="group" if shown.live else "img", aria_label=visible(shown.alt),
+            class_="bx-drawing"),
         numbers(shown.table, shown.name, pictures=True)
         if len(shown.table) <= ROWS
         else _files(shown.name, ["svg", "png"]),
         class_="bx-picture",
         data_name=shown.name,
-    )
+    )  # fmt: skip
 
 
 def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: str = "") -> Html:

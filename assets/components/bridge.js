@@ -4,6 +4,10 @@
 //   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python
 //   data-at="0.3 0.4"                 lights up with everything that shares one of its keys
 //   data-rove                         arrow keys move the focus inside; one tab stop for all
+//   data-rove="9"                     the same in columns of nine: left and right go to the next one
+//   data-say="…"                      pointed at or focused, it is written into the [data-readout] of
+//                                     the surrounding figure; if empty, its label is
+//   data-escape                       Escape clicks it
 //   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
 //   data-copy="address"               copies the address of the page
 //
@@ -26,7 +30,10 @@ function installed() {
   document.addEventListener("click", clicked);
   document.addEventListener("keydown", pressed);
   document.addEventListener("pointerdown", () => watch?.disconnect());
-  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, pointed);
+  for (const kind of ["pointerover", "focusin"]) {
+    document.addEventListener(kind, pointed);
+    document.addEventListener(kind, say);
+  }
   document.addEventListener("bx-at", (event) => light(event.detail, false));
   if (document.querySelector(".stApp")) {
     keepHistory();
@@ -68,7 +75,7 @@ function keepFocus(selector) {
 
 function pressed(event) {
   const target = event.target;
-  if (event.key === "Escape") endPresenting();
+  if (event.key === "Escape") escape(target);
   if ((event.key === "Enter" || event.key === " ") && target.dataset?.pick) {
     if (target.tagName !== "BUTTON") {
       event.preventDefault();
@@ -76,12 +83,14 @@ function pressed(event) {
     }
     return;
   }
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   const group = target.closest?.("[data-rove]");
-  if (!step || !group) return;
+  const across = Number(group?.dataset.rove) || 1;
+  const steps = { ArrowRight: across, ArrowDown: 1, ArrowLeft: -across, ArrowUp: -1 };
+  if (!group || !steps[event.key]) return;
   const stops = [...group.querySelectorAll("[tabindex], button, a")];
-  const next = stops[stops.indexOf(target) + step];
-  if (!next) return;
+  const goal = stops.indexOf(target) + steps[event.key];
+  const next = stops[Math.min(goal, stops.length - 1)];
+  if (!next || next === target) return;
   event.preventDefault();
   for (const stop of stops) stop.tabIndex = -1;
   next.tabIndex = 0;
@@ -104,6 +113,26 @@ function light(at, tell) {
     node.classList.toggle("bx-lit", shares);
   }
   if (tell) document.dispatchEvent(new CustomEvent("bx-at", { detail: at }));
+}
+
+// --- what is pointed at explains itself ---------------------------------------------------------
+
+// While nothing is pointed at, the readout says what it said at first.
+function say(event) {
+  const home = event.target.closest?.("figure");
+  const readout = home?.querySelector("[data-readout]");
+  if (!readout) return;
+  const target = event.target.closest("[data-say]");
+  readout.dataset.readout ||= readout.textContent;
+  readout.textContent = target?.dataset.say || target?.ariaLabel || readout.dataset.readout;
+}
+
+// What is open over the page is closed first; Streamlit does that.
+function escape(target) {
+  endPresenting();
+  if (target.closest?.('input, textarea, [role="dialog"], [role="listbox"]')) return;
+  if (document.querySelector('[data-testid="stPopoverBody"], [data-testid="stDialog"]')) return;
+  document.querySelector("[data-escape]")?.click();
 }
 
 // --- saving -----------------------------------------------------------------------------------

@@ -9,14 +9,21 @@ Where to look:
   a method finds them;
 - `mixing`: how much of each token flows into each other one;
 - `differences`: two runs compared;
-- `attentions`, `head_statistics`, `input_parts`, `similarity`: what heads look at, and vectors.
+- `attentions`, `head_statistics`, `head_atlas`, `input_parts`, `similarity`: what heads look at,
+  which of them are alike, and vectors.
 
 `forward` contains the forward pass that the causal analyses share.
 """
 
 from bert_core.analysis.attribution import METHODS, Attribution, WordScore, attribute, by_word
 from bert_core.analysis.differences import Differences, differences
-from bert_core.analysis.effects import head_effects, layer_effects, patching_grid
+from bert_core.analysis.effects import (
+    LayerEffects,
+    effects_by_layer,
+    head_effects,
+    layer_effects,
+    patching_grid,
+)
 from bert_core.analysis.faithfulness import (
     Contender,
     Faithfulness,
@@ -24,6 +31,7 @@ from bert_core.analysis.faithfulness import (
     faithfulness,
 )
 from bert_core.analysis.fitting import fitted
+from bert_core.analysis.head_atlas import HeadAtlas, head_atlas
 from bert_core.analysis.head_statistics import (
     HeadStatistics,
     head_statistics,
@@ -39,7 +47,7 @@ from bert_core.analysis.interventions import (
     Patch,
     run,
 )
-from bert_core.analysis.lens import lens
+from bert_core.analysis.lens import lens, lens_states
 from bert_core.analysis.mixing import norms, part_biases, parts, rolled, rollout, value_zeroing
 from bert_core.analysis.targets import Target
 
@@ -51,9 +59,11 @@ __all__ = [
     "Differences",
     "Faithfulness",
     "FeedForward",
+    "HeadAtlas",
     "HeadStatistics",
     "Heads",
     "Intervention",
+    "LayerEffects",
     "Patch",
     "Target",
     "WordScore",
@@ -61,12 +71,15 @@ __all__ = [
     "by_word",
     "compare_methods",
     "differences",
+    "effects_by_layer",
     "faithfulness",
     "fitted",
+    "head_atlas",
     "head_effects",
     "head_statistics",
     "layer_effects",
     "lens",
+    "lens_states",
     "name_heads",
     "norms",
     "part_biases",

@@ -5,6 +5,9 @@ experiments on one layer share everything before it: the text is run once, and f
 the variants are computed in batches.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,6 +30,19 @@ from bert_core.model.bert import BertPreTrainedModel
 
 Floats = NDArray[np.float64]
 DIRECTIONS = ("denoise", "noise")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerEffects:
+    """How a target changes without the parts of one layer, each switched off alone.
+
+    Attributes:
+        heads: (H,), NaN for a pruned head.
+        sublayers: (2,), without the attention block and without the feed-forward block.
+    """
+
+    heads: Floats
+    sublayers: Floats
 
 
 @torch.inference_mode()
@@ -52,17 +68,13 @@ def head_effects(
     Returns:
         (L, H), the target without the head minus the target; NaN for a pruned head.
     """
-    text = _Text(model, encoding, target)
-    edits = Edits(model, (), text.tokens)
-    effects = np.full((text.layers, model.config.num_attention_heads), np.nan)
-    for layer in range(text.layers):
-        heads, masks = text.masks(layer, heads=True)
-        if heads:
-            off = edits.replacement(("head", layer), mode, source)
-            effects[layer, heads] = text.variants(("head", layer), masks, off) - text.value
+    without = _Without(model, encoding, target, mode, source)
+    effects = []
+    for layer in range(without.layers):
+        effects.append(without.heads(layer))
         if progress is not None:
-            progress(layer + 1, text.layers)
-    return effects
+            progress(layer + 1, without.layers)
+    return np.stack(effects)
 
 
 @torch.inference_mode()
@@ -79,15 +91,23 @@ def layer_effects(
     Returns:
         (L, 2), without the attention block and without the feed-forward block.
     """
-    text = _Text(model, encoding, target)
-    edits = Edits(model, (), text.tokens)
-    whole = torch.ones((1, 1, 1), dtype=torch.bool, device=model.device)
-    effects = [
-        text.variants(site, whole, edits.replacement(site, mode, source)) - text.value
-        for layer in range(text.layers)
-        for site in (("attention", layer), ("feed_forward", layer))
-    ]
-    return np.concatenate(effects).reshape(text.layers, 2)
+    without = _Without(model, encoding, target, mode, source)
+    return np.stack([without.sublayers(layer) for layer in range(without.layers)])
+
+
+@torch.inference_mode()
+def effects_by_layer(
+    model: BertPreTrainedModel,
+    encoding: Input,
+    target: Target,
+    mode: str = "mean",
+    *,
+    source: Source | None = None,
+) -> Iterator[LayerEffects]:
+    """Measure both, one layer at a time, for callers that do other things in between."""
+    without = _Without(model, encoding, target, mode, source)
+    for layer in range(without.layers):
+        yield LayerEffects(without.heads(layer), without.sublayers(layer))
 
 
 @torch.inference_mode()
@@ -149,6 +169,42 @@ def patching_grid(
         if progress is not None:
             progress(layer + 1, original.layers)
     return grid
+
+
+class _Without:
+    """One text, with parts of the model switched off."""
+
+    def __init__(
+        self,
+        model: BertPreTrainedModel,
+        encoding: Input,
+        target: Target,
+        mode: str,
+        source: Source | None,
+    ) -> None:
+        self._text = _Text(model, encoding, target)
+        self._edits = Edits(model, (), self._text.tokens)
+        self._mode, self._source = mode, source
+        self._whole = torch.ones((1, 1, 1), dtype=torch.bool, device=model.device)
+        self._width = model.config.num_attention_heads
+        self.layers = self._text.layers
+
+    def heads(self, layer: int) -> Floats:
+        """Return the change of the target without each head of a layer, (H,)."""
+        effects = np.full(self._width, np.nan)
+        heads, masks = self._text.masks(layer, heads=True)
+        if heads:
+            effects[heads] = self._change(("head", layer), masks)
+        return effects
+
+    def sublayers(self, layer: int) -> Floats:
+        """Return the change without the attention and without the feed-forward block, (2,)."""
+        sites = (("attention", layer), ("feed_forward", layer))
+        return np.concatenate([self._change(site, self._whole) for site in sites])
+
+    def _change(self, site: Site, masks: Tensor) -> Floats:
+        off = self._edits.replacement(site, self._mode, self._source)
+        return self._text.variants(site, masks, off) - self._text.value
 
 
 class _Text:

@@ -161,14 +161,20 @@ class Activations:
     at: dict[Site, Tensor]
 
 
-def record(model: BertPreTrainedModel, given: Input, *, attentions: bool = False) -> Activations:
-    """Run one text and return its activations at all sites."""
+def record(
+    model: BertPreTrainedModel,
+    given: Input,
+    *,
+    attentions: bool = False,
+    edit: Edit = unchanged,
+) -> Activations:
+    """Run one text and return its activations at all sites, as the edit leaves them."""
     ids, types = input_tensors(model, given)
     found: dict[Site, Tensor] = {}
 
     def keep(site: Site, activation: Tensor) -> Tensor:
-        found[site] = activation
-        return activation
+        found[site] = edit(site, activation)
+        return found[site]
 
     embedded = embed(model, word_vectors(model, ids), types)
     encoded = run_layers(

@@ -132,35 +132,57 @@ def head_statistics(
     texts = fixed_texts() if texts is None else tuple(texts)
     if not texts:
         raise InputError("There are no texts to measure heads on; give at least one.")
-    kept = [block.attention.self.heads for block in model.encoder_model.encoder.blocks()]
-    shape = (len(kept), model.config.num_attention_heads)
-    sums = {measure: np.zeros(shape) for measure in MEASURES}
-    rows = dict.fromkeys(MEASURES, 0)
-    limit, truncated = 0.0, 0
+    sums = StatisticsSums(model)
     for text in texts:
-        first, second = (text, None) if isinstance(text, str) else text
-        encoding = tokenizer.encode(first, second, max_length=model.config.max_position_embeddings)
-        truncated += encoding.truncated
-        limit += len(encoding) * math.log2(len(encoding))
-        maps = zip(_maps(model, encoding), kept, strict=True)
-        layers = [_spread(layer, heads, shape[1]) for layer, heads in maps]
-        for measure, (values, looking) in _measure(layers, encoding).items():
+        encoding = encoded(model, tokenizer, text)
+        sums.add(all_maps(model, encoding), encoding)
+    return sums.finished(text_digest(texts))
+
+
+class StatisticsSums:
+    """Sums over the tokens of many texts, from which `HeadStatistics` are computed."""
+
+    def __init__(self, model: BertPreTrainedModel) -> None:
+        self._kept = [block.attention.self.heads for block in model.encoder_model.encoder.blocks()]
+        shape = (len(self._kept), model.config.num_attention_heads)
+        self._sums = {measure: np.zeros(shape) for measure in MEASURES}
+        self._rows = dict.fromkeys(MEASURES, 0)
+        self._limit = 0.0
+        self._texts, self._pairs, self._truncated = 0, 0, 0
+
+    def add(self, layers: Sequence[Shares], encoding: Encoding) -> Mapping[str, Shares]:
+        """Add one text with its attention, (H, T, T) for each layer; see `all_maps`.
+
+        Returns:
+            The measures (L, H) of this text alone; NaN where it has no such token.
+        """
+        found = _measure(layers, encoding)
+        for measure, (values, looking) in found.items():
             if looking:
-                sums[measure] += looking * values
-                rows[measure] += looking
-    means: dict[str, Any] = {
-        measure: _finished(sums[measure] / max(rows[measure], 1), kept) for measure in MEASURES
-    }
-    return HeadStatistics(
-        **means,
-        entropy_limit=limit / rows["entropy"],
-        texts=len(texts),
-        pairs=sum(not isinstance(text, str) for text in texts),
-        tokens=rows["entropy"],
-        repeats=rows["to_repeats"],
-        truncated=truncated,
-        text_sha256=text_digest(texts),
-    )
+                self._sums[measure] += looking * values
+                self._rows[measure] += looking
+        self._limit += len(encoding) * math.log2(len(encoding))
+        self._texts += 1
+        self._pairs += encoding.text_pair is not None
+        self._truncated += encoding.truncated
+        return {measure: values for measure, (values, _) in found.items()}
+
+    def finished(self, text_sha256: str) -> HeadStatistics:
+        """Return the statistics of all texts added."""
+        means: dict[str, Any] = {
+            measure: _finished(self._sums[measure] / max(self._rows[measure], 1), self._kept)
+            for measure in MEASURES
+        }
+        return HeadStatistics(
+            **means,
+            entropy_limit=self._limit / self._rows["entropy"],
+            tokens=self._rows["entropy"],
+            repeats=self._rows["to_repeats"],
+            text_sha256=text_sha256,
+            texts=self._texts,
+            pairs=self._pairs,
+            truncated=self._truncated,
+        )
 
 
 @cache
@@ -185,22 +207,34 @@ def text_digest(texts: Sequence[Text]) -> str:
     return hashlib.sha256(raw.encode()).hexdigest()
 
 
-def _maps(model: BertPreTrainedModel, encoding: Encoding) -> list[Shares]:
-    """Return the attention of every layer, (H, T, T) each, in double precision."""
+def encoded(model: BertPreTrainedModel, tokenizer: BertTokenizer, text: Text) -> Encoding:
+    """Encode a text or a pair, cut to what the model reads."""
+    first, second = (text, None) if isinstance(text, str) else text
+    return tokenizer.encode(first, second, max_length=model.config.max_position_embeddings)
+
+
+def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> list[Shares]:
+    """Return the attention of every layer, (H, T, T) each, in double precision.
+
+    Heads are those of the unpruned model; pruned ones get zeros.
+    """
     place = model.device
     ids = torch.tensor([encoding.input_ids], device=place)
     types = torch.tensor([encoding.token_type_ids], device=place)
     types = types.clamp_max(model.config.type_vocab_size - 1)
     with torch.inference_mode():
         layers = attention_maps(model, ids, types)
-    return [layer[0].double().cpu().numpy() for layer in layers]
+    return [
+        _spread(layer[0].double().cpu().numpy(), block.attention.self.heads, model)
+        for layer, block in zip(layers, model.encoder_model.encoder.blocks(), strict=True)
+    ]
 
 
-def _spread(layer: Shares, kept: Sequence[int], width: int) -> Shares:
-    """Place the remaining heads at their original indices; pruned heads get zeros."""
-    if len(kept) == width:
+def _spread(layer: Shares, kept: Sequence[int], model: BertPreTrainedModel) -> Shares:
+    """Place the remaining heads at their original indices."""
+    if len(kept) == model.config.num_attention_heads:
         return layer
-    whole = np.zeros((width, *layer.shape[1:]))
+    whole = np.zeros((model.config.num_attention_heads, *layer.shape[1:]))
     whole[list(kept)] = layer
     return whole
 
@@ -377,6 +411,16 @@ def _name(statistics: HeadStatistics, layer: int, head: int) -> HeadName:
     if spread >= BROAD_FROM:
         return HeadName(BROAD, spread)
     return HeadName(NONE, float(np.fmax.reduce(list(shares.values()))))
+
+
+def telling_measure(statistics: HeadStatistics, layer: int, head: int) -> str:
+    """Return the measure that gave a head its name; for "none", that of its largest share."""
+    name = _name(statistics, layer, head).name
+    found = {pattern: measure for measure, (pattern, _) in {**PATTERNS, **RESTS}.items()}
+    if name == BROAD:
+        return "entropy"
+    shares = {m: np.nan_to_num(getattr(statistics, m)[layer, head]) for m in (*PATTERNS, *RESTS)}
+    return found.get(name) or max(shares, key=shares.__getitem__)
 
 
 def rank_heads(statistics: HeadStatistics, by: str = "pattern") -> tuple[tuple[int, int], ...]:

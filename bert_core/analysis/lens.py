@@ -41,17 +41,38 @@ def lens(
     Raises:
         InputError: the model has no such head, the text no such position, or there is no such kind.
     """
-    if kind not in KINDS:
-        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")
+    _check(kind)
     places = [positions] if isinstance(positions, int) else list(positions)
     states = torch.cat(record(model, encoding).hidden_states)  # (L + 1, T, D)
     for place in places:
         Target.token(place, 0).check(model, states.shape[1])
-    chosen = states[:, places]  # (L + 1, P, D)
-    if kind == "affine":
-        maps = fitted(model).maps
-        mapped = chosen[:-1] @ maps[:, :-1] + maps[:, -1:]
-        chosen = torch.cat([mapped, chosen[-1:]])
-    logits = head_outputs(model, chosen).logits
+    logits = head_outputs(model, lens_states(model, states[:, places], kind)).logits
     assert logits is not None
     return logits
+
+
+@torch.inference_mode()
+def lens_states(model: BertPreTrainedModel, states: Tensor, kind: str = "raw") -> Tensor:
+    """Prepare hidden states of all layers for the head of a class, of whatever kind it is.
+
+    Args:
+        model: any of the eight classes.
+        states: (L + 1, P, D), embeddings first, at P tokens of a text.
+        kind: "raw" leaves them as they are, "affine" maps them to the last layer.
+
+    Returns:
+        (L + 1, P, D), what the head is applied to; the last are the model's own.
+
+    Raises:
+        InputError: there is no such kind.
+    """
+    _check(kind)
+    if kind == "raw":
+        return states
+    maps = fitted(model).maps
+    return torch.cat([states[:-1] @ maps[:, :-1] + maps[:, -1:], states[-1:]])
+
+
+def _check(kind: str) -> None:
+    if kind not in KINDS:
+        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")

@@ -1,4 +1,4 @@
-"""Compare vectors: cosines, nearest rows of a table, and the plane that shows most of a cloud.
+"""Compare vectors: cosines, nearest rows, the plane that shows most of a cloud, maps of distances.
 
 Cosine is 1 for the same direction, 0 for a right angle, -1 for opposite directions.
 """
@@ -11,6 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bert_core.errors import InputError
+
+_SETTLED = 1e-7  # of stress, less than which a step no longer counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +82,51 @@ def principal_axes(points: Tensor, count: int = 2) -> Projection:
     total = centred.square().sum()
     shares = lengths[:count].square() / total if total > 0 else torch.zeros_like(lengths[:count])
     return Projection(coordinates=centred @ axes.T, shares=shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Points in a plane whose distances are as close as possible to given ones.
+
+    Attributes:
+        coordinates: (N, C); their mean is at 0.
+        stress: how much the distances on the plane are off: the root of the summed squares of the
+            errors, as a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact.
+    """
+
+    coordinates: Tensor
+    stress: float
+
+
+def multidimensional_scaling(distances: Tensor, count: int = 2, *, rounds: int = 500) -> Layout:
+    """Place points so that their distances are close to given ones (Borg and Groenen 2005, ch. 8).
+
+    It starts from classical scaling and lowers the stress by Guttman's transform (SMACOF), so the
+    same distances always give the same layout. Axes are turned to the principal ones.
+
+    Args:
+        distances: (N, N), symmetric, 0 on the diagonal.
+        count: C, the number of dimensions.
+        rounds: the most steps.
+
+    Raises:
+        InputError: the distances have another shape.
+    """
+    if distances.dim() != 2 or distances.shape[0] != distances.shape[1] or not len(distances):
+        raise InputError(f"The distances have the shape {tuple(distances.shape)}; expected (N, N).")
+    wanted = distances.double()
+    number = len(wanted)
+    centring = torch.eye(number, dtype=torch.float64) - 1 / number
+    values, vectors = torch.linalg.eigh(-centring @ wanted.square() @ centring / 2)
+    points = vectors.flip(1)[:, :count] * values.flip(0)[:count].clamp_min(0).sqrt()
+    points = F.pad(points, (0, count - points.shape[1]))
+    total = wanted.square().sum().clamp_min(torch.finfo(torch.float64).tiny)
+    stress = torch.inf
+    for _ in range(rounds):
+        found = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+        before, stress = stress, float(((found - wanted).square().sum() / total).sqrt())
+        if before - stress < _SETTLED:
+            break
+        ratio = -wanted / torch.where(found > 0, found, torch.inf)
+        points = (ratio - torch.diag(ratio.sum(dim=1))) @ points / number
+    return Layout(principal_axes(points, count).coordinates, stress)

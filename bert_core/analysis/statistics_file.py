@@ -38,18 +38,19 @@ def to_json(statistics: HeadStatistics) -> str:
     for each in fields(statistics):
         value = getattr(statistics, each.name)
         if each.name in MEASURES:
-            value = [[_number(share) for share in row] for row in value.tolist()]
-        record[each.name] = _number(value) if isinstance(value, float) else value
-    lines = [f" {json.dumps(name)}: {_laid_out(value)}" for name, value in record.items()]
+            value = [[as_number(share) for share in row] for row in value.tolist()]
+        record[each.name] = as_number(value) if isinstance(value, float) else value
+    lines = [f" {json.dumps(name)}: {laid_out(value)}" for name, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, _DIGITS)
+def as_number(value: float, digits: int = _DIGITS) -> float | None:
+    """Round a number for a file; NaN becomes None."""
+    return None if math.isnan(value) else round(value, digits)
 
 
-def _laid_out(value: Any) -> str:
-    """Format one value; a table gets one line per layer."""
+def laid_out(value: Any) -> str:
+    """Format one value; a table gets one line per row."""
     if not isinstance(value, list):
         return json.dumps(value)
     return "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
@@ -76,7 +77,7 @@ def measure_folder(folder: Path) -> HeadStatistics:
     """
     model = BertForPreTraining.from_pretrained(folder)
     found = head_statistics(model, BertTokenizer.from_pretrained(folder))
-    weights, vocabulary = _digests(folder)
+    weights, vocabulary = digests(folder)
     return replace(found, weights_sha256=weights, vocabulary_sha256=vocabulary)
 
 
@@ -92,7 +93,7 @@ def read_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
     try:
         values = {each.name: record[each.name] for each in fields(HeadStatistics)}
         for measure in MEASURES:
-            values[measure] = _table(values[measure])
+            values[measure] = read_table(values[measure])
         statistics = HeadStatistics(**values)
         _check(statistics)
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -109,7 +110,7 @@ def stale_because(statistics: HeadStatistics, folder: str | os.PathLike[str]) ->
 
     Reads all weights to hash them.
     """
-    weights, vocabulary = _digests(Path(folder))
+    weights, vocabulary = digests(Path(folder))
     if statistics.weights_sha256 != weights:
         return "They were measured on other weights."
     if statistics.vocabulary_sha256 != vocabulary:
@@ -119,7 +120,8 @@ def stale_because(statistics: HeadStatistics, folder: str | os.PathLike[str]) ->
     return ""
 
 
-def _table(rows: Any) -> Shares:
+def read_table(rows: Any) -> Shares:
+    """Read a table of numbers, null for NaN; a built-in exception if it is none."""
     table = np.array([[math.nan if n is None else n for n in row] for row in rows])
     if table.dtype.kind not in "if" or table.ndim != 2 or not 0 < table.size <= _MOST_HEADS:
         raise ValueError
@@ -146,7 +148,7 @@ def _check(found: HeadStatistics) -> None:
         raise ValueError
 
 
-def _digests(folder: Path) -> tuple[str, str]:
+def digests(folder: Path) -> tuple[str, str]:
     """Return the SHA-256 of the root's weight files, concatenated, and of the vocabulary."""
     return _digest(weight_files(folder)), _digest((folder / "vocab.txt",))
 

@@ -28,6 +28,13 @@ PAGES_ONLY = {
     "neighbours": "of the piece that is clicked",
     "positions": "of the piece that is clicked",
     "temperatures": "stored with the weights; each answer has its own as `calibration`",
+    "offered": "the questions in a box of the page",
+    "text_of": "what was read, for the drawing",
+    "head_notes": "of the head that is pointed at",
+    "cell_path": "of the cell that is clicked; `attention_cell` has the same arithmetic",
+    "lens_paths": "ranks of a few words; the answer has the first word of each layer",
+    "cancel": "computes nothing",
+    "duels": "runs for minutes, with progress: `python -m benchmarks.workbench` writes the table",
     "verify_model": "runs for seconds: `python -m bert_core verify` does the same",
 }
 """What only the Streamlit pages compute, and why no other face does."""
@@ -47,7 +54,8 @@ def made_up() -> Iterator[str]:
 def test_a_task_says_what_it_takes_and_what_it_gives(slug: str) -> None:
     found = declared(slug)
     assert found.about.endswith(".") and len(found.about) > 20
-    assert bool(found.parameters) == found.feature.takes_text or found.feature.part_of
+    given = found.feature.has_examples and not found.feature.part_of
+    assert found.parameters or not given
     assert is_dataclass(found.result)
     for each in found.parameters:
         assert each.about.endswith("."), f"{slug}: {each.name} is not described"
@@ -57,7 +65,7 @@ def test_a_task_says_what_it_takes_and_what_it_gives(slug: str) -> None:
         assert each.required or each.read(each.default) == each.default
 
 
-@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.takes_text])
+@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.has_examples])
 def test_every_example_can_be_given_to_the_tasks_of_its_page(slug: str) -> None:
     tasks = [declared(name) for name in (slug, *tabs(slug))]
     keys = {each.key for task in tasks for each in task.parameters}

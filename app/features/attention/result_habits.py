@@ -5,26 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.results import Measure
 from bert_core.analysis.head_statistics import HeadName
 
 Means = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure of a head: something it may look at, or how widely it looks.
-
-    Attributes:
-        key: name in URLs and tables.
-        name: display name.
-        meaning: one sentence on what the number means.
-        is_share: True for a share between 0 and 1, False for a number of bits.
-    """
-
-    key: str
-    name: str
-    meaning: str
-    is_share: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,10 +4,11 @@ import math
 from typing import Annotated
 
 from app.compute.recent import RECENT
-from app.features.attention.result import AttentionResult, CellArithmetic, Floats, Place
+from app.features.attention.result import AttentionResult, Floats, Place
 from app.features.attention.task import attention
 from app.fields import Field
 from app.models import Engine
+from app.results import CellArithmetic
 from bert_core.errors import InputError
 
 

@@ -7,33 +7,12 @@ from app.features.attention.result_habits import (
     HeadComparison,
     HeadHabits,
     Means,
-    Measure,
     RankedHead,
 )
 from app.features.attention.result_views import rank
 from app.models import Engine
+from app.results import PLACES
 from bert_core.analysis.head_statistics import name_heads
-
-PLACES = (
-    Measure("to_previous", "Previous token", "Share of attention that goes to the token before."),
-    Measure("to_next", "Next token", "Share of attention that goes to the token after."),
-    Measure("to_itself", "Same token", "Share of attention that a token gives to itself."),
-    Measure(
-        "to_repeats",
-        "Same piece elsewhere",
-        "Share of attention that goes to the same piece at other places, for tokens that have one.",
-    ),
-    Measure("to_cls", "[CLS]", "Share of attention that goes to [CLS]."),
-    Measure("to_sep", "[SEP]", "Share of attention that goes to [SEP], both of them in a pair."),
-    Measure("to_punctuation", "Punctuation", "Share of attention that goes to punctuation."),
-    Measure(
-        "entropy",
-        "Spread",
-        "Entropy in bits: 0 is one token alone, each bit more is twice as many tokens looked at.",
-        is_share=False,
-    ),
-)
-"""What is measured, by the names of `bert_core.analysis.head_statistics`."""
 
 
 def head_habits(engine: Engine) -> HeadHabits | None:

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from app.features.attention.result import AttentionResult, CellArithmetic
+from app.features.attention.result import AttentionResult
 from app.features.attention.view_text import labels
+from app.results import CellArithmetic
 from app.words.blocks import hint, line
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible

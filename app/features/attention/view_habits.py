@@ -5,9 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from app.features.attention.result_habits import HeadComparison, HeadHabits, Measure
+from app.features.attention.result_habits import HeadComparison, HeadHabits
 from app.features.attention.view_pictures import PALETTES, encoded
 from app.features.attention.view_text import whole_percent
+from app.results import Measure
 from app.words.blocks import line, record_table
 from app.words.html import Html, join, tag
 

@@ -25,6 +25,8 @@ FITTING: dict[str, dict[str, object]] = {
     "input": {"text": HOSTILE},
     "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
     "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
+    "xray": {"text": HOSTILE, "off": HOSTILE},
+    "why": {"text": HOSTILE, "text_pair": HOSTILE},
 }
 """Hostile texts in the form that these tasks read."""
 

@@ -13,6 +13,7 @@ from bert_core.analysis import (
     Heads,
     Patch,
     Target,
+    effects_by_layer,
     fitted,
     head_effects,
     layer_effects,
@@ -145,3 +146,14 @@ def test_progress_counts_layers_and_can_cancel(words: Any, pair: Encoding, other
 
     with pytest.raises(KeyboardInterrupt):
         head_effects(words, pair, TARGET, "zero", progress=cancel)
+
+
+@pytest.mark.parametrize("mode", ["zero", "mean"])
+def test_effects_come_one_layer_at_a_time(words: Any, pair: Encoding, mode: str) -> None:
+    layers = list(effects_by_layer(words, pair, TARGET, mode))
+    heads, sublayers = (
+        np.stack([each.heads for each in layers]),
+        np.stack([each.sublayers for each in layers]),
+    )
+    assert np.array_equal(heads, head_effects(words, pair, TARGET, mode))
+    assert np.array_equal(sublayers, layer_effects(words, pair, TARGET, mode))

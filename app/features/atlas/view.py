@@ -1,0 +1,469 @@
+"""Pictures, sentences and tables of all heads of a model."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+
+from app.features.atlas.result import AtlasResult, Finding, MappedHead, OneHead, TypicalText
+from app.words.blocks import facts, hint, line, record_table, ticked
+from app.words.format import count, percent, shortened, signed
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import NARROW, WIDE, Picture, picture, svg
+from app.words.pixels import pixels
+from app.words.report import Block, Report
+
+SIGNS = {
+    "previous": "←",
+    "next": "→",
+    "itself": "↻",
+    "same piece": "=",
+    "punctuation": ",",
+    "[CLS]": "C",
+    "[SEP]": "S",
+    "broad": "∗",
+    "none": "·",
+}
+"""Signs of the patterns, in the order of the legend."""
+
+DOES = {
+    "previous": "looks at the previous piece",
+    "next": "looks at the next piece",
+    "itself": "looks at the piece itself",
+    "same piece": "looks at the same piece elsewhere",
+    "punctuation": "looks at punctuation",
+    "[CLS]": "looks at [CLS]",
+    "[SEP]": "looks at [SEP]",
+    "broad": "looks at everything almost equally",
+    "none": "follows no simple pattern",
+}
+COLOURS = {"name": "by what it looks at", "layer": "by layer"}
+
+_HIGH = 440
+_LEAST, _LARGEST = 8.0, 22.0  # radius of a head without an effect, and of that with the largest
+_TEXT = 84  # letters of a typical text
+_THUMB = 72
+PAPER = "Clark et al. 2019"
+
+
+# --- the map --------------------------------------------------------------------------------------
+
+
+def map_picture(result: AtlasResult, colour: str = "name", *, live: bool = False) -> Picture:
+    """Draw all heads on a plane: distances are close to those of their attention.
+
+    Args:
+        result: the heads.
+        colour: a key of `COLOURS`.
+        live: whether a head can be picked.
+    """
+    return Picture(
+        name="head-atlas",
+        wide=_map(result, WIDE, colour, live=live),
+        narrow=_map(result, NARROW, colour, live=live),
+        alt=describe_map(result),
+        table=heads_table(result),
+        live=live,
+    )
+
+
+def _map(result: AtlasResult, width: int, colour: str, *, live: bool) -> Html:
+    """Draw the map; large heads first, so that small ones are not hidden."""
+    edge = _LARGEST + 6
+    x = np.array([head.x for head in result.heads])
+    y = np.array([head.y for head in result.heads])
+    spans = max(float(np.ptp(x)), 1e-9), max(float(np.ptp(y)), 1e-9)
+    scale = min((width - 2 * edge) / spans[0], (_HIGH - 2 * edge) / spans[1])
+    left = width / 2 - scale * (x.max() + x.min()) / 2
+    top = _HIGH / 2 + scale * (y.max() + y.min()) / 2
+    radii = radius(result, width)
+    marks = [
+        _mark(result, int(n), (left + scale * x[n], top - scale * y[n]), float(radii[n]), colour,
+              live=live)
+        for n in np.argsort(-radii, kind="stable")
+    ]  # fmt: skip
+    here = result.heads.index(result.shown)
+    ring = tag(
+        "circle", cx=f"{left + scale * x[here]:.1f}", cy=f"{top - scale * y[here]:.1f}",
+        r=f"{radii[here] + 4:.1f}", class_="bx-at-ring",
+    )  # fmt: skip
+    drawn = [*_keys(result, scale, width), tag("g", *marks, data_rove="heads"), ring]
+    hidden = {} if live else {"aria_hidden": "true"}
+    return tag("svg", *drawn, view_box=f"0 0 {width} {_HIGH}", class_="bx-svg",
+               xmlns="http://www.w3.org/2000/svg", **hidden)  # fmt: skip
+
+
+def _keys(result: AtlasResult, scale: float, width: int) -> list[Html]:
+    """Draw how long a distance is, and which loss the largest circle stands for."""
+    drawn = [
+        tag("line", x1=8, x2=f"{8 + scale / 4:.1f}", y1=_HIGH - 6, y2=_HIGH - 6,
+            class_="bx-svg-base"),
+        tag("text", "distance 0.25", x=8, y=_HIGH - 20, class_="bx-svg-small"),
+    ]  # fmt: skip
+    most = max((head.effect or 0.0 for head in result.heads), default=0.0)
+    if most > 0 and width == WIDE:
+        at = f"{8 + _LARGEST:g}"
+        drawn += [
+            tag("circle", cx=at, cy=_HIGH - 66, r=_LARGEST, class_="bx-svg-frame"),
+            tag("circle", cx=at, cy=f"{_HIGH - 66 + _LARGEST - _LEAST:g}", r=_LEAST,
+                class_="bx-svg-frame"),
+            tag("text", f"{signed(most, 2)} nats", x=16 + 2 * _LARGEST, y=_HIGH - 78,
+                class_="bx-svg-small"),
+            tag("text", "0", x=16 + 2 * _LARGEST, y=_HIGH - 54, class_="bx-svg-small"),
+        ]  # fmt: skip
+    return drawn
+
+
+def radius(result: AtlasResult, width: int = WIDE) -> np.ndarray:
+    """Return the radius of every head: its area grows with the loss without the head."""
+    effects = np.array([head.effect or 0.0 for head in result.heads]).clip(0)
+    share = effects / (effects.max() or 1.0)
+    size = 0.7 if width < WIDE else 1.0
+    return size * np.sqrt(_LEAST**2 + share * (_LARGEST**2 - _LEAST**2))
+
+
+def _mark(
+    result: AtlasResult, number: int, at: tuple[float, float], r: float, colour: str, *, live: bool
+) -> Html:
+    """Draw one head: a sign in a circle, whose edge is dashed if the loss falls without it."""
+    head = result.heads[number]
+    by_layer = colour == "layer"
+    depth = _depth(result, head.layer) if by_layer else None
+    kind = "bx-at-layer" if by_layer else f"bx-at-{list(SIGNS).index(head.name)}"
+    less = " bx-at-less" if head.effect is not None and head.effect < 0 else ""
+    here = head.place == result.asked.place
+    sign = str(head.layer) if by_layer else SIGNS[head.name]
+    buttons: dict[str, str | int] = (
+        {
+            "role": "button",
+            "tabindex": 0 if here else -1,
+            "aria_label": say(head),
+            "aria_pressed": str(here).lower(),
+            "data_pick": "head",
+            "data_value": head.layer * result.size[1] + head.head,
+        }
+        if live
+        else {}
+    )
+    return tag(
+        "g",
+        tag("title", say(head)),
+        tag("circle", r=f"{r:.1f}", style=depth),
+        tag("text", sign, class_="bx-at-sign"),
+        transform=f"translate({at[0]:.1f} {at[1]:.1f})",
+        class_=f"bx-at-mark {kind}{less}",
+        data_at=f"layer.{head.layer} name.{list(SIGNS).index(head.name)} "
+        f"head.{head.layer}.{head.head}",
+        **buttons,
+    )
+
+
+def _depth(result: AtlasResult, layer: int) -> str:
+    """Return the depth of a layer's colour, for the style sheet."""
+    return f"--bx-depth:{15 + 70 * layer / max(1, result.size[0] - 1):.0f}%"
+
+
+def say(head: MappedHead) -> str:
+    """Describe one head in a few words."""
+    return f"Layer {head.layer}, head {head.head}: {does(head)}{_loses(head)}"
+
+
+def does(head: MappedHead) -> str:
+    """Say what a head looks at."""
+    share = "" if head.name in ("none", "broad") else f" ({percent(head.score, 0, counted=True)})"
+    return DOES[head.name] + share
+
+
+def _loses(head: MappedHead) -> str:
+    return "" if head.effect is None else f"; loss without it {signed(head.effect, 3)} nats"
+
+
+def legend(result: AtlasResult, colour: str = "name") -> Html:
+    """Draw what the signs mean; pointing at one lights up its heads."""
+    if colour == "layer":
+        items = [
+            tag("li", tag("span", str(layer), class_="bx-at-badge bx-at-layer",
+                          style=_depth(result, layer)),
+                f" layer {layer}", data_at=f"layer.{layer}", tabindex=0)
+            for layer in range(result.size[0])
+        ]  # fmt: skip
+    else:
+        counts = Counter(head.name for head in result.heads)
+        items = [
+            tag("li", tag("span", sign, class_=f"bx-at-badge bx-at-{kind}"),
+                f" {name} {counts[name]}", data_at=f"name.{kind}", tabindex=0)
+            for kind, (name, sign) in enumerate(SIGNS.items())
+            if counts[name]
+        ]  # fmt: skip
+    return tag("ul", *items, class_="bx-at-legend", aria_label="What the signs mean")
+
+
+def map_hint(result: AtlasResult) -> Html:
+    """Explain the map."""
+    loss = "" if result.loss is None else (
+        f" The larger a circle, the more the loss of {count(result.words, 'hidden word')} grows "
+        "without the head (its output is replaced by its mean); a dashed edge: it falls. A head "
+        "is “missed” if the 95 % interval of this growth is above 0; chance alone would put one "
+        "head in forty there."
+    )  # fmt: skip
+    return hint(
+        "Each circle is a head. Two heads are close if they spread their attention alike "
+        f"(Jensen-Shannon distance, mean over {count(result.tokens, 'token')} of "
+        f"{count(result.texts, 'text')}). A plane cannot keep all distances: they are off by "
+        f"{percent(result.stress, 0, counted=True)} (stress).{loss}"
+    )
+
+
+def headline(result: AtlasResult) -> Html:
+    """State in a line what can be seen."""
+    return tag("div", map_hint(result), tag("p", summary(result)), class_="bx-at-headline")
+
+
+def summary(result: AtlasResult) -> str:
+    """Say how many heads follow which pattern, and how many are needed."""
+    names = Counter(head.name for head in result.heads)
+    plain = sum(number for name, number in names.items() if name not in ("none",))
+    said = f"{plain} of {count(len(result.heads), 'head')} follow a simple pattern"
+    if result.loss is None:
+        return f"{said}."
+    needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
+    return f"{said}; {needed} are missed: without one of them the loss grows."
+
+
+def describe_map(result: AtlasResult) -> str:
+    """Describe the map in two sentences."""
+    names = Counter(head.name for head in result.heads).most_common()
+    kinds = ", ".join(f"{name} {number}" for name, number in names)
+    return (
+        f"A map of {count(len(result.heads), 'head')}; close heads attend alike. What they look "
+        f"at: {kinds}. Chosen: {say(result.shown)}."
+    )
+
+
+def heads_table(result: AtlasResult) -> pd.DataFrame:
+    """List every head with its place, its name and what is lost without it."""
+    return pd.DataFrame(
+        [
+            (head.layer, head.head, head.name, head.score, head.x, head.y,
+             math.nan if head.effect is None else head.effect,
+             math.nan if head.error is None else head.error)
+            for head in result.heads
+        ],
+        columns=["layer", "head", "looks at", "share", "x", "y", "loss without it (nats)",
+                 "± (95 %)"],
+    )  # fmt: skip
+
+
+# --- one head -------------------------------------------------------------------------------------
+
+
+def head_card(result: AtlasResult) -> Html:
+    """Describe the chosen head: what it looks at, what is lost without it, which are like it."""
+    head = result.shown
+    lines = [tag("p", does(head)[0].upper() + does(head)[1:], ".")]
+    if head.effect is not None and head.error is not None and result.loss is not None:
+        sure = "" if head.certain else "; the interval contains 0"
+        lines.append(
+            tag("p", "Loss without it: ", tag("strong", signed(head.effect, 3)),
+                f" ± {head.error:.3f} nats (with all heads {result.loss:.2f}){sure}.")
+        )  # fmt: skip
+    near = [
+        tag("button", f"{each.layer}.{each.head}", tag("small", f" {each.distance:.2f}"),
+            type="button", data_pick="head",
+            data_value=each.layer * result.size[1] + each.head,
+            data_at=f"head.{each.layer}.{each.head}",
+            aria_label=f"Layer {each.layer}, head {each.head}, distance {each.distance:.2f}")
+        for each in result.asked.nearest
+    ]  # fmt: skip
+    return tag(
+        "div",
+        tag("h2", f"Layer {head.layer}, head {head.head}"),
+        *lines,
+        tag("p", "Most like it (layer.head, distance): ", *near, class_="bx-at-near"),
+        class_="bx-at-card",
+    )
+
+
+def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
+    """Draw the typical texts of the chosen head, each with a small map of its attention.
+
+    Args:
+        result: the heads.
+        live: whether a text can be picked, to open it on the page “Attention”.
+    """
+    if not result.asked.texts:
+        return line("No text of the hundred shows what this head is named after.")
+    items = [
+        _typical(result, number, each, live=live) for number, each in enumerate(result.asked.texts)
+    ]
+    return join(
+        tag("h3", "Where it does this most", class_="bx-at-texts-title"),
+        tag("ol", *items, class_="bx-at-texts", **({"data_rove": "texts"} if live else {})),
+    )
+
+
+def _typical(result: AtlasResult, number: int, text: TypicalText, *, live: bool) -> Html:
+    said = text.text if text.text_pair is None else f"{text.text} | {text.text_pair}"
+    share = percent(text.value, 0, counted=True)
+    inside = [
+        tag("span", small_map(text), class_="bx-at-thumb"),
+        tag("span", visible(shortened(said, _TEXT)), dir="auto"),
+        tag("b", share),
+    ]
+    if not live:
+        return tag("li", tag("div", *inside))
+    button = tag(
+        "button", *inside, type="button", data_pick="open", data_value=number,
+        tabindex=-1 if number else 0, title="Open on the page “Attention”",
+    )  # fmt: skip
+    return tag("li", button)
+
+
+def small_map(text: TypicalText) -> Html:
+    """Draw the attention of a head in one text, each row scaled to its largest number."""
+    peaks = np.maximum(text.weights.max(axis=1, keepdims=True), 1e-9)
+    return svg(
+        _THUMB, _THUMB,
+        pixels((text.weights / peaks).astype(np.float32), x=0, y=0, width=_THUMB, height=_THUMB),
+        tag("rect", x=0.5, y=0.5, width=_THUMB - 1, height=_THUMB - 1, class_="bx-svg-frame"),
+    )  # fmt: skip
+
+
+def measures(result: AtlasResult) -> Html:
+    """List what the chosen head looks at, on average over all texts."""
+    rows = [
+        (place.name, _amount(result.asked, place.key, is_share=place.is_share))
+        for place in result.places
+    ]
+    return facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
+
+
+def _amount(head: OneHead, key: str, *, is_share: bool) -> str:
+    value = head.measures[key]
+    if math.isnan(value):
+        return "–"
+    return percent(value, 0, counted=True) if is_share else f"{value:.1f} bits"
+
+
+# --- below ----------------------------------------------------------------------------------------
+
+
+def findings_table(result: AtlasResult) -> Html:
+    """Compare the findings of the paper with this model."""
+    rows = [_finding(each) for each in result.findings]
+    columns = ("finding", f"{PAPER}, BERT base", "this model", "the same?")
+    return join(
+        record_table("Findings about attention heads", columns, rows),
+        line(
+            f"{PAPER}: Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher Manning, “What "
+            "Does BERT Look At?”; 1,000 pairs of Wikipedia paragraphs of up to 128 tokens. Here: "
+            f"{count(result.texts, 'short text')}, so shares and entropies are not comparable "
+            "digit by digit. Layers count from 0. Its findings about grammar (direct objects, "
+            "coreference) need annotated text and are not repeated."
+        ),
+    )
+
+
+def _finding(each: Finding) -> tuple[Html | str, ...]:
+    return each.says, each.paper, each.here, ticked(each.agrees, "yes" if each.agrees else "no")
+
+
+def distances_picture(result: AtlasResult) -> Picture:
+    """Draw the distance of every two heads as a pixel; the darker, the more alike."""
+    found = result.distances
+    return picture(
+        "head-distances",
+        lambda width: _distances(result, width),
+        alt=f"Distances of {count(len(found), 'head')} from each other, in the order of the model; "
+        f"the largest is {float(found.max()):.2f}.",
+        table=distances_table(result),
+    )
+
+
+def _distances(result: AtlasResult, width: int) -> Html:
+    """Draw the matrix, with a line between layers."""
+    found = result.distances
+    left, top = 44, 26
+    side = min(width - left - 4, 560)
+    cell = side / len(found)
+    drawn = [
+        pixels((1 - found).astype(np.float32), x=left, y=top, width=side, height=side),
+        tag("rect", x=left, y=top, width=side, height=side, class_="bx-svg-frame"),
+    ]
+    layers = [head.layer for head in result.heads]
+    for layer in dict.fromkeys(layers):
+        first, number = layers.index(layer), layers.count(layer)
+        at, middle = first * cell, (first + number / 2) * cell
+        drawn += [
+            tag(
+                "text",
+                str(layer),
+                x=left - 8,
+                y=f"{top + middle:.1f}",
+                class_="bx-svg-name bx-svg-small",
+            ),
+            tag(
+                "text",
+                str(layer),
+                x=f"{left + middle:.1f}",
+                y=12,
+                class_="bx-svg-middle bx-svg-small",
+            ),
+        ]
+        if first:
+            x, y = f"{left + at:.1f}", f"{top + at:.1f}"
+            drawn += [
+                tag("line", x1=x, x2=x, y1=top, y2=f"{top + side:.1f}", class_="bx-svg-grid"),
+                tag("line", x1=left, x2=f"{left + side:.1f}", y1=y, y2=y, class_="bx-svg-grid"),
+            ]
+    return svg(width, top + side + 4, *drawn)
+
+
+def distances_table(result: AtlasResult) -> pd.DataFrame:
+    """List for each layer the mean distance of its heads to those of every layer."""
+    layers = np.array([head.layer for head in result.heads])
+    kinds = list(dict.fromkeys(layers.tolist()))
+    away = result.distances + np.diag(np.full(len(layers), np.nan))
+    rows = {
+        f"layer {other}": [
+            float(np.nanmean(away[np.ix_(layers == one, layers == other)]))
+            if (layers == one).sum() > 1 or one != other
+            else math.nan
+            for one in kinds
+        ]
+        for other in kinds
+    }
+    return pd.DataFrame({"layer": kinds, **rows})
+
+
+def report(result: AtlasResult) -> Report:
+    """Write the result as it would stand on paper."""
+    blocks: tuple[Block, ...] = (
+        legend(result),
+        map_picture(result),
+        map_hint(result),
+        head_card(result),
+        measures(result),
+        typical_texts(result),
+        findings_table(result),
+        distances_picture(result),
+    )
+    return Report(summary(result), blocks)
+
+
+def snippet(result: AtlasResult, model: str) -> str:
+    """Write the same computation in Python."""
+    return f"""import torch
+from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core.analysis import head_atlas, name_heads
+from bert_core.analysis.similarity import multidimensional_scaling
+
+model = BertForMaskedLM.from_pretrained({model!r})
+tokenizer = BertTokenizer.from_pretrained({model!r})
+atlas = head_atlas(model, tokenizer, progress=print)  # takes a while
+layout = multidimensional_scaling(torch.from_numpy(atlas.distances))
+print(layout.coordinates, layout.stress)
+print(name_heads(atlas.statistics)[{result.asked.layer}][{result.asked.head}])
+print(atlas.effects[{result.asked.layer}, {result.asked.head}])
+"""

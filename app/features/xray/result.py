@@ -1,0 +1,296 @@
+"""What the X-ray of one text shows: every layer at every piece, and the answer at the end."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.results import Calibration
+
+Floats = NDArray[np.float32]
+Kind = Literal["word", "start", "end", "entity", "label", "next"]
+Ask = Literal["auto", "word", "start", "end", "entity", "label", "next"]
+Mode = Literal["mean", "zero", "resample"]
+Lens = Literal["affine", "raw"]
+Place = Literal["head", "attention", "feed_forward"]
+
+_LETTERS: dict[str, Place] = {"a": "attention", "f": "feed_forward"}
+_PART = re.compile(r"(\d{1,3})\.(?:(\d{1,3})|([af]))")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """A part of the model that can be switched off.
+
+    Attributes:
+        layer: counted from 0.
+        place: a head, or the whole attention or feed-forward block.
+        head: counted from 0; -1 for a block.
+    """
+
+    layer: int
+    place: Place
+    head: int = -1
+
+    @property
+    def name(self) -> str:
+        """Its short name, as in links: layer and head, or the first letter of the block.
+
+        >>> Part(2, "head", 7).name, Part(2, "attention").name
+        ('2.7', '2.a')
+        """
+        return f"{self.layer}.{self.head if self.place == 'head' else self.place[0]}"
+
+    @property
+    def words(self) -> str:
+        """Its name in words.
+
+        >>> Part(2, "head", 7).words, Part(2, "feed_forward").words
+        ('head 7 of layer 2', 'the feed-forward block of layer 2')
+        """
+        if self.place == "head":
+            return f"head {self.head} of layer {self.layer}"
+        return f"the {self.place.replace('_', '-')} block of layer {self.layer}"
+
+
+def read_parts(names: str) -> tuple[Part, ...]:
+    """Read parts from their short names, in order and without repetitions; skip everything else.
+
+    >>> [part.name for part in read_parts("2.f 0.11, 2.f x 1.a")]
+    ['0.11', '1.a', '2.f']
+    """
+    found = (_PART.fullmatch(name) for name in re.split(r"[ ,+]+", names))
+    parts = {
+        Part(int(each[1]), "head", int(each[2]))
+        if each[2]
+        else Part(int(each[1]), _LETTERS[each[3]])
+        for each in found
+        if each
+    }
+    return tuple(sorted(parts))
+
+
+def all_parts(layers: int, heads: int) -> tuple[Part, ...]:
+    """Return every head and block, layer by layer."""
+    return tuple(
+        part
+        for layer in range(layers)
+        for part in (
+            *(Part(layer, "head", head) for head in range(heads)),
+            Part(layer, "attention"),
+            Part(layer, "feed_forward"),
+        )
+    )
+
+
+def names_of(parts: Iterable[Part]) -> str:
+    """Write parts as `read_parts` reads them."""
+    return " ".join(part.name for part in sorted(set(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the model, and the answer that is followed.
+
+    Attributes:
+        kind: "word" (which word is at a piece), "start" or "end" (of an answer in a passage),
+            "entity" (the label of a piece), "label" (of the text) or "next" (whether the second
+            text follows the first).
+        position: the piece whose vector the head reads; 0, [CLS], for a whole text. For a start
+            or end, the piece that is followed.
+        chosen: number of the answer that is followed.
+        target: what is measured, in the words of the library.
+    """
+
+    kind: Kind
+    position: int
+    chosen: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One possible answer.
+
+    Attributes:
+        number: in the vocabulary, among the labels, or the position of the piece.
+        name: the word, label or piece.
+        probability: with the parts switched off.
+        before: with the whole model.
+        rank: 1 for the most probable answer, with the parts switched off.
+        rank_before: with the whole model.
+        followed: whether it is the answer that is followed.
+    """
+
+    number: int
+    name: str
+    probability: float
+    before: float
+    rank: int
+    rank_before: int
+    followed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """What the head of the question would answer at each piece if the model ended after a layer.
+
+    Attributes:
+        lens: "affine" maps the vectors of a layer to the last one first; "raw" does not.
+        names: L + 1 rows of T: the most probable answer; "" where the head does not read.
+        shares: (L + 1, T), its probability; NaN where the head does not read.
+        agreement: (L + 1, T), the probability of what the whole model reads there in the end.
+    """
+
+    lens: Lens
+    names: tuple[tuple[str, ...], ...]
+    shares: Floats
+    agreement: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """How much each layer does to the vector of each piece.
+
+    Attributes:
+        turned: (L, T), 1 - cosine of the vector before and after the layer, 0 to 2.
+        by_attention: (L, T), the length of what the attention block adds, divided by that of the
+            vector before the layer.
+        by_feed_forward: (L, T), the same of the feed-forward block.
+    """
+
+    turned: Floats
+    by_attention: Floats
+    by_feed_forward: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class LayerReading:
+    """What the lens says after one layer at the piece that is asked.
+
+    Attributes:
+        layer: counted from 0; None for the embeddings, before the first layer.
+        answer: the most probable answer there.
+        probability: of that answer.
+        followed: the probability of the answer that is followed.
+    """
+
+    layer: int | None
+    answer: str
+    probability: float
+    followed: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartEffect:
+    """What happens without one part alone.
+
+    Attributes:
+        part: "2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and feed-forward block.
+        effect: change of the target, in nats; negative if the answer needs the part.
+    """
+
+    part: str
+    effect: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class XrayResult:
+    """One text on its way through the model, and the answer at the end.
+
+    Attributes:
+        tokens: the pieces that the model reads.
+        question: what is asked.
+        followed: the answer that is followed, in words.
+        candidates: the most probable answers, with the parts switched off and with the whole model.
+        effect: change of the target without the parts that are off, in nats; 0 if none is.
+        off: what is switched off: "2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and
+            feed-forward block.
+        mode: what replaces it: the mean activation over many texts, zero, or that of another text.
+        path: what the lens says after each layer at the piece that is asked.
+        ranking: every part by the change of the target without it alone, in nats, what is needed
+            most first; [] if that was not asked for.
+        layers: number of layers.
+        heads: number of heads in each.
+        sides: for each piece 0 (first text), 1 (second text) or None (added special token).
+        text: the first text that the model reads.
+        pair: the second text; "" for none.
+        other: the text whose activations replace what is off; "" for none.
+        readings: what the lens says everywhere.
+        changes: how much each layer does to each piece.
+        attentions: L arrays (H, T, T); rows are the pieces that look.
+        calibration: how logits became probabilities.
+    """
+
+    ANSWER: ClassVar = ("tokens", "question", "followed", "candidates", "effect", "off", "mode",
+                        "path", "ranking", "layers", "heads")  # fmt: skip
+
+    tokens: tuple[str, ...]
+    question: Question
+    followed: str
+    candidates: tuple[Candidate, ...]
+    effect: float
+    off: tuple[str, ...]
+    mode: Mode
+    path: tuple[LayerReading, ...]
+    ranking: tuple[PartEffect, ...]
+    layers: int
+    heads: int
+    sides: tuple[int | None, ...]
+    text: str
+    pair: str
+    other: str
+    readings: Readings
+    changes: Changes
+    attentions: tuple[Floats, ...]
+    calibration: Calibration
+
+    @property
+    def best(self) -> Candidate:
+        """The most probable answer now."""
+        return min(self.candidates, key=lambda each: each.rank)
+
+    @property
+    def first(self) -> Candidate:
+        """The most probable answer of the whole model."""
+        return min(self.candidates, key=lambda each: each.rank_before)
+
+    @property
+    def parts_off(self) -> tuple[Part, ...]:
+        """What is switched off."""
+        return read_parts(" ".join(self.off))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """What happens to the followed answer without each part alone.
+
+    Attributes:
+        parts: every part, what is needed most first.
+        question: what was asked.
+        mode: what replaced the part.
+    """
+
+    parts: tuple[PartEffect, ...]
+    question: Question
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Spared:
+    """How much of the model one answer can do without.
+
+    Attributes:
+        off: the parts switched off, from the least important on, with the answer unchanged.
+        of: number of parts tried: all heads and feed-forward blocks.
+        breaking: the part with which the answer would change; None if it never does.
+        answer: what the answer would become then.
+    """
+
+    off: tuple[Part, ...]
+    of: int
+    breaking: Part | None
+    answer: str

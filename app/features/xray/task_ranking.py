@@ -1,0 +1,103 @@
+"""Which parts matter for one answer: each is switched off, and the answer is asked again."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.compute.processor import PROCESSOR
+from app.compute.recent import RECENT
+from app.features.xray.result import Part, PartEffect, Question, Ranking, Spared, read_parts
+from app.features.xray.task_run import Text, prepare, scores
+from app.features.xray.task_target import name_of, sign, target_of
+from bert_core.analysis import LayerEffects, effects_by_layer, run
+from bert_core.reading.running import Progress
+
+
+def rank_parts(text: Text, question: Question, progress: Progress | None = None) -> Ranking:
+    """Switch off every head and block alone, starting from the whole model.
+
+    Between two layers other visitors have their turn, and `progress` may cancel by raising.
+
+    Args:
+        text: the text; what is off in it does not matter, what would replace it does.
+        question: what is asked.
+        progress: called with the layers done and their number.
+    """
+    return RECENT.get(
+        ("xray ranking", *text.whole.key, text.mode, text.key[-1], question),
+        make=lambda: _rank(text, question, progress),
+        size=lambda made: 100 * len(made.parts),
+    )
+
+
+def _rank(text: Text, question: Question, progress: Progress | None) -> Ranking:
+    if text.mode == "mean":
+        prepare(text)
+    target = target_of(question.kind, question.position, question.chosen)
+    model, encoding = text.model, text.encoding
+    layers = effects_by_layer(model, encoding, target, text.mode, source=text.source)
+    found: list[PartEffect] = []
+    count = text.engine.provenance.layers
+    for layer in range(count):
+        effects = PROCESSOR.run(lambda: next(layers), tokens=len(encoding))
+        towards = sign(question.kind, question.chosen)
+        found += [
+            PartEffect(part.name, towards * effect) for part, effect in _parts(layer, effects)
+        ]
+        if progress is not None:
+            progress(layer + 1, count)
+    found.sort(key=lambda each: each.effect)
+    return Ranking(tuple(found), question, text.mode)
+
+
+def _parts(layer: int, effects: LayerEffects) -> Iterator[tuple[Part, float]]:
+    """Yield the parts of a layer, with what happens without them; pruned heads are left out."""
+    for head, effect in enumerate(effects.heads.tolist()):
+        if not np.isnan(effect):
+            yield Part(layer, "head", head), effect
+    yield Part(layer, "attention"), float(effects.sublayers[0])
+    yield Part(layer, "feed_forward"), float(effects.sublayers[1])
+
+
+def spare(text: Text, ranking: Ranking, progress: Progress | None = None) -> Spared:
+    """Switch off one part after the other, the least important first, until the answer changes.
+
+    Heads and feed-forward blocks count; an attention block is only its heads. The order is that
+    of the effects of single parts, closest to 0 first.
+
+    Args:
+        text: the text.
+        ranking: of its parts.
+        progress: called with the parts tried and their number.
+    """
+    singles = sorted(ranking.parts, key=lambda each: abs(each.effect))
+    order = [part for each in singles for part in read_parts(each.part)]
+    order = [part for part in order if part.place != "attention"]
+    whole = _answer(text, (), ranking.question)
+    off: list[Part] = []
+    for part in order:
+        found = _answer(text, (*off, part), ranking.question)
+        if found != whole:
+            return Spared(tuple(off), len(order), part, name_of(text, found))
+        off.append(part)
+        if progress is not None:
+            progress(len(off), len(order))
+    return Spared(tuple(off), len(order), None, "")
+
+
+def _answer(text: Text, off: tuple[Part, ...], question: Question) -> int:
+    """Return the number of the answer with some parts off."""
+
+    def work() -> int:
+        outputs = run(
+            text.model,
+            text.encoding,
+            interventions=text.without(off).interventions(),
+            attentions=False,
+            hidden_states=False,
+            logits=False,
+        )
+        here = slice(question.position, question.position + 1) if text.piecewise else slice(None)
+        return int(scores(text, outputs.last_hidden_state[:, here]).flatten().argmax())
+
+    return PROCESSOR.run(work, tokens=len(text.encoding))

@@ -1,0 +1,70 @@
+"""What the zoom shows: the heads of a layer, and one number of a head with what comes of it."""
+
+import math
+
+from torch.nn import functional as F
+
+from app.compute.processor import PROCESSOR
+from app.features.xray.result import XrayResult
+from app.features.xray.result_zoom import CellPath, HeadNote
+from app.features.xray.task_run import see, text_of
+from app.models import Engine
+from app.results import CellArithmetic
+from bert_core.analysis.head_statistics import name_heads, text_statistics
+from bert_core.model.layers import Request
+
+
+def head_notes(engine: Engine, result: XrayResult) -> tuple[tuple[HeadNote, ...], ...]:
+    """Name what every head does in this text, with what is off taken into account."""
+    statistics = text_statistics(result.attentions, text_of(engine, result).encoding)
+    return tuple(
+        tuple(HeadNote(each.name, each.score) for each in row) for row in name_heads(statistics)
+    )
+
+
+def cell_path(
+    engine: Engine, result: XrayResult, place: tuple[int, int], row: int, column: int
+) -> CellPath:
+    """Compute one number of a head step by step, and what comes of it.
+
+    Args:
+        engine: the model.
+        result: the text.
+        place: layer and head.
+        row: the piece that looks.
+        column: the piece that is looked at.
+    """
+    text = text_of(engine, result)
+    states = see(text).states
+    layer, head = place
+    block = text.model.encoder_model.encoder.block(layer).attention
+
+    def work() -> CellPath:
+        own = block.self.heads.index(head)
+        query, key, value = (each[0, own] for each in block.self.project(states[layer : layer + 1]))
+        size = block.self.head_size
+        columns = slice(own * size, (own + 1) * size)
+        weight = block.output.dense.weight[:, columns]  # (D, K)
+        attention = result.attentions[layer][head]
+        context = value.new_tensor(attention[row]) @ value  # (K,)
+        contexts, _ = block.self(states[layer : layer + 1], None, None, Request())
+        added = F.linear(contexts, block.output.dense.weight, block.output.dense.bias)[0, row]
+        one = float(attention[row, column]) * value[column]
+        return CellPath(
+            arithmetic=CellArithmetic(
+                place=place,
+                row=row,
+                column=column,
+                tokens=result.tokens,
+                query=query[row].cpu().numpy(),
+                key=key[column].cpu().numpy(),
+                scores=(key @ query[row] / math.sqrt(size)).cpu().numpy(),
+                value=float(attention[row, column]),
+            ),
+            value=float(value[column].norm()),
+            added=float((weight @ one).norm()),
+            head=float((weight @ context).norm()),
+            block=float(added.norm()),
+        )
+
+    return PROCESSOR.run(work, tokens=len(result.tokens))

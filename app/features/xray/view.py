@@ -1,0 +1,63 @@
+"""The X-ray of a text on paper and in Python."""
+
+from app.features.xray.result import Mode, Part, Ranking, XrayResult
+from app.features.xray.view_overview import overview
+from app.features.xray.view_switches import ranking_line, ranking_picture
+from app.features.xray.view_words import MEAN, headline
+from app.words.blocks import line
+from app.words.report import Block, Report
+
+
+def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None) -> Report:
+    """Write the result as it would stand on paper.
+
+    Args:
+        result: the text in the model.
+        head: the head whose threads are drawn; see `overview`.
+        ranking: of all parts; None for that of the result.
+    """
+    ranked = ranking.parts if ranking else result.ranking
+    blocks: list[Block] = [overview(result, head), line(f"Followed: {result.question.target}.")]
+    if ranked:
+        mode = ranking.mode if ranking else result.mode
+        blocks += [ranking_line(result, ranked, mode), ranking_picture(result, ranked)]
+    return Report(headline(result), tuple(blocks))
+
+
+def snippet(result: XrayResult, model: str) -> str:
+    """Write the same computation in Python."""
+    question = result.question
+    at, chosen = question.position, question.chosen
+    cls, target = {
+        "word": ("BertForMaskedLM", f"token({at}, {chosen})"),
+        "start": ("BertForQuestionAnswering", f"start({chosen})"),
+        "end": ("BertForQuestionAnswering", f"end({chosen})"),
+        "entity": ("BertForTokenClassification", f"label({at}, {chosen})"),
+        "label": ("BertForSequenceClassification", f"classification({chosen})"),
+        "next": ("BertForNextSentencePrediction", "next_sentence()"),
+    }[question.kind]
+    source = f", source=tokenizer.encode({result.other!r})" if result.other else ""
+    changes = "".join(f"    {_written(part, result.mode, source)},\n" for part in result.parts_off)
+    return f"""\
+from bert_core import {cls}, BertTokenizer
+from bert_core.analysis import Attention, FeedForward, Heads, Target, head_effects, run
+
+model = {cls}.from_pretrained({model!r})
+tokenizer = BertTokenizer.from_pretrained({model!r})
+text = tokenizer.encode({result.text!r}, {result.pair or None!r})
+off = [
+{changes}]
+outputs = run(model, text, interventions=off)
+target = Target.{target}
+print(target, target.read(model, outputs.last_hidden_state).item())
+
+# which head matters for this answer: (layers, heads)
+print(head_effects(model, text, target, {result.mode!r}{source}).round(2))
+"""
+
+
+def _written(part: Part, mode: Mode, source: str) -> str:
+    """Write a part that is off as the library takes it."""
+    kind = {"head": "Heads", "attention": "Attention", "feed_forward": "FeedForward"}[part.place]
+    where = f"{part.layer}, {part.head}" if part.place == "head" else str(part.layer)
+    return f"{kind}({where}, mode={mode!r}{source})"

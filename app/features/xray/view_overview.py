@@ -1,0 +1,463 @@
+"""One picture of the whole model: every piece in every layer, the threads, and the answer.
+
+Rows are pieces, columns are layers. A cell has what the lens says there, deeper the surer the
+final answer is in it, and two bars: how much attention (above) and feed-forward (below) added.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from app.features.xray.result import Candidate, Floats, XrayResult
+from app.features.xray.view_words import (
+    MEAN,
+    asked,
+    candidate_words,
+    cell_words,
+    column_name,
+    headline,
+    piece,
+    thread_words,
+)
+from app.words.blocks import hint
+from app.words.format import percent
+from app.words.html import Html, tag, visible
+from app.words.lines import printed_width
+from app.words.pictures import NARROW, WIDE, Picture, linked, numbers
+
+WORDS = 18
+"""Up to so many pieces, 16 and two added ones, cells have words."""
+
+_HIGH = 418  # of the drawing
+_TOP = 24
+_ROW = (10.0, 40.0)
+_LETTER = 13.0
+_SMALLEST = 9.0
+_THREADS = 3  # for each piece that looks, of a short text
+_FEW = 9  # pieces; of more, the threads are paler
+_LEAST = 0.03
+_BAR = 34  # height of one candidate
+_DEPTH = 0.34  # opacity of a cell that agrees completely; the word on it must stay readable
+_ROWS = 100  # of the table: it is written anew at every click
+_USUAL = 90  # per cent of the bars that are shorter than the cell
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where everything is in a drawing."""
+
+    width: int
+    tokens: int
+    columns: int
+    left: float
+    right: float
+    most: float  # what a bar as long as a cell stands for
+
+    @classmethod
+    def of(cls, result: XrayResult, width: int) -> "_Plan":
+        wide = width == WIDE
+        longest = max(printed_width(visible(each), _LETTER) for each in result.tokens)
+        added = np.stack([result.changes.by_attention, result.changes.by_feed_forward])
+        return cls(
+            width=width,
+            tokens=len(result.tokens),
+            columns=result.layers + 1,
+            left=min(longest + 8, 84.0 if wide else 66.0),
+            right=132.0 if wide else 0.0,
+            most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
+        )
+
+    @property
+    def row(self) -> float:
+        low, high = _ROW
+        return min(high, max(low, (_HIGH - _TOP) / self.tokens))
+
+    @property
+    def height(self) -> float:
+        return _TOP + self.row * self.tokens + 2
+
+    @property
+    def letter(self) -> float:
+        return min(_LETTER, max(_SMALLEST, 0.82 * self.row))
+
+    @property
+    def step(self) -> float:
+        return (self.width - self.left - self.right - 2) / (self.columns - self._share)
+
+    @property
+    def _share(self) -> float:
+        """The gap between columns as a share of a step."""
+        return 0.36 if self.columns < 9 else 0.28
+
+    @property
+    def gap(self) -> float:
+        return self._share * self.step
+
+    @property
+    def cell(self) -> float:
+        return self.step - self.gap
+
+    def x(self, column: int) -> float:
+        """Left edge of a column's cells."""
+        return self.left + column * self.step
+
+    def y(self, at: int) -> float:
+        """Middle of a row."""
+        return _TOP + (at + 0.5) * self.row
+
+
+def overview(result: XrayResult, head: str = MEAN) -> Picture:
+    """Draw the whole model for paper; what is pointed at explains itself.
+
+    Args:
+        result: the text in the model.
+        head: number of the head whose threads are drawn in every layer, or `MEAN`.
+    """
+    return Picture(
+        name="xray",
+        wide=_drawing(result, WIDE, head, live=False),
+        narrow=_drawing(result, NARROW, head, live=False),
+        alt=describe(result),
+        table=table(result),
+    )
+
+
+def live(result: XrayResult, head: str = MEAN) -> Html:
+    """Draw the same for the page: every cell can be focused and opened."""
+    sizes = (("wide", WIDE), ("narrow", NARROW))
+    drawings = (
+        tag("div", _drawing(result, width, head, live=True), class_=f"bx-{size}")
+        for size, width in sizes
+    )
+    return tag(
+        "figure",
+        explanation(),
+        tag("p", headline(result), class_="bx-xr-say", data_readout="", role="status"),
+        tag("div", *drawings, role="group", aria_label=describe(result), class_="bx-drawing"),
+        numbers(table(result), "xray", pictures=True, title="Numbers and files"),
+        class_="bx-picture bx-xr",
+        data_name="xray",
+    )
+
+
+def describe(result: XrayResult) -> str:
+    """Say what the picture shows."""
+    steps = ", ".join(
+        f"{column_name(column)} {visible(each.answer)} {percent(each.followed, finest=3)}"
+        for column, each in enumerate(result.path)
+    )
+    return (
+        f"{len(result.tokens)} pieces (rows) on their way through {result.layers} layers "
+        f"(columns). {headline(result)} The lens at this place, and the probability of "
+        f"{visible(result.followed)}: {steps}."
+    )
+
+
+def table(result: XrayResult) -> pd.DataFrame:
+    """Return the numbers of the picture: at the asked piece in every layer, or of short texts all.
+
+    Of longer texts `whole_table` has the rest.
+    """
+    few = len(result.tokens) * (result.layers + 1) <= _ROWS
+    pieces = range(len(result.tokens)) if few else [result.question.position]
+    return _table(result, pieces)
+
+
+def whole_table(result: XrayResult) -> pd.DataFrame:
+    """Return the numbers of every piece in every layer."""
+    return _table(result, range(len(result.tokens)))
+
+
+def _table(result: XrayResult, pieces: Iterable[int]) -> pd.DataFrame:
+    rows = [(at, column) for at in pieces for column in range(result.layers + 1)]
+    read, changes = result.readings, result.changes
+    return pd.DataFrame(
+        {
+            "piece": [result.tokens[at] for at, _ in rows],
+            "after": [column_name(column) for _, column in rows],
+            "lens": [read.names[column][at] for at, column in rows],
+            "its probability": [float(read.shares[column, at]) for at, column in rows],
+            "final answer here": [float(read.agreement[column, at]) for at, column in rows],
+            "turned (1 - cosine)": [_of(changes.turned, column, at) for at, column in rows],
+            "attention added": [_of(changes.by_attention, column, at) for at, column in rows],
+            "feed-forward added": [_of(changes.by_feed_forward, column, at) for at, column in rows],
+            "at": [linked([at]) for at, _ in rows],
+        }
+    )
+
+
+def _of(values: Floats, column: int, at: int) -> float:
+    return float(values[column - 1, at]) if column else 0.0
+
+
+def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
+    plan = _Plan.of(result, width)
+    parts = [
+        *_threads(result, plan, head),
+        *_heads(result, plan, live),
+        *_pieces(result, plan, live),
+    ]
+    for column in range(plan.columns):
+        parts += [_column(result, plan, column, live)]
+        parts += [_cell(result, plan, column, at, live) for at in range(plan.tokens)]
+    height = plan.height
+    if plan.right:
+        answers, low = _answers(result, plan, live)
+        parts += answers
+        height = max(height, low)
+    return tag(
+        "svg", *parts, view_box=f"0 0 {width} {height:g}", class_="bx-svg bx-xr-svg",
+        xmlns="http://www.w3.org/2000/svg", aria_hidden=None if live else "true",
+        data_rove=str(plan.tokens + 1) if live else None,
+    )  # fmt: skip
+
+
+def _said(words: str, live: bool, first: bool = False) -> dict[str, str | int | None]:
+    """Return what lets an element explain itself; on the page it is a stop of the keyboard too."""
+    if not live:
+        return {"data_say": words}
+    return {"data_say": "", "aria_label": words, "tabindex": 0 if first else -1, "role": "button"}
+
+
+def _heads(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
+    """Draw the head of the column of pieces, so that all columns have as many stops."""
+    says = "The pieces that BERT reads. Choose one to ask at this piece."
+    return [
+        tag("text", "piece", x=f"{plan.left - 6:.1f}", y=11,
+            class_="bx-svg-name bx-xr-quiet", **_said(says, live))
+    ]  # fmt: skip
+
+
+def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
+    """Draw the pieces at the left."""
+    asked_at = result.question.position
+    found = []
+    for at in range(plan.tokens):
+        name = piece(result, at)
+        says = f"Piece {at}, {name}." + (" Asked here." if at == asked_at else "")
+        found.append(
+            tag("text", _fitting(name, plan.left - 8, plan.letter), x=f"{plan.left - 6:.1f}",
+                y=f"{plan.y(at):.1f}", style=f"font-size:{plan.letter:.3g}px",
+                class_="bx-svg-name" + (" bx-svg-strong" if at == asked_at else ""),
+                data_at=linked([at]), data_pick="piece" if live else None,
+                data_value=at if live else None, **_said(says, live))
+        )  # fmt: skip
+    return found
+
+
+def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
+    """Draw the name of a column, and how many of its parts are off."""
+    off = [part for part in result.parts_off if part.layer == column - 1]
+    name = column_name(column) if plan.step > 46 or column == 0 else str(column - 1)
+    says = f"{column_name(column).capitalize()}: open its heads." if column else (
+        "The input: words, positions and segments, before the first layer."
+    )  # fmt: skip
+    if off:
+        says += f" {len(off)} of its parts off: {', '.join(part.name for part in off)}."
+    return tag(
+        "text", name + (f" ✕{len(off)}" if off else ""), x=f"{plan.x(column) + plan.cell / 2:.1f}",
+        y=11, class_="bx-svg-middle bx-xr-quiet" + (" bx-svg-strong" if off else ""),
+        data_pick="layer" if live and column else None,
+        data_value=column - 1 if live and column else None, **_said(says, live),
+    )  # fmt: skip
+
+
+def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> Html:
+    """Draw one piece after one layer."""
+    x, y = plan.x(column), plan.y(at)
+    inset = min(1.5, plan.row * 0.08)
+    high = plan.row - 2 * inset
+    agreement = float(np.nan_to_num(result.readings.agreement[column, at]))
+    asked_here = at == result.question.position
+    own = result.readings.names[column][at] == result.tokens[at]
+    parts = [
+        tag("rect", x=f"{x:.1f}", y=f"{y - high / 2:.1f}", width=f"{plan.cell:.1f}",
+            height=f"{high:.1f}", rx=2, class_="bx-svg-cell bx-xr-cell",
+            fill_opacity=f"{_DEPTH * agreement:.3f}")
+    ]  # fmt: skip
+    if plan.tokens <= WORDS:
+        word = _word(result, column, at)
+        parts.append(
+            tag("text", _fitting(word, plan.cell - 3, plan.letter), x=f"{x + plan.cell / 2:.1f}",
+                y=f"{y - 2.5:.1f}", style=f"font-size:{plan.letter:.3g}px",
+                class_="bx-svg-middle" + (" bx-svg-strong" if asked_here else "")
+                + (" bx-xr-own" if own else ""))
+        )  # fmt: skip
+    if column:
+        parts += _bars(result, plan, column - 1, at)
+    says = cell_words(result, column, at)
+    return tag(
+        "g", *parts, class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
+        data_at=f"{linked([at], text=column)} {linked([at])}" if column else linked([at]),
+        data_pick="layer" if live and column else None,
+        data_value=column - 1 if live and column else None,
+        **_said(says, live, first=column == 1 and asked_here),
+    )  # fmt: skip
+
+
+def _word(result: XrayResult, column: int, at: int) -> str:
+    """Return what is written in a cell."""
+    if result.question.kind in ("start", "end"):
+        share = float(result.readings.shares[column, at])
+        return percent(share, 0) if share >= 0.005 else ""
+    return visible(result.readings.names[column][at])
+
+
+def _bars(result: XrayResult, plan: _Plan, layer: int, at: int) -> Iterator[Html]:
+    """Draw how much attention and feed-forward added, on one scale for the whole picture."""
+    changes, most = result.changes, plan.most
+    thick = min(2.2, 0.11 * plan.row)
+    bottom = plan.y(at) + plan.row / 2 - min(1.5, plan.row * 0.08)
+    for number, (values, kind) in enumerate(
+        ((changes.by_attention, "attention"), (changes.by_feed_forward, "forward"))
+    ):
+        share = min(1.0, float(values[layer, at]) / most)
+        yield tag(
+            "rect", x=f"{plan.x(layer + 1) + 1:.1f}",
+            y=f"{bottom - (2 - number) * thick - 0.6:.1f}",
+            width=f"{share * (plan.cell - 2):.1f}", height=f"{thick:.2f}",
+            class_=f"bx-xr-{kind}",
+        )  # fmt: skip
+
+
+def links(attention: Floats, asked_at: int) -> list[tuple[int, int, float]]:
+    """Return the threads of one layer that are drawn: (piece, piece it looks at, weight).
+
+    The strongest three of each piece of a short text, two of a longer one; twice as many of the
+    piece that is asked.
+
+    Args:
+        attention: (T, T).
+        asked_at: the piece that is asked.
+    """
+    found = []
+    for at, row in enumerate(attention):
+        most = (_THREADS - (len(attention) > WORDS)) * (2 if at == asked_at else 1)
+        for to in np.argsort(-row, kind="stable")[:most].tolist():
+            if row[to] >= _LEAST:
+                found.append((at, to, float(row[to])))
+    return found
+
+
+def of_heads(layer: Floats, head: str) -> Floats:
+    """Return the attention (T, T) of one head of a layer (H, T, T), or the mean of all."""
+    found: Floats = layer.mean(axis=0) if head == MEAN else layer[int(head)]
+    return found
+
+
+def _threads(result: XrayResult, plan: _Plan, head: str) -> Iterator[Html]:
+    """Draw attention as threads from the pieces looked at to the pieces that look."""
+    asked_at = result.question.position
+    off = {part.layer for part in result.parts_off if part.place == "attention"}
+    pale = min(1.0, (_FEW / plan.tokens) ** 0.5)
+    for layer, attention in enumerate(result.attentions):
+        if layer in off:
+            continue
+        start, end = plan.x(layer) + plan.cell, plan.x(layer + 1)
+        middle = f"{(start + end) / 2:.0f}"
+        drawn = links(of_heads(attention, head), asked_at)
+        for link in sorted(drawn, key=lambda each: each[0] == asked_at):  # the asked one on top
+            at, to, weight = link
+            strong = at == asked_at
+            if not strong and plan.width == NARROW:
+                continue
+            shade = 0.4 + 0.6 * weight if strong else pale * (0.1 + 0.25 * weight)
+            yield tag(
+                "path",
+                d=f"M{start:.0f} {plan.y(to):.1f}C{middle} {plan.y(to):.1f} {middle} "
+                f"{plan.y(at):.1f} {end:.0f} {plan.y(at):.1f}",
+                class_="bx-xr-thread" + (" bx-xr-strong" if strong else ""),
+                stroke_width=f"{0.6 + (6 if strong else 3) * weight:.2f}",
+                stroke_opacity=f"{shade:.2f}",
+                data_at=linked([at], text=layer + 1),
+                data_say=thread_words(result, layer, link, head),
+            )
+
+
+def _answers(result: XrayResult, plan: _Plan, live: bool) -> tuple[list[Html], float]:
+    """Draw the possible answers at the right; return them and the lower edge."""
+    count = len(result.candidates)
+    height = max(plan.height, _TOP + count * _BAR)
+    top = plan.y(result.question.position) - count * _BAR / 2
+    top = max(float(_TOP), min(height - count * _BAR, top))
+    start = plan.x(plan.columns - 1) + plan.cell
+    x = plan.width - plan.right + 22
+    room = plan.width - x
+    y = plan.y(result.question.position)
+    parts = [
+        tag("text", "answer", x=f"{x:.1f}", y=11, class_="bx-xr-quiet",
+            **_said(f"{asked(result)} …", live))
+    ]  # fmt: skip
+    for number, each in enumerate(result.candidates):
+        middle = top + (number + 0.5) * _BAR
+        bend = (x - 4 - start) / 2
+        parts.append(
+            tag("path", d=f"M{start:.1f} {y:.1f}C{start + bend:.1f} {y:.1f} {x - 4 - bend:.1f} "
+                f"{middle:.1f} {x - 4:.1f} {middle:.1f}", class_="bx-xr-thread bx-xr-strong",
+                stroke_width=f"{0.6 + 6 * each.probability:.2f}",
+                stroke_opacity=f"{0.3 + 0.6 * each.probability:.2f}")
+        )  # fmt: skip
+        parts.append(_candidate(result, each, number, (x, middle, room), live))
+    return parts, top + count * _BAR + 2
+
+
+def _candidate(
+    result: XrayResult,
+    each: Candidate,
+    number: int,
+    place: tuple[float, float, float],
+    live: bool,
+) -> Html:
+    """Draw one possible answer: its name, its probability as a bar, and a mark for before."""
+    x, middle, room = place
+    says = candidate_words(result, each)
+    share = percent(each.probability, 0 if each.probability >= 0.1 else 1)
+    letters = room - printed_width(share, _LETTER) - 6
+    parts = [
+        tag("text", _fitting(visible(each.name), letters, _LETTER), x=f"{x:.1f}",
+            y=f"{middle - 7:.1f}", style=f"font-size:{_LETTER:g}px",
+            class_="bx-svg-strong" if each.rank == 1 else None),
+        tag("text", share, x=f"{x + room:.1f}", y=f"{middle - 7:.1f}", class_="bx-svg-name",
+            style=f"font-size:{_LETTER:g}px"),
+        tag("rect", x=f"{x:.1f}", y=f"{middle + 2:.1f}", width=f"{room:.1f}", height=8,
+            class_="bx-svg-track"),
+        tag("rect", x=f"{x:.1f}", y=f"{middle + 2:.1f}", height=8, class_="bx-svg-bar bx-xr-bar",
+            width=f"{max(1.0, room * each.probability):.1f}"),
+    ]  # fmt: skip
+    if result.off:
+        here = x + room * each.before
+        parts.append(
+            tag("line", x1=f"{here:.1f}", x2=f"{here:.1f}", y1=f"{middle:.1f}",
+                y2=f"{middle + 12:.1f}", class_="bx-xr-before")
+        )  # fmt: skip
+    if each.followed:
+        parts.append(tag("text", "▸", x=f"{x - 12:.1f}", y=f"{middle - 7:.1f}",
+                         style=f"font-size:{_LETTER:g}px"))  # fmt: skip
+    return tag(
+        "g", *parts, class_="bx-xr-node", data_pick="follow" if live else None,
+        data_value=number if live else None, **_said(says, live),
+    )  # fmt: skip
+
+
+def _fitting(word: str, room: float, letter: float) -> str:
+    """Shorten a word to a width."""
+    if printed_width(word, letter) <= room:
+        return word
+    while word and printed_width(word + "…", letter) > room:
+        word = word[:-1]
+    return f"{word}…" if word else ""
+
+
+def explanation() -> Html:
+    """Say how the picture is read."""
+    return hint(
+        "Each row is a piece of the text, each column a layer. A cell has what the head would "
+        "answer if the model ended there (the lens); the deeper its colour, the more probable is "
+        "what the whole model answers there in the end. Threads show which pieces a piece looks "
+        "at, thicker for more attention, coloured for the piece that is asked. Two bars in each "
+        "cell: how much attention (above) and feed-forward (below) added to the vector. Point at "
+        "anything for its number; choose a layer to open its heads, a piece to ask there, an "
+        "answer to follow it."
+    )

@@ -1,0 +1,174 @@
+"""The switchboard and what it tells: which parts matter for this answer."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.xray.result import (
+    Mode,
+    Part,
+    PartEffect,
+    Spared,
+    XrayResult,
+    all_parts,
+    names_of,
+    read_parts,
+)
+from app.features.xray.result_zoom import HeadNote
+from app.features.xray.view_words import effect_words, times
+from app.words.blocks import hint, line
+from app.words.format import count, signed
+from app.words.html import Html, tag, visible
+from app.words.pictures import Picture, picture, svg
+
+SHOWN = 12
+"""Parts drawn: those needed most."""
+
+_ROW, _NAME, _NUMBER = 26, 128, 56
+_WHAT = {
+    "mean": "its mean over many texts",
+    "zero": "zero",
+    "resample": "what the other text has there",
+}
+RANK_HELP = (
+    "Switches each head and block off alone and measures what happens to the answer. What takes "
+    "its place: its mean activation over many texts, zero, or what it computes for another text "
+    "of as many pieces (under Settings)."
+)
+SAID = "Click switches; hold and move for several. ✕ is off."
+NO_RANKING = "Switch on “Which parts matter?” to rank all parts for this answer."
+
+
+def board(
+    result: XrayResult,
+    ranking: Sequence[PartEffect],
+    notes: Sequence[Sequence[HeadNote]],
+) -> dict[str, object]:
+    """Prepare the switchboard for its component.
+
+    Args:
+        result: the text.
+        ranking: of all parts; () if there is none.
+        notes: what each head does in the text.
+    """
+    parts = all_parts(result.layers, result.heads)
+    ranks = {each.part: (number, each.effect) for number, each in enumerate(ranking, start=1)}
+    off = set(result.off)
+    said = []
+    for part in parts:
+        words = part.words[0].upper() + part.words[1:]
+        if part.place == "head":
+            note = notes[part.layer][part.head]
+            words += "" if note.name in ("none", "pruned") else f" ({note.name})"
+        if part.name in ranks:
+            rank, effect = ranks[part.name]
+            words += f". Without it {signed(effect, 3)} nats: {times(effect)}; no. {rank} of "
+            words += f"{len(ranking)}"
+        said.append(f"{words}.")
+    return {
+        "layers": result.layers,
+        "heads": result.heads,
+        "off": [number for number, part in enumerate(parts) if part.name in off],
+        "effects": [ranks[part.name][1] if part.name in ranks else None for part in parts]
+        if ranking
+        else None,
+        "notes": said,
+        "said": SAID,
+        "label": f"Switchboard: {result.layers} layers of {result.heads} heads, with their "
+        "attention and feed-forward blocks.",
+    }
+
+
+def off_by_number(result: XrayResult, numbers: Sequence[int]) -> str:
+    """Write the parts of the switchboard with these numbers as links have them."""
+    parts = all_parts(result.layers, result.heads)
+    return names_of(parts[number] for number in numbers if 0 <= number < len(parts))
+
+
+def ranking_picture(result: XrayResult, ranking: Sequence[PartEffect]) -> Picture:
+    """Draw the parts that the answer needs most, and those without which it would be surer."""
+    needed = [each for each in ranking if each.effect < 0][:SHOWN]
+    better = [each for each in ranking[::-1] if each.effect > 0][: SHOWN // 3]
+    shown = (*needed, *better)
+
+    def draw(width: int) -> Html:
+        low, high = (abs(each[0].effect) if each else 0.0 for each in (needed, better))
+        scale = (width - _NAME - _NUMBER) / ((low + high) or 1.0)
+        zero = _NAME + low * scale
+        parts = [tag("line", x1=f"{zero:.1f}", x2=f"{zero:.1f}", y1=0, y2=_ROW * len(shown),
+                     class_="bx-svg-base")]  # fmt: skip
+        for number, each in enumerate(shown):
+            y, long = _ROW * number, abs(each.effect) * scale
+            parts += [
+                tag("text", _short(read_parts(each.part)[0]), x=0, y=f"{y + _ROW / 2:g}",
+                    class_="bx-svg-small"),
+                tag("rect", x=f"{zero - (long if each.effect < 0 else 0):.1f}", y=y + 4,
+                    width=f"{max(1.0, long):.1f}", height=_ROW - 8,
+                    class_="bx-svg-bar" if each.effect < 0 else "bx-svg-mark"),
+                tag("text", signed(each.effect, 2), x=width, y=f"{y + _ROW / 2:g}",
+                    class_="bx-svg-name bx-svg-small"),
+            ]  # fmt: skip
+        return svg(width, max(1, _ROW * len(shown)), *parts)
+
+    first = effect_words(result, read_parts(ranking[0].part)[0], ranking[0].effect)
+    return picture(
+        "xray-parts",
+        draw,
+        alt=f"The parts that {visible(result.followed)} needs most, in nats. {first}",
+        table=ranking_table(ranking),
+    )
+
+
+def _short(part: Part) -> str:
+    """Name a part for the picture.
+
+    >>> _short(Part(2, "head", 7)), _short(Part(3, "feed_forward"))
+    ('layer 2, head 7', 'layer 3, f.f.')
+    """
+    what = {"attention": "att.", "feed_forward": "f.f."}.get(part.place, f"head {part.head}")
+    return f"layer {part.layer}, {what}"
+
+
+def ranking_table(ranking: Sequence[PartEffect]) -> pd.DataFrame:
+    """Return all parts in order, with what happens without each."""
+    return pd.DataFrame(
+        {
+            "part": [read_parts(each.part)[0].words for each in ranking],
+            "change without it (nats)": [each.effect for each in ranking],
+            "in words": [times(each.effect) for each in ranking],
+        }
+    )
+
+
+def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) -> Html:
+    """Say in words what the ranking found."""
+    first = ranking[0]
+    hurt = sum(each.effect < -0.1 for each in ranking)
+    helped = sum(each.effect > 0.1 for each in ranking)
+    return tag(
+        "div",
+        hint(
+            f"Each part is switched off alone, in the whole model: {_WHAT[mode]} takes the place "
+            f"of what it computes. The number is the change of the {result.question.target}, in "
+            "nats: −0.69 halves the probability, +0.69 doubles it as long as it is small. Parts "
+            "can replace each other, so effects do not add up."
+        ),
+        tag(
+            "p",
+            effect_words(result, read_parts(first.part)[0], first.effect),
+            f" {count(hurt, 'part')} of {len(ranking)} matter by more than 0.1 nats; without ",
+            f"{helped} others the answer would be surer by as much.",
+        ),
+        class_="bx-xr-ranking",
+    )
+
+
+def spared_line(found: Spared, answer: str) -> Html:
+    """Say how much of the model this answer can do without."""
+    said = (
+        f"{len(found.off)} of {found.of} heads and feed-forward blocks can be switched off "
+        f"together, the least important first, and the answer is still {visible(answer)}"
+    )
+    if found.breaking is None:
+        return line(f"{said}.")
+    return line(f"{said}; without {found.breaking.words} too it becomes {visible(found.answer)}.")

@@ -1,0 +1,149 @@
+"""The sentences of the X-ray: what was asked and answered, and what each number means."""
+
+import numpy as np
+
+from app.features.xray.result import Ask, Candidate, Lens, Mode, Part, XrayResult
+from app.words.format import count, percent, signed
+from app.words.html import visible
+
+ASKS: dict[Ask, str] = {
+    "auto": "what fits",
+    "word": "word",
+    "entity": "entity",
+    "label": "label of the text",
+    "next": "next sentence",
+    "start": "start of the answer",
+    "end": "end of the answer",
+}
+"""Names on the screen and in links."""
+
+MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
+LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
+MEAN = "mean"
+LOOKS = 3
+"""How many of the pieces that a piece looks at are named."""
+
+
+def column_name(column: int) -> str:
+    """Name a column of the picture.
+
+    >>> column_name(0), column_name(3)
+    ('input', 'layer 2')
+    """
+    return "input" if column == 0 else f"layer {column - 1}"
+
+
+def piece(result: XrayResult, at: int) -> str:
+    """Name a piece."""
+    return visible(result.tokens[at])
+
+
+def place(result: XrayResult) -> str:
+    """Say where the question is asked."""
+    kind, at = result.question.kind, result.question.position
+    if kind in ("label", "next"):
+        return "the text"
+    return f"“{piece(result, at)}” (piece {at})"
+
+
+def asked(result: XrayResult) -> str:
+    """Say what is asked, as the beginning of a sentence."""
+    here = place(result)
+    return {
+        "word": f"At {here} BERT writes",
+        "entity": f"BERT labels {here}",
+        "label": "BERT labels the text",
+        "next": "BERT says",
+        "start": "BERT lets the answer start at",
+        "end": "BERT lets the answer end at",
+    }[result.question.kind]
+
+
+def headline(result: XrayResult) -> str:
+    """State the answer, and what it was with the whole model."""
+    best, first = result.best, result.first
+    said = f"{asked(result)} {visible(best.name)} ({percent(best.probability)})."
+    if not result.off:
+        return said
+    off = count(len(result.off), "part")
+    if best is first:
+        return f"{said[:-1]}, with everything on {percent(first.before)}; {off} off."
+    before = f"{visible(first.name)} ({percent(first.before)})"
+    return f"{said} With everything on {before}; {off} off."
+
+
+def candidate_words(result: XrayResult, each: Candidate) -> str:
+    """Say everything about one possible answer."""
+    said = f"{visible(each.name)}: {percent(each.probability, finest=4)}, rank {each.rank:,}"
+    if result.off:
+        said += f"; with the whole model {percent(each.before, finest=4)}, "
+        said += f"rank {each.rank_before:,}"
+    return said + ("; the answer that is followed." if each.followed else ".")
+
+
+def cell_words(result: XrayResult, column: int, at: int) -> str:
+    """Say everything about one piece after one layer."""
+    said = (
+        f"{column_name(column).capitalize()}, {piece(result, at)}: {_reading(result, column, at)}"
+    )
+    if column == 0:
+        return said
+    changes, layer = result.changes, column - 1
+    return (
+        f"{said} The layer turned its vector by {changes.turned[layer, at]:.3f} (1 − cosine); "
+        f"attention added {changes.by_attention[layer, at]:.2f} and feed-forward "
+        f"{changes.by_feed_forward[layer, at]:.2f} of its length. Looks most at "
+        f"{_looks(result, layer, at)}."
+    )
+
+
+def _reading(result: XrayResult, column: int, at: int) -> str:
+    share = float(result.readings.shares[column, at])
+    if np.isnan(share):
+        return "this head reads only [CLS]."
+    kind = result.question.kind
+    if kind in ("start", "end"):
+        return f"the answer would {kind} here with {percent(share, finest=3)}."
+    final = result.readings.names[-1][at]
+    name = result.readings.names[column][at]
+    said = f"the lens says {visible(name)} ({percent(share)})"
+    if name == final:
+        return f"{said}, as in the end."
+    agreed = percent(float(result.readings.agreement[column, at]), finest=3)
+    return f"{said}; in the end it is {visible(final)}, which has {agreed} here."
+
+
+def _looks(result: XrayResult, layer: int, at: int) -> str:
+    mean = result.attentions[layer][:, at].mean(axis=0)
+    best = np.argsort(-mean, kind="stable")[:LOOKS]
+    return ", ".join(f"{piece(result, int(j))} {percent(float(mean[j]), 0)}" for j in best)
+
+
+def thread_words(result: XrayResult, layer: int, link: tuple[int, int, float], head: str) -> str:
+    """Say what a thread is."""
+    at, to, weight = link
+    who = "on average its heads give" if head == MEAN else f"head {head} gives"
+    return (
+        f"Layer {layer}: of the attention of {piece(result, at)}, {who} "
+        f"{percent(weight, counted=True)} to {piece(result, to)}."
+    )
+
+
+def effect_words(result: XrayResult, part: Part, effect: float) -> str:
+    """Say what happens without one part."""
+    change = f"{signed(effect, 3)} nats"
+    return f"Without {part.words}: {visible(result.followed)} {change} ({times(effect)})."
+
+
+def times(effect: float) -> str:
+    """Say what a change of a log-probability does to the odds.
+
+    >>> times(-0.6931), times(0.4055), times(0.001)
+    ('half as likely', '1.5 times as likely', 'as likely as before')
+    """
+    factor = float(np.exp(effect))
+    if 0.95 < factor < 1.05:
+        return "as likely as before"
+    if 0.495 < factor < 0.505:
+        return "half as likely"
+    return f"{factor:.1f} times as likely" if factor >= 0.1 else f"{factor:.2g} times as likely"

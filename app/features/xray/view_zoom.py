@@ -1,0 +1,100 @@
+"""The zoom: the way back, the heads of a layer, and what comes of one number."""
+
+from collections.abc import Sequence
+
+from app.features.xray.result import XrayResult
+from app.features.xray.result_zoom import CellPath, HeadNote
+from app.features.xray.view_words import piece
+from app.words.blocks import hint
+from app.words.format import percent
+from app.words.html import Html, tag
+from app.words.pictures import svg
+from app.words.pixels import pixels
+
+_SIDE = 120
+Zoom = tuple[int, ...]
+"""What is open: () for the whole model, then layer, head, and the two pieces of a cell."""
+
+
+def crumbs(result: XrayResult, zoom: Zoom) -> Html:
+    """Draw the way back: each step is a button, and Escape takes the last one."""
+    names = ["Whole model"]
+    if zoom:
+        names.append(f"Layer {zoom[0]}")
+    if len(zoom) > 1:
+        names.append(f"Head {zoom[1]}")
+    if len(zoom) > 3:
+        names.append(f"{piece(result, zoom[2])} → {piece(result, zoom[3])}")
+    steps = [
+        tag("button", name, type="button", class_="bx-button", data_pick="back", data_value=level,
+            data_escape="" if level == len(names) - 2 else None)
+        for level, name in enumerate(names[:-1])
+    ]  # fmt: skip
+    last = tag("strong", names[-1], aria_current="page")
+    between = [part for each in steps for part in (each, tag("span", "›", aria_hidden="true"))]
+    return tag("nav", *between, last, tag("small", "Esc: back"), class_="bx-xr-crumbs",
+               aria_label="The way back to the whole model")  # fmt: skip
+
+
+def heads_of(
+    result: XrayResult,
+    layer: int,
+    notes: Sequence[Sequence[HeadNote]],
+    effects: dict[str, float],
+) -> Html:
+    """Draw every head of a layer as a small map that opens it.
+
+    Args:
+        result: the text.
+        layer: counted from 0.
+        notes: what each head does.
+        effects: what happens without a part, by its name; {} if that was not measured.
+    """
+    buttons = [
+        _head(result, layer, head, notes[layer][head], effects.get(f"{layer}.{head}"))
+        for head in range(result.heads)
+    ]
+    return tag(
+        "figure",
+        hint(
+            "One small map per head: rows are the pieces that look, columns those looked at, in "
+            "the order of the text; deeper for more attention, each head up to its own peak. Below "
+            "it, the kind of piece that gets most."
+        ),
+        tag("p", f"Layer {layer}: choose a head.", class_="bx-xr-say", data_readout="",
+            role="status"),
+        tag("div", *buttons, class_="bx-xr-heads", data_rove=""),
+        class_="bx-picture",
+    )  # fmt: skip
+
+
+def _head(result: XrayResult, layer: int, head: int, note: HeadNote, effect: float | None) -> Html:
+    attention = result.attentions[layer][head]
+    top = float(attention.max()) or 1.0
+    off = {f"{layer}.{head}", f"{layer}.a"} & set(result.off)
+    name = f"head {head}" + (" ✕" if off else "")
+    said = f"Layer {layer}, head {head}: {note.name}"
+    said += f" {percent(note.score, 0, counted=True)}." if note.score == note.score else "."
+    said += f" Largest number {top:.3f}." + (" Off." if off else "")
+    if effect is not None:
+        said += f" Without it the answer changes by {effect:+.3f} nats.".replace("-", "−")
+    small = svg(_SIDE, _SIDE, pixels(attention / top, x=0, y=0, width=_SIDE, height=_SIDE))
+    return tag(
+        "button", small, tag("span", name), tag("small", note.name), type="button",
+        data_pick="head", data_value=head, data_say="", aria_label=said,
+        tabindex=0 if head == 0 else -1, class_="bx-xr-head",
+    )  # fmt: skip
+
+
+def value_step(result: XrayResult, path: CellPath) -> Html:
+    """Say what comes of the number: the value that it weighs, and what that adds."""
+    cell = path.arithmetic
+    layer, head = cell.place
+    return tag(
+        "p",
+        f"What comes of it: {cell.value:.4g} times the value of {piece(result, cell.column)} "
+        f"(length {path.value:.4g}) passes the output projection and adds a vector of length "
+        f"{path.added:.4g} to {piece(result, cell.row)}. Head {head} adds one of length "
+        f"{path.head:.4g} there in all, the heads of layer {layer} and the bias {path.block:.4g}.",
+        class_="bx-xr-value",
+    )

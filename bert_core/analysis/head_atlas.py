@@ -1,0 +1,251 @@
+"""`head_atlas`: all heads of a model side by side: which are alike, and what is lost without each.
+
+The distances follow Clark et al. 2019, "What Does BERT Look At?", section 6; the other measures
+are those of the findings of its section 3 that can be repeated without labelled text.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bert_core.analysis.differences import jensen_shannon
+from bert_core.analysis.effects import head_effects
+from bert_core.analysis.fitting import fitted
+from bert_core.analysis.forward import Progress, embed, input_tensors, run_layers, word_vectors
+from bert_core.analysis.head_statistics import (
+    HeadStatistics,
+    Shares,
+    StatisticsSums,
+    Text,
+    all_maps,
+    encoded,
+    fixed_texts,
+    telling_measure,
+    text_digest,
+)
+from bert_core.analysis.targets import Target
+from bert_core.errors import InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.model.layers import Request
+from bert_core.text.encoding import Encoding
+from bert_core.text.tokenizer import BertTokenizer
+
+Floats = NDArray[np.float64]
+
+TYPICAL = 5
+"""Texts that are named for each head."""
+
+_SEED = 0
+_NORMAL = 1.96  # standard errors on each side of a 95 % interval
+_HIDDEN = 2  # words in each text
+_FEWEST = 8  # tokens between [CLS] and [SEP] from which a text can be typical
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadAtlas:
+    """All heads of a model, measured on many texts: L layers, H heads, N = L * H.
+
+    Entries are NaN for pruned heads. What needs a hidden word is NaN for a model without a
+    masked-word head.
+
+    Attributes:
+        statistics: where each head looks.
+        distances: (N, N), the Jensen-Shannon distance of the attention of two heads, averaged over
+            tokens; 0 for equal heads, at most 1. Heads are in the order of the model.
+        effects: (L, H), how much the loss of hidden words grows without the head, in nats; its
+            context is replaced by the mean over many texts.
+        errors: (L, H), half of the 95 % interval of `effects`.
+        loss: of the hidden words with all heads, in nats.
+        words: number of hidden words, at most two in each text, hidden one at a time.
+        typical: (L, H, P), numbers of the texts in which the head does most what it is named after
+            (see `telling_measure`), clearest first; -1 where there are fewer.
+        sep_to_sep: (L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both.
+        cls_entropy: (L, H), entropy of the attention of [CLS] in bits.
+        gradients: (L, 3), mean size of the gradient of the loss with respect to one attention
+            weight to [CLS], to [SEP], and to a token of the text.
+    """
+
+    statistics: HeadStatistics
+    distances: Floats
+    effects: Floats
+    errors: Floats
+    loss: float
+    words: int
+    typical: NDArray[np.int64]
+    sep_to_sep: Floats
+    cls_entropy: Floats
+    gradients: Floats
+
+
+def head_atlas(
+    model: BertPreTrainedModel,
+    tokenizer: BertTokenizer,
+    texts: Sequence[Text] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> HeadAtlas:
+    """Measure all heads of a model.
+
+    Args:
+        model: any class, in evaluation mode; effects need a masked-word head.
+        tokenizer: the model's tokenizer.
+        texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
+        progress: called with the texts done and their number.
+
+    Raises:
+        InputError: there are no texts.
+    """
+    texts = fixed_texts() if texts is None else tuple(texts)
+    sums = AtlasSums(model, tokenizer)
+    for number, text in enumerate(texts, 1):
+        sums.add(text)
+        if progress is not None:
+            progress(number, len(texts))
+    return sums.finished()
+
+
+class AtlasSums:
+    """What `head_atlas` collects, text by text, so that a server can do other work in between."""
+
+    def __init__(self, model: BertPreTrainedModel, tokenizer: BertTokenizer) -> None:
+        self._model, self._tokenizer = model, tokenizer
+        self._shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
+        self._heads = self._shape[0] * self._shape[1]
+        self._sums = StatisticsSums(model)
+        self._texts: list[Text] = []
+        self._measures: list[dict[str, Floats]] = []  # for each text, (L, H) each
+        self._distances = np.zeros((self._heads, self._heads))
+        self._tokens = 0
+        self._sep, self._cls = np.zeros((2, *self._shape))
+        self._losses: list[float] = []
+        self._effects: list[Floats] = []
+        self._gradients: list[Floats] = []
+        self._chance = random.Random(_SEED)
+
+    def add(self, text: Text) -> None:
+        """Measure one text."""
+        encoding = encoded(self._model, self._tokenizer, text)
+        layers = all_maps(self._model, encoding)
+        measures = dict(self._sums.add(layers, encoding))
+        measures["entropy"] = measures["entropy"] / np.log2(len(encoding))  # comparable
+        if len(encoding) < _FEWEST + 2:
+            measures = {name: np.full(self._shape, np.nan) for name in measures}
+        self._texts.append(text)
+        self._measures.append(measures)
+        self._add_distances(np.concatenate(layers))
+        self._add_specials(np.stack(layers), encoding)
+        if isinstance(self._model, (BertForMaskedLM, BertForPreTraining)):
+            fitted(self._model, self._tokenizer)  # the means that replace a head; kept
+            for place in _words(encoding, self._chance):
+                self._hide(encoding, place)
+
+    def finished(self) -> HeadAtlas:
+        """Return what was measured on all texts added.
+
+        Raises:
+            InputError: there were none.
+        """
+        if not self._texts:
+            raise InputError("There are no texts to measure heads on; give at least one.")
+        statistics = self._sums.finished(text_digest(self._texts))
+        gone = np.isnan(statistics.entropy)
+        distances = self._distances / self._tokens
+        distances[gone.reshape(-1)] = distances[:, gone.reshape(-1)] = np.nan
+        unknown = np.full((1, *self._shape), np.nan)
+        effects = np.stack(self._effects) if self._effects else unknown
+        errors = effects.std(axis=0, ddof=1 if len(effects) > 1 else 0) / np.sqrt(len(effects))
+        texts = len(self._texts)
+        return HeadAtlas(
+            statistics=statistics,
+            distances=distances,
+            effects=effects.mean(axis=0),
+            errors=_NORMAL * errors,
+            loss=float(np.mean(self._losses)) if self._losses else float("nan"),
+            words=len(self._losses),
+            typical=self._typical(statistics),
+            sep_to_sep=np.where(gone, np.nan, self._sep / texts),
+            cls_entropy=np.where(gone, np.nan, self._cls / texts),
+            gradients=np.mean(self._gradients, axis=0)
+            if self._gradients
+            else np.full((self._shape[0], 3), np.nan),
+        )
+
+    def _add_distances(self, maps: Shares) -> None:
+        """Add the distances of all pairs of heads, of attention (N, T, T), summed over rows."""
+        rows = torch.from_numpy(maps)
+        for head in range(len(maps) - 1):
+            apart = jensen_shannon(rows[head], rows[head + 1 :]).sum(dim=-1).numpy()
+            self._distances[head, head + 1 :] += apart
+            self._distances[head + 1 :, head] += apart
+        self._tokens += maps.shape[1]
+
+    def _add_specials(self, maps: Shares, encoding: Encoding) -> None:
+        """Add what [CLS] and [SEP] look at, of attention (L, H, T, T)."""
+        seps = np.flatnonzero(encoding.special_tokens_mask)[1:]
+        self._sep += maps[:, :, seps][..., seps].sum(axis=-1).mean(axis=-1)
+        own = maps[:, :, 0]
+        self._cls += -(own * np.log2(np.maximum(own, np.finfo(own.dtype).tiny))).sum(axis=-1)
+
+    def _hide(self, encoding: Encoding, place: int) -> None:
+        """Hide one word of the text, and measure what is lost without each head."""
+        target = Target.token(place, encoding.input_ids[place])
+        hidden = _hidden(self._tokenizer, encoding, place)
+        self._effects.append(-head_effects(self._model, hidden, target))
+        loss, gradients = _gradients(self._model, hidden, target)
+        self._losses.append(loss)
+        self._gradients.append(gradients)
+
+    def _typical(self, statistics: HeadStatistics) -> NDArray[np.int64]:
+        """Name the texts in which each head does most what it is named after."""
+        found = np.full((*self._shape, TYPICAL), -1)
+        for layer, head in np.ndindex(self._shape):
+            if np.isnan(statistics.entropy[layer, head]):
+                continue
+            measure = telling_measure(statistics, layer, head)
+            values = np.array([each[measure][layer, head] for each in self._measures])
+            order = np.argsort(-values, kind="stable")  # NaN last
+            best = [number for number in order if not np.isnan(values[number])][:TYPICAL]
+            found[layer, head, : len(best)] = best
+        return found
+
+
+def _words(encoding: Encoding, chance: random.Random) -> list[int]:
+    """Choose words of one piece, written with letters; return their positions."""
+    words = groupby(range(len(encoding)), encoding.word_ids.__getitem__)
+    groups = [list(group) for _, group in words]
+    single = [group[0] for group in groups if len(group) == 1]
+    places = [place for place in single if encoding.tokens[place].isalpha()]
+    return chance.sample(places, min(_HIDDEN, len(places)))
+
+
+def _hidden(tokenizer: BertTokenizer, encoding: Encoding, place: int) -> Encoding:
+    """Return the same input with [MASK] in one place."""
+    texts = [encoding.text, encoding.text_pair]
+    side = encoding.sequence_ids[place] or 0
+    start, end = encoding.offsets[place]
+    text = texts[side] or ""
+    texts[side] = f"{text[:start]}[MASK]{text[end:]}"
+    return tokenizer.encode(texts[0] or "", texts[1], max_length=len(encoding))
+
+
+def _gradients(
+    model: BertPreTrainedModel, hidden: Encoding, target: Target
+) -> tuple[float, Floats]:
+    """Return the loss, and the mean gradients (L, 3) on attention to [CLS], [SEP] and the text."""
+    with torch.inference_mode(False), torch.enable_grad():
+        ids, types = input_tensors(model, hidden)
+        words = word_vectors(model, ids).requires_grad_()
+        run = run_layers(model, embed(model, words, types), want=Request(attentions=True))
+        value = target.read(model, run.last)
+        found = torch.autograd.grad(value.sum(), run.attentions or ())
+    added = np.array(hidden.special_tokens_mask, dtype=bool)
+    first = np.arange(len(added)) == 0
+    sizes = np.stack([layer[0].abs().mean(dim=(0, 1)).double().cpu().numpy() for layer in found])
+    columns = [sizes[:, kind].mean(axis=1) for kind in (first, added & ~first, ~added)]
+    return -float(value.detach()), np.stack(columns, axis=1)

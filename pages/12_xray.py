@@ -1,0 +1,227 @@
+"""X-ray: the whole model at work, and its parts switched off."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from app.features.attention import view_cell as cells
+from app.features.attention import view_pictures as pictures
+from app.features.attention.result import Heads, Selection
+from app.features.attention.result_views import head_view
+from app.features.attention.task import attention
+from app.features.xray import view
+from app.features.xray import view_lens as lenses
+from app.features.xray import view_overview as overview
+from app.features.xray import view_switches as switches
+from app.features.xray import view_words as words
+from app.features.xray import view_zoom as zooms
+from app.features.xray.controls import (
+    ANSWER,
+    RANK,
+    SLUG,
+    ask_piece,
+    asked_piece,
+    follow,
+    forget_other_texts,
+    keep_spared,
+    kept_spared,
+    off,
+    open_zoom,
+    ranked,
+    switchboard,
+    zoom,
+)
+from app.features.xray.result import Ask, Ranking, XrayResult
+from app.features.xray.task import offered, xray
+from app.features.xray.task_lens import lens_paths
+from app.features.xray.task_ranking import rank_parts, spare
+from app.features.xray.task_run import text_of
+from app.features.xray.task_zoom import cell_path, head_notes
+from app.streamlit_kit import (
+    Page,
+    guarded,
+    page_shell,
+    show_html,
+    show_picture,
+    text_box,
+)
+from app.streamlit_kit.components import show_component, show_markup
+from app.streamlit_kit.controls import choose, switch
+from app.streamlit_kit.progress import progress
+from app.words.blocks import line
+from app.words.html import join
+
+_CANCELLED = "_xray_cancelled"
+
+
+def draw(page: Page) -> None:
+    """Draw the page inside its frame."""
+    with page.give:
+        text = text_box(SLUG, "Text", height=72)
+        with st.expander("Second text, or a question", expanded=has_pair()):
+            pair = text_box(SLUG, "Second text", key="text_pair", height=72)
+    forget_other_texts(text, pair)
+    board = page.settings.container(key="bx-xr-board")
+    with board, st.container(horizontal=True, vertical_alignment="center", key="bx-xr-modes"):
+        mode = choose("Off means", words.MODES, key="mode")
+        rank = switch("Which parts matter?", key=RANK, hint=switches.RANK_HELP)
+    with page.settings, st.expander("Settings", key="set", bind="query-params"):
+        followed = st.text_input(
+            "Follow this word or label", key=ANSWER, bind="query-params", persist_state="session"
+        )
+        lens = choose("Lens", words.LENSES, key="lens")
+        other = st.text_input(
+            "Other text, of as many pieces", key="other", bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):
+        ask = choose_question(page)
+        head = choose_head(page)
+    if st.session_state.get(_CANCELLED) == (text, pair):
+        show_html(line("Cancelled. Change the text, or go on."))
+        st.button("Go on", on_click=lambda: st.session_state.pop(_CANCELLED), key="go_on")
+        return
+    with progress(
+        "X-ray",
+        "steps",
+        least=3,
+        cancel=lambda: st.session_state.update({_CANCELLED: (text, pair)}),
+    ) as told:
+        result = xray(
+            page.engine,
+            text,
+            text_pair=pair,
+            ask=ask,
+            at=asked_piece(),
+            answer=followed,
+            off=off(),
+            mode=mode,
+            other=other,
+            lens=lens,
+            progress=told,
+        )
+    notes = head_notes(page.engine, result)
+    ranking = rank_now(page, result) if rank else None
+    with board:
+        switchboard(result, ranked(ranking), notes)
+    page.picks.update(
+        {
+            "piece": ask_piece,
+            "layer": open_zoom,
+            "head": lambda number: open_zoom(*zoom(result)[:1], number),
+            "back": lambda level: open_zoom(*zoom(result)[:level]),
+            "follow": lambda number: follow(result, number),
+        }
+    )
+    opened = zoom(result)
+    with st.container(gap="xsmall", key="bx-xr-picture"):
+        if opened:
+            show_html(zooms.crumbs(result, opened))
+            draw_zoom(page, result, opened, ranking)
+        else:
+            show_markup(overview.live(result, head), key="overview")
+    tabs(page, result, ranking)
+    page.finish(
+        lambda: view.report(result, head, ranking),
+        lambda: view.snippet(result, page.engine.provenance.name),
+        text=text,
+        text_pair=pair,
+    )
+
+
+def has_pair() -> bool:
+    """Return whether the second box has a text, so that it must be seen."""
+    return bool(st.session_state.get("text_pair", st.query_params.get("text_pair", "")))
+
+
+def choose_question(page: Page) -> Ask:
+    """Let the visitor choose what is asked, among what the model answers."""
+    keys: tuple[Ask, ...] = ("auto", *offered(page.engine))
+    known = {key: words.ASKS[key] for key in keys}
+    if st.session_state.get("ask", "auto") not in known:
+        st.session_state["ask"] = "auto"
+    return st.selectbox(
+        "Ask", list(known), format_func=known.__getitem__, key="ask", bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+
+
+def choose_head(page: Page) -> str:
+    """Let the visitor choose whose attention the threads are."""
+    heads = [words.MEAN, *map(str, range(page.engine.provenance.heads))]
+    if st.session_state.get("threads", words.MEAN) not in heads:
+        st.session_state["threads"] = words.MEAN
+    return st.selectbox(
+        "Threads", heads, key="threads", bind="query-params", persist_state="session",
+        format_func=lambda head: "mean of heads" if head == words.MEAN else f"head {head}",
+    )  # fmt: skip
+
+
+def rank_now(page: Page, result: XrayResult) -> Ranking:
+    """Rank all parts, with a bar and a button where it takes long."""
+    with progress(
+        "Switching off", "layers", least=1, cancel=lambda: st.session_state.update({RANK: False})
+    ) as told:
+        return rank_parts(text_of(page.engine, result), result.question, told)
+
+
+def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom, ranking: Ranking | None) -> None:
+    """Show the heads of a layer, the matrix of a head, or one of its numbers."""
+    if len(opened) == 1:
+        effects = {each.part: each.effect for each in ranked(ranking)}
+        notes = head_notes(page.engine, result)
+        show_markup(zooms.heads_of(result, opened[0], notes, effects), key="heads")
+        return
+    layer, head, *cell = opened
+    whole = attention(page.engine, result.text, result.pair)
+    here = replace(whole, attentions=result.attentions)
+    if not cell:
+        shown = head_view(here, Heads.one(layer, head), Selection())
+        drawn = pictures.head_picture(here, shown, common=False, log=False, cell=None)
+        show_component(
+            "attention_heatmap", drawn, key="xray_map", picks=("row", "column"),
+            then=lambda row, column: open_zoom(layer, head, row, column),
+        )  # fmt: skip
+        return
+    path = cell_path(page.engine, result, (layer, head), *cell)
+    show_html(join(cells.steps(path.arithmetic), zooms.value_step(result, path)))
+    show_picture(cells.products(path.arithmetic))
+    show_html(cells.softmax_table(path.arithmetic))
+
+
+def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+    """Draw what is below the picture; only the open tab is computed."""
+    draws = {"What matters": draw_ranking, "Lens": draw_lens}
+    shown = st.tabs(list(draws), key="tab", bind="query-params")
+    for tab, draws_it in zip(shown, draws.values(), strict=True):
+        if tab.open:
+            with tab, guarded():
+                draws_it(page, result, ranking)
+
+
+def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+    """Show which parts this answer needs, and how many it can do without."""
+    if ranking is None:
+        show_html(line(switches.NO_RANKING))
+        return
+    show_html(switches.ranking_line(result, ranking.parts, ranking.mode))
+    if st.button("Switch off the least important until the answer changes", key="spare"):
+        with progress("Switching off", "parts") as told:
+            keep_spared(result, spare(text_of(page.engine, result), ranking, told))
+        st.rerun()
+    found = kept_spared(result)
+    if found is not None:
+        show_html(switches.spared_line(found, result.first.name))
+    show_picture(switches.ranking_picture(result, ranking.parts))
+
+
+def draw_lens(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+    """Show the ranks of the answers in every layer."""
+    found = lens_paths(page.engine, result)
+    show_html(lenses.explanation())
+    show_picture(lenses.paths(found))
+    show_html(lenses.best(result, found))
+
+
+with page_shell(SLUG) as shell:
+    draw(shell)

@@ -1,0 +1,90 @@
+"""Head atlas: all heads of the model on one map."""
+
+import streamlit as st
+
+from app.catalog import feature
+from app.features.atlas import view
+from app.features.atlas.controls import HEADS, choose_head, take_head, wait_for
+from app.features.atlas.result import AtlasResult
+from app.features.atlas.task import atlas
+from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table
+from app.streamlit_kit.components import show_markup
+from app.streamlit_kit.controls import choose
+from app.streamlit_kit.state import ON_SITE, leave_for
+from app.words.html import join
+
+SLUG = "atlas"
+OPEN = "_open"
+
+
+def take(number: int) -> None:
+    """Show a head that was clicked."""
+    layers, heads = result.size
+    if number in range(layers * heads):
+        take_head(*divmod(number, heads))
+
+
+def open_text(number: int) -> None:
+    """Open a typical text on the attention page; callbacks cannot, so the next run does."""
+    if number in range(len(result.asked.texts)):
+        st.session_state[OPEN] = number
+
+
+def leave(shown: AtlasResult) -> None:
+    """Go to the attention page with the text that was picked; the head goes along."""
+    text = shown.asked.texts[st.session_state.pop(OPEN)]
+    st.session_state[HEADS] = []  # combined there
+    leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""})
+
+
+def draw_findings() -> None:
+    """Compare the model with the paper."""
+    show_html(view.findings_table(result))
+
+
+def draw_all() -> None:
+    """List all heads in numbers."""
+    show_table(view.heads_table(result), alt="All heads in numbers.", key="t_heads")
+
+
+def draw_distances() -> None:
+    """Show the distances that the map is made from."""
+    show_picture(view.distances_picture(result))
+
+
+with page_shell(SLUG) as page:
+    page.picks.update(head=take, open=open_text)
+    found = wait_for(page)
+    if found is not None:
+        left, right = st.columns([13, 7], gap="medium")
+        with right:
+            with st.container(horizontal=True, gap="medium", key="bx-at-bar"):
+                layer, head = choose_head(found)
+            result = atlas(page.engine, layer=layer, head=head)
+            if OPEN in st.session_state:
+                leave(result)
+            show_html(view.head_card(result))
+            show_markup(
+                view.typical_texts(result, live=bool(st.session_state.get(ON_SITE))), key="texts"
+            )
+            show_html(view.measures(result))
+        with left:
+            drawn = st.container()
+            colour = choose("Colour", view.COLOURS, key="colour")
+            with drawn:
+                show_html(join(view.headline(result), view.legend(result, colour)))
+                show_picture(view.map_picture(result, colour, live=True))
+        draws = {
+            "Distances": draw_distances,
+            f"Findings of {view.PAPER}": draw_findings,
+            "All heads": draw_all,
+        }
+        tabs = st.tabs(list(draws), key="tab", bind="query-params")
+        for tab, draw in zip(tabs, draws.values(), strict=True):
+            if tab.open:
+                with tab, guarded():
+                    draw()
+        page.finish(
+            lambda: view.report(result),
+            lambda: view.snippet(result, page.engine.provenance.name),
+        )

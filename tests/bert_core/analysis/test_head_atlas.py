@@ -1,0 +1,315 @@
+"""The atlas of heads, against the functions it is put together from."""
+
+import random
+import shutil
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bert_core import BertForMaskedLM, BertModel, BertTokenizer
+from bert_core.__main__ import main
+from bert_core.analysis import Target, head_atlas, head_effects, head_statistics, text_statistics
+from bert_core.analysis.atlas_file import (
+    NAME,
+    atlas_json,
+    measure_atlas,
+    read_head_atlas,
+    write_head_atlas,
+)
+from bert_core.analysis.differences import jensen_shannon
+from bert_core.analysis.head_atlas import TYPICAL, HeadAtlas, _hidden, _words
+from bert_core.analysis.head_statistics import MEASURES, all_maps, encoded, telling_measure
+from bert_core.analysis.similarity import multidimensional_scaling
+from bert_core.analysis.statistics_file import stale_because, write_head_statistics
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.errors import CheckpointError, InputError, MissingFileError
+
+MODULE = import_module("bert_core.analysis.head_atlas")  # the package has a function of this name
+TEXTS = (
+    "the cat sat on the mat and the dog sat.",
+    ("a dog on the mat", "the river bank, the bank!"),
+    "cat",
+    "the river is on the bank, the dog is on the mat",
+)
+
+
+@pytest.fixture
+def atlas(words: Any, tokenizer: BertTokenizer) -> HeadAtlas:
+    return head_atlas(words, tokenizer, TEXTS)
+
+
+def maps(model: Any, tokenizer: BertTokenizer) -> list[np.ndarray]:
+    """Attention (L * H, T, T) of every text."""
+    inputs = [encoded(model, tokenizer, text) for text in TEXTS]
+    return [np.concatenate(all_maps(model, each)) for each in inputs]
+
+
+def test_distances_are_means_over_all_tokens(
+    atlas: HeadAtlas, words: Any, tokenizer: BertTokenizer
+) -> None:
+    for one, other in ((0, 5), (3, 11), (7, 6)):
+        rows = [
+            jensen_shannon(torch.from_numpy(text[one]), torch.from_numpy(text[other]))
+            for text in maps(words, tokenizer)
+        ]
+        assert atlas.distances[one, other] == pytest.approx(torch.cat(rows).mean().item())
+    np.testing.assert_array_equal(atlas.distances, atlas.distances.T)
+    np.testing.assert_array_equal(np.diagonal(atlas.distances), 0)
+    assert ((atlas.distances >= 0) & (atlas.distances <= 1)).all()
+
+
+def test_equal_heads_are_at_distance_0(words: Any, tokenizer: BertTokenizer) -> None:
+    with torch.no_grad():
+        for part in (words.bert.encoder.layer[1].attention.self.query,
+                     words.bert.encoder.layer[1].attention.self.key):  # fmt: skip
+            part.weight[8:16] = part.weight[:8]
+            part.bias[8:16] = part.bias[:8]
+    found = head_atlas(words, tokenizer, TEXTS)
+    assert found.distances[4, 5] < 1e-6 < found.distances[4, 6]
+
+
+def test_statistics_are_those_of_the_same_texts(
+    atlas: HeadAtlas, words: Any, tokenizer: BertTokenizer
+) -> None:
+    alone = head_statistics(words, tokenizer, TEXTS)
+    for each in fields(alone):
+        np.testing.assert_array_equal(
+            getattr(atlas.statistics, each.name), getattr(alone, each.name), each.name
+        )
+
+
+def test_effects_are_means_over_hidden_words(
+    words: Any, tokenizer: BertTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = iter([[2, 5], [4], [], [1, 2]])
+    chosen = []
+
+    def choose(encoding: Any, _: object) -> list[int]:
+        chosen.append((encoding, here := next(places)))
+        return here
+
+    monkeypatch.setattr(MODULE, "_words", choose)
+    found = head_atlas(words, tokenizer, TEXTS)
+    lost, losses = [], []
+    for encoding, here in chosen:
+        for place in here:
+            ids = list(encoding.input_ids)
+            target = Target.token(place, ids[place])
+            hidden = _hidden(tokenizer, encoding, place)
+            ids[place] = tokenizer.vocab["[MASK]"]
+            assert hidden.input_ids == ids and hidden.token_type_ids == encoding.token_type_ids
+            lost.append(-head_effects(words, hidden, target))
+            scores = words.run(torch.tensor([ids]), torch.tensor([hidden.token_type_ids])).logits
+            losses.append(-torch.log_softmax(scores[0, place], dim=-1)[target.chosen].item())
+    np.testing.assert_allclose(found.effects, np.mean(lost, axis=0), atol=1e-6)
+    np.testing.assert_allclose(
+        found.errors, 1.96 * np.std(lost, axis=0, ddof=1) / np.sqrt(5), atol=1e-6
+    )
+    assert found.words == 5 and found.loss == pytest.approx(np.mean(losses), abs=1e-5)
+
+
+def test_hidden_words_are_whole_words_of_one_piece(tokenizer: BertTokenizer) -> None:
+    encoding = tokenizer.encode("playing, the zebra sat.", "12 dog")
+    found = [_words(encoding, random.Random(seed)) for seed in range(20)]
+    assert {encoding.tokens[place] for each in found for place in each} == {"the", "sat", "dog"}
+    assert all(len(each) == 2 and each[0] != each[1] for each in found)
+
+
+def test_special_tokens_are_measured_as_they_say(
+    atlas: HeadAtlas, words: Any, tokenizer: BertTokenizer
+) -> None:
+    shares, spreads = [], []
+    for text, found in zip(TEXTS, maps(words, tokenizer), strict=True):
+        encoding = encoded(words, tokenizer, text)
+        seps = [n for n, token in enumerate(encoding.tokens) if token == "[SEP]"]
+        shares.append(np.mean([found[:, n, seps].sum(axis=-1) for n in seps], axis=0))
+        spreads.append(-(found[:, 0] * np.log2(found[:, 0])).sum(axis=-1))
+    np.testing.assert_allclose(atlas.sep_to_sep.reshape(-1), np.mean(shares, axis=0))
+    np.testing.assert_allclose(atlas.cls_entropy.reshape(-1), np.mean(spreads, axis=0))
+
+
+def test_gradients_are_0_where_attention_has_no_way_to_the_loss(
+    words: Any, tokenizer: BertTokenizer, atlas: HeadAtlas
+) -> None:
+    assert (atlas.gradients > 0).all()
+    with torch.no_grad():
+        words.bert.encoder.layer[1].attention.output.dense.weight.zero_()
+    found = head_atlas(words, tokenizer, TEXTS).gradients
+    assert (found[1] == 0).all() and (found[[0, 2]] > 0).all()
+
+
+def test_typical_texts_are_those_with_most_of_what_names_the_head(
+    atlas: HeadAtlas, words: Any, tokenizer: BertTokenizer
+) -> None:
+    for layer, head in np.ndindex(3, 4):
+        measure = telling_measure(atlas.statistics, layer, head)
+        values = {}
+        for number in (0, 1, 3):  # "cat" is too short
+            encoding = encoded(words, tokenizer, TEXTS[number])
+            own = text_statistics(all_maps(words, encoding), encoding)
+            value = getattr(own, measure)[layer, head]
+            values[number] = value / own.entropy_limit if measure == "entropy" else value
+        order = sorted(values, key=lambda number: -values[number])
+        assert atlas.typical[layer, head].tolist() == [*order, -1, -1]
+
+
+def test_a_model_without_a_masked_word_head_has_no_effects(
+    build: Any, tokenizer: BertTokenizer
+) -> None:
+    found = head_atlas(build(BertModel), tokenizer, TEXTS)
+    assert np.isnan(found.effects).all() and np.isnan(found.loss) and found.words == 0
+    assert not np.isnan(found.distances).any()
+
+
+def test_pruned_heads_are_left_out(words: Any, tokenizer: BertTokenizer) -> None:
+    words.prune_heads({1: [2]})
+    found = head_atlas(words, tokenizer, TEXTS)
+    gone = np.zeros((3, 4), dtype=bool)
+    gone[1, 2] = True
+    for table in (found.effects, found.sep_to_sep, found.cls_entropy):
+        np.testing.assert_array_equal(np.isnan(table), gone)
+    assert np.isnan(found.distances[6]).all() and np.isnan(found.distances[:, 6]).all()
+    assert np.isnan(found.distances).sum() == 23 and (found.typical[1, 2] == -1).all()
+
+
+def test_progress_counts_texts_and_may_cancel(words: Any, tokenizer: BertTokenizer) -> None:
+    steps = []
+    head_atlas(words, tokenizer, TEXTS, progress=lambda *step: steps.append(step))
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    with pytest.raises(ZeroDivisionError):
+        head_atlas(words, tokenizer, TEXTS, progress=lambda *_: 1 // 0)
+    with pytest.raises(InputError, match="no texts"):
+        head_atlas(words, tokenizer, [])
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure on few texts."""
+    for name in ("head_atlas", "head_statistics", "fitting"):
+        module = import_module(f"bert_core.analysis.{name}")
+        monkeypatch.setattr(module, "fixed_texts", lambda: TEXTS)
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path, few: None) -> Path:
+    place = Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+    write_head_statistics(place)
+    return place
+
+
+def test_an_atlas_is_read_as_it_was_written(folder: Path, capsys: Any) -> None:
+    with pytest.raises(MissingFileError):
+        read_head_atlas(folder)
+    written = write_head_atlas(folder)
+    found = read_head_atlas(folder)
+    for each in fields(found):
+        if each.name != "statistics":
+            np.testing.assert_allclose(
+                getattr(found, each.name), getattr(written, each.name), atol=5.1e-5
+            )
+    assert found.statistics.weights_sha256 == written.statistics.weights_sha256
+    assert found.typical.shape == (2, 4, TYPICAL) and found.words > 0
+    assert main(["head-atlas", str(folder)]) == 0
+    assert capsys.readouterr().out == (folder / NAME).read_text(encoding="utf-8")
+
+
+def test_a_model_without_a_masked_word_head_is_written_too(
+    untrained_folder: Path, tmp_path: Path, few: None
+) -> None:
+    place = Path(shutil.copytree(untrained_folder, tmp_path / "untrained"))
+    write_head_statistics(place)
+    write_head_atlas(place)
+    found = read_head_atlas(place)
+    assert np.isnan(found.effects).all() and np.isnan(found.loss)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"weights_sha256": "', '"weights_sha256": "0'),
+        ('"words": ', '"words": -'),
+        ('"distances": [', '"distances": [[0.5],'),
+        ('"typical": [\n  [', '"typical": [\n  [99, '),
+        ('"effects": [', '"effects": ["a",'),
+        ("}", ""),
+    ],
+)
+def test_a_damaged_file_is_refused(folder: Path, old: str, new: str) -> None:
+    write_head_atlas(folder)
+    text = (folder / NAME).read_text(encoding="utf-8")
+    assert old in text
+    (folder / NAME).write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(CheckpointError, match=r"head-atlas\.json"):
+        read_head_atlas(folder)
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_the_bundled_atlas_belongs_to_the_weights(name: str) -> None:
+    found = read_head_atlas(bundled_folder(name))
+    assert stale_because(found.statistics, bundled_folder(name)) == ""
+    assert found.statistics.texts == 100 and found.words > 150
+    assert (found.typical >= 0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bundled_names())
+def test_the_bundled_atlas_can_be_measured_again(name: str) -> None:
+    stored, again = read_head_atlas(bundled_folder(name)), measure_atlas(bundled_folder(name))
+    for table in ("distances", "effects", "errors", "sep_to_sep", "cls_entropy", "gradients"):
+        np.testing.assert_allclose(getattr(stored, table), getattr(again, table), atol=2e-3)
+    assert atlas_json(again).count("\n") == atlas_json(stored).count("\n")
+
+
+def test_the_measures_of_names_are_known(atlas: HeadAtlas) -> None:
+    names = {telling_measure(atlas.statistics, *place) for place in np.ndindex(3, 4)}
+    assert names <= set(MEASURES)
+
+
+# --- the map --------------------------------------------------------------------------------------
+
+
+def test_points_of_a_plane_are_placed_as_they_were() -> None:
+    torch.manual_seed(1)
+    points = torch.randn(9, 2, dtype=torch.float64)
+    layout = multidimensional_scaling(torch.cdist(points, points))
+    assert layout.stress < 1e-5
+    found = torch.cdist(layout.coordinates, layout.coordinates)
+    np.testing.assert_allclose(found, torch.cdist(points, points), atol=1e-4)
+
+
+def test_the_stress_is_the_root_of_the_share_of_squares_and_no_step_raises_it() -> None:
+    torch.manual_seed(2)
+    points = torch.rand(12, 6, dtype=torch.float64)
+    given = torch.cdist(points, points)
+    stresses = []
+    for rounds in (1, 2, 5, 20, 500):
+        layout = multidimensional_scaling(given, rounds=rounds)
+        stresses.append(layout.stress)
+    assert stresses == sorted(stresses, reverse=True) and stresses[0] > stresses[-1] > 0
+    found = torch.cdist(layout.coordinates, layout.coordinates)
+    expected = ((found - given).square().sum() / given.square().sum()).sqrt().item()
+    assert layout.stress == pytest.approx(expected, abs=1e-6)
+    again = multidimensional_scaling(given)
+    assert torch.equal(again.coordinates, layout.coordinates)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_few_points_have_a_place(number: int) -> None:
+    layout = multidimensional_scaling(1 - torch.eye(number))
+    assert layout.coordinates.shape == (number, 2) and layout.stress < 1e-6
+    with pytest.raises(InputError, match="shape"):
+        multidimensional_scaling(torch.zeros(2, 3))
+
+
+def test_the_class_of_a_folder_has_its_own_effects(folder: Path) -> None:
+    model = BertForMaskedLM.from_pretrained(folder)
+    alone = head_atlas(model, BertTokenizer.from_pretrained(folder), TEXTS)
+    np.testing.assert_array_equal(measure_atlas(folder).effects, alone.effects)
