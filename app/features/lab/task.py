@@ -1,6 +1,8 @@
 """One run of the lab from beginning to end, and what a visitor takes along."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Annotated, Literal
@@ -95,16 +97,27 @@ def lab(
             "This server trains no models. It has recorded runs: leave all settings as they are, "
             "or change one. Its host can allow training (BERT_EXPLORER_LAB)."
         )
-    if LABS.computing() or not _ALONE.acquire(blocking=False):
-        raise InputError("Another lab is computing. Try again in a minute.")
-    try:
+    with alone():
         run = Run(settings, text)
         found = completed(run)
-    finally:
-        _ALONE.release()
     if not keep:
         return found
     return replace(found, kept=LABS.open_elsewhere(Lab(token_urlsafe(12), "", [run])))
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let one caller at a time train while it waits, and none beside the labs of the pages.
+
+    Raises:
+        InputError: somebody trains already.
+    """
+    if LABS.computing() or not _ALONE.acquire(blocking=False):
+        raise InputError("Another lab is computing. Try again in a minute.")
+    try:
+        yield
+    finally:
+        _ALONE.release()
 
 
 def completed(run: Run, longest: float = LONGEST) -> LabResult:
