@@ -81,6 +81,11 @@ FILES = {
     "input": "app/features/input/view.py",
     "senses": "app/features/senses/view.py",
     "senses result": "app/features/senses/result.py",
+    "xray overview": "app/features/xray/view_overview.py",
+    "xray switches": "app/features/xray/view_switches.py",
+    "xray lens": "app/features/xray/view_lens.py",
+    "xray run": "app/features/xray/task_run.py",
+    "xray ranking": "app/features/xray/task_ranking.py",
     "grid.js": "assets/components/attention_grid.js",
     "heatmap.js": "assets/components/attention_heatmap.js",
     "lines.js": "assets/components/attention_lines.js",
@@ -130,6 +135,8 @@ TESTS = {
     "input": "tests/app/features/input/test_view.py",
     "senses": "tests/app/features/senses/test_view.py",
     "senses task": "tests/app/features/senses/test_task.py",
+    "xray": "tests/app/features/xray/test_view.py",
+    "xray task": "tests/app/features/xray/test_task.py",
 }
 
 
@@ -1394,6 +1401,62 @@ MUTANTS: tuple[Mutant, ...] = (
         "np.fill_diagonal(found, -np.inf)",
         "np.fill_diagonal(found, np.inf)",
         "senses task::test_groups_are_compared_pair_by_pair",
+    ),
+    Mutant(
+        "cells are as deep as they are sure, not as they agree",
+        "xray overview",
+        "np.nan_to_num(result.readings.agreement[column, at])",
+        "np.nan_to_num(result.readings.shares[column, at])",
+        "xray::test_every_piece_of_every_layer_is_a_cell_as_deep_as_it_agrees",
+    ),
+    Mutant(
+        "threads go the other way",
+        "xray overview",
+        "found.append((at, to, float(row[to])))",
+        "found.append((to, at, float(row[to])))",
+        "xray::test_threads_are_the_strongest_links_of_each_layer",
+    ),
+    Mutant(
+        "the mark of before is drawn at now",
+        "xray overview",
+        "here = x + room * each.before",
+        "here = x + room * each.probability",
+        "xray::test_answers_are_bars_with_a_mark_where_they_were",
+    ),
+    Mutant(
+        "the two bars are exchanged",
+        "xray overview",
+        '((changes.by_attention, "attention"), (changes.by_feed_forward, "forward"))',
+        '((changes.by_attention, "forward"), (changes.by_feed_forward, "attention"))',
+        "xray::test_bars_are_as_long_as_what_was_added",
+    ),
+    Mutant(
+        "switches are numbered without the blocks",
+        "xray switches",
+        "names_of(parts[number] for number in numbers",
+        "names_of(parts[number - 1] for number in numbers",
+        "xray::test_the_switchboard_has_every_part_with_its_effect",
+    ),
+    Mutant(
+        "the best rank is at the bottom",
+        "xray lens",
+        "return top + (bottom - top) * math.log10(rank) / lowest",
+        "return bottom - (bottom - top) * math.log10(rank) / lowest",
+        "xray::test_ranks_are_drawn_on_a_logarithmic_scale",
+    ),
+    Mutant(
+        "layers after the first part that is off are not read again",
+        "xray run",
+        "start = 1 + min(part.layer for part in text.off)",
+        "start = 2 + min(part.layer for part in text.off)",
+        "xray task::test_the_lens_of_switched_layers_is_the_librarys",
+    ),
+    Mutant(
+        "what is needed most comes last",
+        "xray ranking",
+        "found.sort(key=lambda each: each.effect)",
+        "found.sort(key=lambda each: -each.effect)",
+        "xray task::test_the_ranking_is_what_happens_without_each_part",
     ),
 )
 

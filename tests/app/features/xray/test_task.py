@@ -152,6 +152,17 @@ def test_layers_before_the_first_part_that_is_off_are_not_read_again(
         assert not np.array_equal(whole.readings.shares[2], off.readings.shares[2])
 
 
+@torch.inference_mode()
+def test_the_lens_of_switched_layers_is_the_librarys(tiny_engine: Engine) -> None:
+    result = asked(tiny_engine, "word", off="0.1", mode="zero", lens="raw")
+    text = text_of(tiny_engine, result)
+    states = run(text.model, text.encoding, interventions=[Heads(0, 1)]).hidden_states
+    assert states
+    for column, each in enumerate(states):
+        shares = text.model.cls.predictions(each)[0].softmax(-1).numpy()  # type: ignore[operator,union-attr]
+        np.testing.assert_allclose(result.readings.shares[column], shares.max(-1), atol=1e-5)
+
+
 def test_changes_compare_the_vectors_of_each_layer(tiny_engine: Engine) -> None:
     result = asked(tiny_engine, "word", off=OFF)
     states = see(text_of(tiny_engine, result)).states.numpy()
