@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, feature
-from tests.e2e.conftest import Record, Site, watched
+from tests.e2e.conftest import Record, Site, wait_until, watched
 
 pytestmark = pytest.mark.e2e
 
@@ -29,12 +29,14 @@ def main(page: Page) -> str:
     return page.get_by_role("main").inner_text()
 
 
-def settled(page: Page, slug: str) -> None:
-    """Wait until the page has drawn everything, the foot included."""
-    expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
+def settled(page: Page, slug: str | None = None) -> None:
+    """Wait until the page, or that of a slug, has drawn everything, and its script runs."""
+    if slug is not None:
+        expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
     expect(page.locator(".st-key-bx-foot")).to_be_visible()
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    wait_until(page, "() => Boolean(window.bxSite)")
 
 
 def go(page: Page, slug: str) -> None:

@@ -452,7 +452,8 @@ def _candidate(
         tag("rect", x=f"{x:.1f}", y=f"{middle + 2:.1f}", width=f"{room:.1f}", height=8,
             class_="bx-svg-track"),
         tag("rect", x=f"{x:.1f}", y=f"{middle + 2:.1f}", height=8, class_="bx-svg-bar bx-xr-bar",
-            width=f"{max(1.0, room * each.probability):.1f}"),
+            width=f"{max(1.0, room * each.probability):.1f}",
+            style=f"--bx-from:{room * each.before:.1f}px" if live and result.off else None),
     ]  # fmt: skip
     if result.off:
         here = x + room * each.before

@@ -94,7 +94,7 @@ def test_another_text_takes_the_place_of_what_is_off(tiny_engine: Engine) -> Non
         logits_of(tiny_engine, result, [Heads(0, 2, mode="resample", source=source)]), 1.0
     )
     assert result.best.probability == pytest.approx(shares.max(), abs=1e-5)
-    with pytest.raises(InputError, match="needs a source"):
+    with pytest.raises(InputError, match="another text, which is missing"):
         asked(tiny_engine, "word", off="0.2", mode="resample")
     with pytest.raises(InputError, match="4 tokens, the text 9"):
         asked(tiny_engine, "word", off="0.2", mode="resample", other="the dog")
