@@ -1,4 +1,4 @@
-"""Records shared by several results: what was not read, calibration, measures and cells of heads."""
+"""Records shared by several results: what was not read, calibration, measures of heads, cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

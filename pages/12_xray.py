@@ -31,6 +31,7 @@ from app.features.xray.controls import (
     switchboard,
     zoom,
 )
+from app.features.xray.controls_compare import show_diff, show_patching
 from app.features.xray.result import Ask, Ranking, XrayResult
 from app.features.xray.task import offered, xray
 from app.features.xray.task_lens import lens_paths
@@ -191,7 +192,12 @@ def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom, ranking: Ranki
 
 def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     """Draw what is below the picture; only the open tab is computed."""
-    draws = {"What matters": draw_ranking, "Lens": draw_lens}
+    draws = {
+        "What matters": draw_ranking,
+        "Lens": draw_lens,
+        "Patching": draw_patching,
+        "Diff": draw_diff,
+    }
     shown = st.tabs(list(draws), key="tab", bind="query-params")
     for tab, draws_it in zip(shown, draws.values(), strict=True):
         if tab.open:
@@ -221,6 +227,16 @@ def draw_lens(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     show_html(lenses.explanation())
     show_picture(lenses.paths(found))
     show_html(lenses.best(result, found))
+
+
+def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+    """Show which activations carry the difference from a second sentence."""
+    show_patching(page, result)
+
+
+def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+    """Show where the run differs from that of a second sentence or model."""
+    show_diff(page, result)
 
 
 with page_shell(SLUG) as shell:
