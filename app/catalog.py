@@ -13,7 +13,8 @@ from typing import Any
 
 from bert_core.errors import InputError
 
-_FEATURES = Path(__file__).with_name("features")
+FOLDER = Path(__file__).with_name("features")
+"""The folders of all features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class Feature:
         needs: classes of `bert_core` whose heads must be trained; () for none.
         takes_text: whether visitors enter text; such a page has examples, and other pages can send
             texts to it.
+        part_of: the slug of the page that shows this in a tab; "" for a page.
+        trains: whether visitors train a model of their own; the examples of such a page are
+            settings.
     """
 
     slug: str
@@ -42,10 +46,22 @@ class Feature:
     beware: str
     needs: tuple[str, ...] = ()
     takes_text: bool = True
+    part_of: str = ""
+    trains: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The slug of its page, which is also the name of its folder."""
+        return self.part_of or self.slug
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether something is given on this page, so that there are examples of it."""
+        return self.takes_text or self.trains
 
 
-TEXT, TASKS, INSIDE, ABOUT = "Text", "Tasks", "Inside the model", "About"
-GROUPS = (TEXT, TASKS, INSIDE, ABOUT)
+TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
+GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
 """The parts of the menu, in order."""
 
 HOME = "pages/0_home.py"
@@ -134,6 +150,37 @@ FEATURES = (
         "answers as it does.",
     ),
     Feature(
+        slug="xray",
+        title="X-ray",
+        icon=":material/radiology:",
+        page="pages/12_xray.py",
+        group=INSIDE,
+        see="See the whole model at work, and switch its parts off.",
+        beware="What changes without a part shows what this answer needs from it, not what the "
+        "part is for: other parts may replace it.",
+    ),
+    Feature(
+        slug="why",
+        title="Why?",
+        icon=":material/balance:",
+        page="pages/14_why.py",
+        group=INSIDE,
+        see="Which words pushed for an answer, which against, and is the story true?",
+        beware="Scores describe this model and this text. They say which words the answer depends "
+        "on, not whether it is right, nor how people would reason.",
+    ),
+    Feature(
+        slug="atlas",
+        title="Head atlas",
+        icon=":material/hub:",
+        page="pages/13_atlas.py",
+        group=INSIDE,
+        see="See all attention heads on one map: which are alike, and which are needed.",
+        beware="A head is named after what it does most, not after all it does; and heads replace "
+        "each other, so the loss without one is not its whole worth.",
+        takes_text=False,
+    ),
+    Feature(
         slug="input",
         title="Inside the input",
         icon=":material/input:",
@@ -153,24 +200,24 @@ FEATURES = (
         beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(
-        slug="xray",
-        title="X-ray",
-        icon=":material/radiology:",
-        page="pages/12_xray.py",
-        group=INSIDE,
-        see="See the whole model at work, and switch its parts off.",
-        beware="What changes without a part shows what this answer needs from it, not what the "
-        "part is for: other parts may replace it.",
+        slug="lab",
+        title="The lab",
+        icon=":material/science:",
+        page="pages/16_lab.py",
+        group=LEARNING,
+        see="Press Start and watch a tiny BERT learn.",
+        beware="A model this small learns the rules of its few sentences, not a language.",
+        takes_text=False,
+        trains=True,
     ),
     Feature(
-        slug="atlas",
-        title="Head atlas",
-        icon=":material/hub:",
-        page="pages/13_atlas.py",
-        group=INSIDE,
-        see="See all attention heads on one map: which are alike, and which are needed.",
-        beware="A head is named after what it does most, not after all it does; and heads replace "
-        "each other, so the loss without one is not its whole worth.",
+        slug="variants",
+        title="Variants",
+        icon=":material/account_tree:",
+        page="pages/15_variants.py",
+        group=LEARNING,
+        see="See how BERT and five models made from it differ, on paper.",
+        beware="Size and operations say what a model costs, not how good its answers are.",
         takes_text=False,
     ),
     Feature(
@@ -250,9 +297,9 @@ class Example:
 
 @cache
 def examples(slug: str) -> tuple[Example, ...]:
-    """Read the examples of a page; () if the page takes no text."""
+    """Read the examples of a page; () if nothing is given on it."""
     row = feature(slug)
-    return read_examples(_FEATURES / row.slug / "examples.toml") if row.takes_text else ()
+    return read_examples(FOLDER / row.slug / "examples.toml") if row.has_examples else ()
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:

@@ -4,6 +4,10 @@ A Streamlit page is written by hand. The Gradio tab, the API endpoint, the MCP t
 line, the saved page and the notebook come from what exists once for each feature: the signature
 and the docstring of its task, its frozen result, and `report` in its view. A new feature has all of
 them without a line of its own.
+
+A tab of a page that computes something else is a task of its own: a function `<slug>_<name>` in
+`task_<name>.py`, with `report` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
+if no example of the page has them.
 """
 
 import inspect
@@ -11,13 +15,13 @@ import math
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from app import catalog
-from app.catalog import Feature
+from app.catalog import Example, Feature
 from app.fields import Field
 from app.models import Engine
 from app.words.report import Report
@@ -114,12 +118,13 @@ class Declared:
     """A feature's task, ready for any face.
 
     Attributes:
-        feature: its row of the catalog.
+        feature: its row of the catalog; that of a tab has the name of its task as slug.
         task: the function; the first argument is the engine.
         report: writes the report of its result.
         parameters: what a person gives, in the order of the signature.
         about: the first paragraph of the task's docstring.
         result: the class of the result.
+        example: values by key, for a tab that no example of its page has values for.
     """
 
     feature: Feature
@@ -128,6 +133,19 @@ class Declared:
     parameters: tuple[Parameter, ...]
     about: str
     result: type
+    example: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """The examples of its page; for a tab without notes, and only those it can be given."""
+        found = catalog.examples(self.feature.folder)
+        if not self.feature.part_of:
+            return found
+        needed = {each.key for each in self.parameters if each.required}
+        fitting = [
+            replace(each, note="", mark=None) for each in found if needed <= each.values.keys()
+        ]
+        return tuple(fitting or [Example(self.feature.title, "", self.example)])
 
     def run(self, engine: Engine, given: Mapping[str, object]) -> Any:
         """Check the values and run the task.
@@ -170,32 +188,59 @@ class Declared:
 
 
 @cache
-def declared(slug: str) -> Declared:
-    """Read the declaration of a feature.
+def declared(name: str) -> Declared:
+    """Read the declaration of a task.
+
+    Args:
+        name: the slug of a feature, or the name of a tab's task.
 
     Raises:
-        InputError: no feature has this slug.
+        InputError: there is no such task.
     """
-    row = catalog.feature(slug)
-    task: Callable[..., Any] = getattr(import_module(f"app.features.{slug}.task"), slug)
-    report = import_module(f"app.features.{slug}.view").report
+    for row in catalog.FEATURES:
+        if name == row.slug or name in tabs(row.slug):
+            return _declared(row, name)
+    known = ", ".join(each.feature.slug for each in all_declared())
+    raise InputError(f"There is no task named {name!r}. Tasks are: {known}.")
+
+
+@cache
+def tabs(slug: str) -> tuple[str, ...]:
+    """Return the names of the further tasks of a feature."""
+    folder = catalog.FOLDER / slug
+    names = (path.stem.removeprefix("task_") for path in sorted(folder.glob("task_*.py")))
+    both = (name for name in names if (folder / f"view_{name}.py").is_file())
+    found = ((name, import_module(f"app.features.{slug}.task_{name}")) for name in both)
+    return tuple(f"{slug}_{name}" for name, module in found if hasattr(module, f"{slug}_{name}"))
+
+
+def _declared(row: Feature, name: str) -> Declared:
+    """Read the declaration of a feature's task, or of a tab's."""
+    suffix = name.removeprefix(row.slug)
+    task: Callable[..., Any]
+    task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
+    view = import_module(f"app.features.{row.slug}.view{suffix}")
     notes = described(inspect.getdoc(task) or "", "Args")
     hints = get_type_hints(task, include_extras=True)
     signature = list(inspect.signature(task).parameters.values())[1:]  # without the engine
     found = (_parameter(each, hints[each.name], notes.get(each.name, "")) for each in signature)
+    about = " ".join((inspect.getdoc(task) or "").split("\n\n")[0].split())
+    if suffix:
+        row = replace(row, slug=name, title=view.TITLE, see=about, part_of=row.slug)
     return Declared(
         feature=row,
         task=task,
-        report=report,
+        report=view.report,
         parameters=tuple(each for each in found if each is not None),
-        about=" ".join((inspect.getdoc(task) or "").split("\n\n")[0].split()),
+        about=about,
         result=hints["return"],
+        example=getattr(view, "EXAMPLE", {}),
     )
 
 
 def all_declared() -> tuple[Declared, ...]:
-    """Return the declarations of all features, in the order of the menu."""
-    return tuple(declared(row.slug) for row in catalog.FEATURES)
+    """Return the declarations of all tasks, in the order of the menu, each page before its tabs."""
+    return tuple(declared(name) for row in catalog.FEATURES for name in (row.slug, *tabs(row.slug)))
 
 
 def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | None:

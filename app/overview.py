@@ -189,7 +189,7 @@ def _question(engine: Engine, text: str) -> tuple[Texts, Html]:
     """Ask one question that fits the text."""
     question = suggested(text, "", 1)[0]
     result = qa(engine, text, question)
-    answer = result.answers[0].text if result.answered(0.0) else "no answer in this text"
+    answer = result.answers[0].text if result.answered else "no answer in this text"
     body = tag(
         "div",
         tag("p", visible(question)),

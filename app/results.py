@@ -1,4 +1,4 @@
-"""Records shared by several results: what was not read, calibration, measures of heads, cells."""
+"""Records shared by several results: what was not read, calibration, measures, cells of heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,23 +25,23 @@ NOTES = (
     "oneDNN (bert_core.model.kernels). With MKL on both sides the ratios at (1, 32) and (1, 128) "
     "were about 0.9 for MiniLM and 1.0 for base on the same machine.",
 )
-_SIZES = {
+SIZES = {
     "MiniLM": BertConfig(30522, 384, 6, 12, 1536),
     "base": BertConfig(30522, 768, 12, 12, 3072),
 }
-_SHAPES = ((1, 32), (1, 128), (1, 512), (8, 128))
+SHAPES = ((1, 32), (1, 128), (1, 512), (8, 128))
 _GOALS = {(1, 32): 0.9, (1, 128): 0.97}
 _OTHER_GOAL = 1.02
 
 
 def rows(quick: bool) -> Iterator[Row]:
     """Measure every size and shape, with and without attentions."""
-    for name, config in _SIZES.items():
+    for name, config in SIZES.items():
         torch.manual_seed(0)
         ours = BertModel(config).eval()
         for attentions in (True, False):
             peer = _peer(ours, attentions)
-            for shape in _SHAPES:
+            for shape in SHAPES:
                 yield _row(name, ours, peer, shape, attentions, quick)
 
 

@@ -9,7 +9,8 @@ from app.features.tokenizer import view as view
 from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
 from app.features.tokenizer.result import Replay, TokenizerResult
 from app.features.tokenizer.task import receive, replay, tokenizer
-from app.features.tokenizer.task_vocabulary import compare, look_up, other_models
+from app.features.tokenizer.task_compare import compare, other_models
+from app.features.tokenizer.task_vocabulary import look_up
 from app.settings import settings
 from app.streamlit_kit import Page, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import pick_one, switch

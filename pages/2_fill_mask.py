@@ -6,12 +6,13 @@ import streamlit as st
 
 from app.catalog import feature
 from app.features.fill_mask import view as view
-from app.features.fill_mask import view_tabs as tabs
+from app.features.fill_mask import view_pair, view_surprise, view_together
 from app.features.fill_mask.result import FillMaskResult
 from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
+from app.features.why.controls import why_fold
 from app.streamlit_kit import (
     Page,
     guarded,
@@ -91,7 +92,11 @@ def every_piece(page: Page, result: FillMaskResult) -> None:
         )
     )
     if found is not None:
-        show(tabs.odd_line(found), tabs.surprise_picture(found), tabs.surprise_note(found))
+        show(
+            view_surprise.odd_line(found),
+            view_surprise.surprise_picture(found),
+            view_surprise.surprise_note(found),
+        )
 
 
 def together(page: Page, result: FillMaskResult) -> None:
@@ -99,7 +104,7 @@ def together(page: Page, result: FillMaskResult) -> None:
     with st.container(horizontal=True, gap="medium"):
         pieces = {n: str(n) for n in range(1, MOST_PIECES + 1)}
         most = choose("Most pieces in a gap", pieces, key="pieces")
-        order = choose("Order of filling", tabs.ORDER_NAMES, key="order")
+        order = choose("Order of filling", view_together.ORDER_NAMES, key="order")
     tokens = cost(result, most)
     found = (
         fill_together(page.engine, result, most=most, order=order)
@@ -113,7 +118,7 @@ def together(page: Page, result: FillMaskResult) -> None:
         )
     )
     if found is not None:
-        show(tabs.together_line(found), tabs.together_picture(found))
+        show(view_together.together_line(found), view_together.together_picture(found))
 
 
 def swap(page: Page, result: FillMaskResult) -> None:
@@ -127,11 +132,11 @@ def swap(page: Page, result: FillMaskResult) -> None:
     )
     if typed.strip():
         found = compare(page.engine, result, read_pair(typed))
-        show(tabs.pair_line(found), tabs.pair_note())
+        show(view_pair.pair_line(found), view_pair.pair_note())
         for number, slot in enumerate(result.slots):
             if len(result.slots) > 1:
                 show(view.slot_title(slot))
-            show(tabs.pair_picture(found, number))
+            show(view_pair.pair_picture(found, number))
 
 
 with page_shell(SLUG) as page:
@@ -160,7 +165,10 @@ with page_shell(SLUG) as page:
     show_html(view.reading_note(result))
     if result.slots:
         slots(result)
-        names = ["Swap a word", "Odd word", "Gaps together"]  # the first one costs nothing
+        why_fold(page, "fill_mask", result.text)
+        names = [
+            each.TITLE for each in (view_pair, view_surprise, view_together)
+        ]  # at first the one that costs nothing
         opened = st.tabs(names, key="tab", bind="query-params")
         for tab, draw in zip(opened, (swap, every_piece, together), strict=True):
             if tab.open:

@@ -3,8 +3,10 @@
 import streamlit as st
 
 from app.features.next_sentence import view as view
+from app.features.next_sentence import view_order, view_pairs, view_reliability
 from app.features.next_sentence.controls import order_tab, pair_buttons, pairs_tab, reliability_tab
 from app.features.next_sentence.task import next_sentence
+from app.features.why.controls import why_fold
 from app.streamlit_kit import page_shell, show_html, show_picture, text_box
 from app.words.html import join
 from app.words.report import Block
@@ -23,6 +25,7 @@ with page_shell(SLUG) as page:
         show_html(join(view.before(result), view.verdict(result)))
         show_picture(view.scores(result))
         show_html(join(view.oversure(result), view.trust(result, page.engine.provenance.name)))
+        why_fold(page, "next_sentence", first, second)
         page.finish(
             lambda: view.report(result, more),
             lambda: view.snippet(result, page.engine.provenance.name),
@@ -31,7 +34,7 @@ with page_shell(SLUG) as page:
         )
     else:
         st.info("Write a sentence in each box or pick an example.", icon=":material/edit_note:")
-    names = ["Input", "Order of a paragraph", "Many pairs", "Reliability"]
+    names = ["Input", view_order.TITLE, view_pairs.TITLE, view_reliability.TITLE]
     pieces, order, pairs, measured = st.tabs(names, key="tab", bind="query-params")
     if pieces.open and first.strip() and second.strip():
         with pieces:

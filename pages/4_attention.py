@@ -167,7 +167,7 @@ with page_shell(SLUG) as page:
             key="grid", picks=("layer", "head", "more"), then=take_head,
         )  # fmt: skip
         show_html(view.grid_note(grid))
-    draws = {"One cell": draw_cell, "All heads": draw_ranking, "Files": draw_files}
+    draws = {cells.TITLE: draw_cell, "All heads": draw_ranking, "Files": draw_files}
     if result.is_pair:
         draws["Two texts"] = draw_shares
     tabs = st.tabs(list(draws), key="tab", bind="query-params")

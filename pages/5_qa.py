@@ -6,9 +6,10 @@ from app.catalog import feature
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
-from app.features.qa.task import qa, questions
+from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
 from app.features.qa.view import report
+from app.features.why.controls import why_fold
 from app.streamlit_kit import (
     Page,
     guarded,
@@ -25,7 +26,6 @@ from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
 from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.pictures import numbers
-from bert_core.reading.passage import Rules
 
 SLUG = "qa"
 ASK, AROUND = "ask", "_around"
@@ -44,10 +44,11 @@ def draw(page: Page) -> None:
             show_html(view.suggestions(offered))
             undo_button(SLUG, "Restore the last question", key="question")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
-        threshold = level(view.LEVEL, view.SCORES, key="threshold", default=0.0, step=0.5)
+        threshold = level(LEVEL, (-MOST_SCORE, MOST_SCORE), key="threshold", default=0.0, step=0.5)
         longest = count("Longest answer, in pieces", (1, 60), key="longest", default=30)
         most = count("Answers listed", (1, 20), key="answers", default=3)
-        rules = Rules(*(switch(name, key=key, default=True) for key, name in view.RULES.items()))
+        whole = switch(WHOLE, key="whole", default=True)
+        single = switch(SINGLE, key="single", default=True)
     asked = questions(box)
     if not passage.strip() or not asked:
         st.info("Write a passage and a question or pick an example.", icon=":material/edit_note:")
@@ -56,7 +57,14 @@ def draw(page: Page) -> None:
     def answer(*texts: str) -> QaResult:
         with progress("Reading") as told:
             return qa(
-                page.engine, *texts, answers=most, longest=longest, rules=rules, progress=told
+                page.engine,
+                *texts,
+                answers=most,
+                longest=longest,
+                threshold=threshold,
+                whole_words=whole,
+                one_sentence=single,
+                progress=told,
             )
 
     results = [answer(passage, question) for question in asked]
@@ -64,12 +72,13 @@ def draw(page: Page) -> None:
     result = results[shown]
     if len(results) > 1:
         page.picks["ask"] = show_question
-        show_html(view.answered_list(results, threshold, shown))
+        show_html(view.answered_list(results, shown))
         title = "All questions as a table"
-        show_html(numbers(view.overview(results, threshold), "qa-questions", title=title))
-    show_markup(view.outcome(result, threshold), key="outcome")
+        show_html(numbers(view.overview(results), "qa-questions", title=title))
+    show_markup(view.outcome(result), key="outcome")
     attention_button(result)
     show_html(view.trust(result, result.model))
+    why_fold(page, "qa", passage, result.question)
     answers, ends, without, windows = st.tabs(TABS, key="tab", bind="query-params")
     with answers:
         if answers.open:
@@ -84,14 +93,14 @@ def draw(page: Page) -> None:
                 changed = None
                 if number is not None:
                     changed = answer(result.without(number), result.question)
-                show_html(view.comparison(result, changed, threshold))
+                show_html(view.comparison(result, changed))
     with windows:
         if windows.open:
             if len(result.coverage.windows) > 1:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
     page.finish(
-        lambda: report(result, threshold),
+        lambda: report(result),
         lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from app.features.ner import view as view
+from app.features.ner import view_agreement
 from app.features.ner.controls import (
     choose_colours,
     gold_tab,
@@ -14,7 +15,9 @@ from app.features.ner.controls import (
     toggled,
     ways_tab,
 )
-from app.features.ner.task import ner, ner_agreement
+from app.features.ner.task import ner
+from app.features.ner.task_agreement import ner_agreement
+from app.features.why.controls import why_fold
 from app.streamlit_kit import page_shell, show_html, text_box
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, choose_some, level
@@ -53,13 +56,15 @@ with page_shell(SLUG) as page:
     show_html(join(view.outcome(result, selection), view.legend(result, selection, colours)))
     show_markup(view.framed(view.running_text(result, selection, colours), text), key="text-drawn")
     show_html(join(view.trust(result, model), view.coverage(result)))
+    if result.reading.entities:
+        why_fold(page, "ner", text)
     page.finish(
         lambda: view.report(result, selection, colours),
         lambda: view.snippet(result, model),
         text=text,
     )
     table, pieces, ways, gold = st.tabs(
-        ["Table", "Pieces", "Ways of reading", "Your annotations"], key="tab", bind="query-params"
+        ["Table", "Pieces", "Ways of reading", view_agreement.TITLE], key="tab", bind="query-params"
     )
     if table.open:
         with table:

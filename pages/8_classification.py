@@ -3,7 +3,10 @@
 import streamlit as st
 
 from app.features.classification import view as view
-from app.features.classification.task import MOST, classification, classify_lines
+from app.features.classification import view_lines
+from app.features.classification.task import classification
+from app.features.classification.task_lines import MOST, classification_lines
+from app.features.why.controls import why_fold
 from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import count, save_table
 from app.streamlit_kit.progress import progress
@@ -30,6 +33,8 @@ with page_shell(SLUG) as page:
             show_picture(view.scores(result, shown))
             show_html(view.left_out(result, shown))
         show_html(view.trust(result, page.engine.provenance.name))
+        if result.kind != "multi":
+            why_fold(page, "classification", text, pair)
         page.finish(
             lambda: view.report(result),
             lambda: view.snippet(result, page.engine.provenance.name),
@@ -38,7 +43,7 @@ with page_shell(SLUG) as page:
         )
     else:
         st.info("Write a text or pick an example.", icon=":material/edit_note:")
-    one, many = st.tabs(["Input", "Many texts"], key="tab", bind="query-params")
+    one, many = st.tabs(["Input", view_lines.TITLE], key="tab", bind="query-params")
     if one.open and text.strip():
         with one:
             show_html(view.pieces(result))
@@ -52,10 +57,10 @@ with page_shell(SLUG) as page:
                 SLUG,
                 f"Texts, one per line (at most {MOST})",
                 key="lines",
+                first=view_lines.EXAMPLE["lines"],
                 height=140,
-                first=view.LINES,
             )
             with progress("Reading", "texts") as told:
-                rows = classify_lines(page.engine, lines, told)
-            show_table(view.lines_table(rows), alt="The texts and their labels.", key="texts")
-            save_table(lambda: view.lines_table(rows), "classification-texts")
+                rows = classification_lines(page.engine, lines, told).rows
+            show_table(view_lines.lines_table(rows), alt="The texts and their labels.", key="texts")
+            save_table(lambda: view_lines.lines_table(rows), "classification-texts")

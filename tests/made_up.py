@@ -28,6 +28,12 @@ VALUES = {
     "question": "the cat",
     "context": "the cat",
     "choices": ["sat", "mat"],
+    "words": "cat / dog",
+    "paragraph": "The cat sat. A dog sat on the mat.",
+    "pairs": "the cat\ta dog\na cat\tthe mat",
+    "lines": "the cat\na dog",
+    "annotations": "cat\tO\nsat\tO",
+    "piece": "cat",
 }
 """A value for every parameter that a feature needs."""
 

@@ -52,7 +52,7 @@ class Served:
         """Ask for a websocket; return the first part of the answer."""
         host = host or f"localhost:{self.port}"
         lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *HANDSHAKE, *headers]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as line:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as line:
             line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
             return line.recv(65_536)
 
@@ -131,16 +131,16 @@ def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Served
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
-            assert ready.wait(30)
+            assert ready.wait(PATIENCE)
             yield Served(port)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(PATIENCE)
 
 
 def until(true: Callable[[], bool]) -> None:
     """Wait for something that happens soon."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)

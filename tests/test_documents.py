@@ -25,6 +25,7 @@ from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
 from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
+from app.features.variants.task import variants
 from app.models import Engine, open_engine
 from app.overview import FIRST, doors
 from app.recorded.entries import all_entries
@@ -123,7 +124,7 @@ def follows(engine: Engine, first: str, second: str) -> int:
 
 def asked(engine: Engine, question: str) -> tuple[str, int]:
     result = qa(engine, str(examples("qa")[0].values["text"]), question)
-    assert result.answered(0.0)
+    assert result.answered
     return result.answers[0].text, whole(result.null_probability)
 
 
@@ -203,6 +204,17 @@ def share(engine: Engine, task: str) -> float:
     return next(round(each.share * 100, 1) for each in figures if each.task == task)
 
 
+def albert_twice(engine: Engine) -> tuple[float, float]:
+    found = variants(engine, "albert", layers=24)
+    ratio = found.own.flops.total / found.family[2].flops.total
+    return round(found.own.parameters.total / 1e6, 1), round(ratio, 1)
+
+
+def near_only(engine: Engine) -> tuple[int, int, int]:
+    reaches = variants(engine, length=8_192).family[-1].architecture.reaches(8_192)
+    return sum(seen < 8_192 for seen in reaches), len(reaches), min(reaches)
+
+
 LEGS = "How many legs does a spider have?"
 KETTLE = examples("next_sentence")[0].values
 SHORT = ("Tom has no sister.", "His sister called him yesterday.")
@@ -262,6 +274,9 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
      lambda e: round(100 * atlas(e, layer=1, head=8).asked.measures["to_next"]), 91),
     (GUIDE, "Seven of ten hold for this small model",
      lambda e: [each.agrees for each in atlas(e).findings].count(True), 7),
+    (GUIDE, "11.7 million parameters, and computes twice as much", albert_twice, (11.7, 2.0)),
+    (GUIDE, "in 14 of its 22 layers a token sees only its 129 nearest",
+     near_only, (14, 22, 129)),
     (GUIDE, "right in 26 of 100 cases",
      lambda e: round(share(e, "multiple choice, openstax")), 26),
     (TEACHING, "`un ##ha ##pp ##iness`, `unhappy`",

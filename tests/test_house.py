@@ -238,7 +238,7 @@ def test_one_slug_is_one_page_one_task_and_where_texts_are_written_one_set_of_ex
     assert len(slugs) == len(FEATURES)
     assert slugs_in(SOURCES, "pages") - {"home"} == slugs
     assert feature_folders(SOURCES, "task.py") == slugs
-    written = {feature.slug for feature in FEATURES if feature.takes_text}
+    written = {feature.slug for feature in FEATURES if feature.has_examples}
     assert feature_folders([name_of(p) for p in files("*.toml")], "examples.toml") == written
     assert all(name_of(ROOT / feature.page) in SOURCES for feature in FEATURES)
 

@@ -21,10 +21,10 @@ def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[
     """
     return document(
         f"{feature.title} · {model.name}",
-        style(feature.slug),
+        style(feature.folder),
         tag("h1", feature.title),
         *(note(visible(each), caution=True) for each in notices),
-        *report.drawn(),
+        tag("div", *report.drawn(), class_="bx-result"),
         beware(feature.beware),
         line(visible(signature(model))),
         script=(ASSETS / "components" / "bridge.js").read_text(encoding="utf-8"),

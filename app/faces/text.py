@@ -21,9 +21,9 @@ _GAP = "  "
 _ITEM, _SHORT = "- ", 24  # an item of a list; letters below which several share a line
 _BREAKS = frozenset({
     "br", "div", "figcaption", "figure", "h1", "h2", "h3", "hr", "li", "ol", "p", "section",
-    "table", "tr", "ul",
+    "summary", "table", "tr", "ul",
 })  # fmt: skip
-_NOT_READ = frozenset({"button", "script", "style", "summary", "svg"})
+_NOT_READ = frozenset({"button", "script", "style", "svg"})
 _LEFT_OUT = frozenset({"bx-hint", "bx-files", "bx-qa-why"})  # what unfolds, and buttons
 
 

@@ -57,7 +57,7 @@ def build(twin: str = "") -> gr.Blocks:
         for declared in all_declared():
             row = declared.feature
             _begin_page(face, row)
-            feature_page(face, declared, f"{twin}{row.slug}" if twin else "")
+            feature_page(face, declared, f"{twin}{row.folder}" if twin else "")
             add_endpoint(declared)
     face.queue(max_size=WAITING, default_concurrency_limit=AT_ONCE, api_open=False)
     face.state_session_capacity = SESSIONS

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import gradio as gr
 
+from app import catalog
 from app.catalog import GROUPS, Feature
-from app.declared import all_declared
+from app.declared import declared, tabs
 from app.settings import ASSETS
-from app.words.html import Html, stylesheet, tag
+from app.words.html import Html, join, stylesheet, tag
 
 _HERE = Path(__file__).with_name("style.css")
 _SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
@@ -67,8 +68,17 @@ def script() -> str:
 
 def groups() -> dict[str, list[Feature]]:
     """Return the features in the groups of the menu."""
-    rows = [each.feature for each in all_declared()]
-    return {group: [row for row in rows if row.group == group] for group in GROUPS}
+    return {group: [row for row in catalog.FEATURES if row.group == group] for group in GROUPS}
+
+
+def tab_links(here: Feature) -> Html:
+    """Draw the links to the tasks of a feature, if it has several."""
+    names = tabs(here.folder)
+    if not names:
+        return join()
+    rows = (declared(name).feature for name in (here.folder, *names))
+    links = (_link(row.title, row.slug, here=row.slug == here.slug) for row in rows)
+    return tag("div", *links, class_="bx-tabs", role="navigation", aria_label="Tasks of this page")
 
 
 def menu(here: str) -> Html:

@@ -6,10 +6,9 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from app.catalog import examples
 from app.declared import Declared
 from app.faces.page import style
-from app.gradio_kit.look import groups, menu
+from app.gradio_kit.look import groups, menu, tab_links
 from app.gradio_kit.widgets import filled, read, widget
 from app.gradio_kit.work import TASKS, in_turn
 from app.gradio_kit.written import write
@@ -61,11 +60,11 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         twin: address of the same page on the other face, or "".
     """
     row = declared.feature
-    _html(join(stylesheet(style(row.slug)), menu(row.slug)))
+    _html(join(stylesheet(style(row.folder)), menu(row.folder)))
     with gr.Row(elem_classes="bx-top"):
         with gr.Column(scale=2, min_width=300):
-            _html(heading(row.title, row.see))
-        example = _example_list(row.slug)
+            _html(join(heading(row.title, row.see), tab_links(row)))
+        example = _example_list(declared)
         model = gr.Dropdown(list(offers()), label="Model", min_width=150)
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
@@ -100,8 +99,8 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     face.load(_opener(declared), None, inputs, **_PRIVATE).then(ask, **work)
 
 
-def _example_list(slug: str) -> gr.Dropdown | None:
-    names = [each.label for each in examples(slug)]
+def _example_list(declared: Declared) -> gr.Dropdown | None:
+    names = [each.label for each in declared.examples]
     return gr.Dropdown(names, label="Examples", min_width=150) if names else None
 
 
@@ -126,7 +125,7 @@ def _trigger(box: Any) -> Any:
 
 def _example_user(declared: Declared) -> Any:
     """Return the function that fills the form with the example of a name."""
-    rows = examples(declared.feature.slug)
+    rows = declared.examples
 
     def use(label: object) -> Any:
         values = next((each.values for each in rows if each.label == label), {})
@@ -140,7 +139,7 @@ def _opener(declared: Declared) -> Any:
 
     It shows the texts of the address (`?text=...&model=...`), otherwise the first example.
     """
-    rows = examples(declared.feature.slug)
+    rows = declared.examples
     texts = {each.name for each in declared.parameters if each.kind is str and not each.choices}
 
     def opened(request: gr.Request) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.catalog import Feature, examples
+from app.catalog import Feature
 from app.declared import Declared
 from app.faces.answers import answer, engine_of
 from app.faces.page import signature
@@ -74,9 +74,9 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
 
 def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object]) -> Html:
     """Draw the note of the example that was asked about, if it was one."""
-    for each in examples(declared.feature.slug):
+    for each in declared.examples:
         values = declared.example_values(each.values)
-        if values and all(given.get(name) == value for name, value in values.items()):
+        if each.note and values and all(given.get(name) == value for name, value in values.items()):
             mark = each.mark_for(engine.provenance.fingerprint)
             return example_note(declared.feature.slug, each.note, mark)
     return join()

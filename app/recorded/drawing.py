@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.catalog import GROUPS, Feature
-from app.declared import declared
 from app.faces.page import signature
 from app.models import Provenance
 from app.overview import FIRST, Door, draw
@@ -127,8 +126,8 @@ def foot(recording: Recording, caution: str) -> Html:
 
 
 def _given(recording: Recording, entry: Entry) -> Html:
-    """Draw what was given, and what to look at; nothing on a page that takes no text."""
-    if not entry.feature.takes_text:
+    """Draw what was given, and what to look at; nothing where nothing is given."""
+    if not entry.feature.has_examples:
         return join()
     shown = (*_boxes(entry), _note(recording, entry))
     return tag("section", *shown, class_="bx-given", aria_label="Input")
@@ -138,7 +137,7 @@ def _boxes(entry: Entry) -> list[Html]:
     """Draw what is given: texts in boxes that cannot be edited, other values in one line."""
     boxes: list[Html] = []
     others: list[str] = []
-    for each in declared(entry.feature.slug).parameters:
+    for each in entry.task.parameters:
         value = entry.example.values.get(each.key)
         if isinstance(value, str) and value.strip():
             boxes += _box(each.name, each.field.label, value.strip("\n"))

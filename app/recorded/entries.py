@@ -3,10 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.catalog import FEATURES, Example, Feature, examples
-from app.declared import Declared, declared
+from app.declared import Declared, declared, tabs
 from app.faces.answers import answer
 from app.models import Engine
 from app.overview import Door
@@ -27,11 +27,18 @@ class Entry:
         feature: the page it belongs to.
         number: counted from 1 on its page.
         example: what is given.
+        tab: the task of a tab that it is given to; "" for the page's own.
     """
 
     feature: Feature
     number: int
     example: Example
+    tab: str = ""
+
+    @property
+    def task(self) -> Declared:
+        """What the example is given to."""
+        return declared(self.tab or self.feature.slug)
 
     @property
     def place(self) -> str:
@@ -59,20 +66,25 @@ def all_entries(doors: Iterable[Door]) -> tuple[Entry, ...]:
     texts = {door.slug: door.texts for door in doors}
     found: list[Entry] = []
     for row in FEATURES:
-        shown = list(examples(row.slug)) or [Example(_ONLY, "", {})]
+        shown = [(each, "") for each in examples(row.slug) or [Example(_ONLY, "", {})]]
+        shown += [(_first(declared(name)), name) for name in tabs(row.slug)]
         if row.slug in texts:
-            shown.append(Example(_OF_HOME, "", texts[row.slug]))
-        found += [Entry(row, number, each) for number, each in enumerate(shown, 1)]
+            shown.append((Example(_OF_HOME, "", texts[row.slug]), ""))
+        found += [Entry(row, number, *each) for number, each in enumerate(shown, 1)]
     return tuple(found)
+
+
+def _first(tab: Declared) -> Example:
+    """Return the first example that the task of a tab can be given, under the name of the tab."""
+    return replace(tab.examples[0], label=tab.feature.title)
 
 
 def results(engine: Engine, entry: Entry) -> list[Html]:
     """Run the task on an example and draw its reports; what keeps it from answering says so."""
-    task = declared(entry.feature.slug)
     drawn: list[Html] = []
-    for given in _givens(task, entry.example):
+    for given in _givens(entry.task, entry.example):
         try:
-            found = answer(task, engine, given)
+            found = answer(entry.task, engine, given)
             drawn += [*map(_caution, found.notices), *found.report.drawn()]
         except BertError as error:
             drawn.append(_caution(str(error)))

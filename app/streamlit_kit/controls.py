@@ -6,6 +6,7 @@ from typing import TypeVar
 import pandas as pd
 import streamlit as st
 
+from app.streamlit_kit.progress import Progress, progress
 from app.words.html import plain
 from app.words.pictures import csv
 
@@ -84,6 +85,27 @@ def pick_one(label: str, options: Sequence[str], *, key: str, index: int = 0) ->
     )
 
 
+def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
+    """Let the visitor pick one of several options from a list.
+
+    Args:
+        label: what is picked.
+        options: value -> its name on the screen and in the address; the first one is picked first.
+        key: name in the address.
+    """
+    values = list(options)
+    if st.session_state.get(key, values[0]) not in options:
+        st.session_state[key] = values[0]
+    return st.selectbox(
+        label,
+        values,
+        format_func=lambda value: options.get(value, str(value)),
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+
+
 def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:
     """Let the visitor switch something on or off."""
     return st.toggle(
@@ -137,6 +159,47 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
             st.session_state[kept] = (about, make())
     subject, found = st.session_state.get(kept, (None, None))
     return found if subject == about else None
+
+
+def long_work(
+    label: str,
+    make: Callable[[Progress], T],
+    *,
+    key: str,
+    about: object,
+    things: str = "windows",
+    icon: str = ":material/play_arrow:",
+) -> T | None:
+    """Draw a button that starts long work, with a bar and a button that cancels it.
+
+    A click on "Cancel" ends the run of the page at the next report of progress.
+
+    Args:
+        label: what the button says.
+        make: does the work; gets a function that reports progress.
+        key: name of the button on its page.
+        about: what the result belongs to; when this changes, the last result is discarded.
+        things: what the steps are, in the plural.
+        icon: a Material symbol.
+
+    Returns:
+        The result, which stays while the visitor does other things on the page; None without one.
+    """
+    kept = f"{key}_kept"
+    subject, found = st.session_state.get(kept, (None, None))
+    if found is not None and subject == about:
+        earlier: T = found
+        return earlier
+    place = st.empty()
+    if not place.button(label, key=key, icon=icon):
+        return None
+    with place.container():
+        st.button("Cancel", key=f"{key}_cancel", icon=":material/close:")
+        with progress("Computing", things) as told:
+            made = make(told)
+    st.session_state[kept] = (about, made)
+    place.empty()
+    return made
 
 
 def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:

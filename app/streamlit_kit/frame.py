@@ -87,7 +87,7 @@ def page_shell(slug: str) -> Iterator[Page]:
     picks: dict[str, Callable[[int], None]] = {}  # filled by the page
     mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
     tools, offer = top(slug, row.title, row.see)
-    with st.container(key="bx-stage" if row.takes_text else "bx-whole"):
+    with st.container(key="bx-stage" if row.has_examples else "bx-whole"):
         give = st.container(key="bx-give")
         answer = st.container(key="bx-answer")
         settings = st.container(key="bx-settings")

@@ -9,6 +9,8 @@ import streamlit as st
 from app.compute.visitor import visiting
 from app.streamlit_kit.visitor import visitor_name
 
+Progress = Callable[[int, int], None]
+
 _WORTH_A_BAR = 8  # steps
 _EVERY = 0.2  # seconds; a thousand windows would send a thousand messages
 
@@ -35,7 +37,7 @@ def progress(
     *,
     least: int = _WORTH_A_BAR,
     cancel: Callable[[], None] | None = None,
-) -> Iterator[Callable[[int, int], None]]:
+) -> Iterator[Progress]:
     """Give the block a function that reports progress: steps done, and steps in total.
 
     The bar disappears when the block ends, even with an error. Whatever the visitor does next ends

@@ -50,6 +50,11 @@ def enter(slug: str) -> None:
             _restore(slug, key, _first_text(slug, key))
 
 
+def opened_by_address() -> bool:
+    """Return whether this run opens a page with what its address says: by a link or by Back."""
+    return st.session_state.get(_FROM) == "address"
+
+
 def leave() -> None:
     """Put what the texts of a page need into the address; call this when the boxes are drawn."""
     if not st.session_state[_LOST]:

@@ -23,6 +23,12 @@ def hint(*children: Cell) -> Html:
     return tag("details", mark, tag("div", *children), class_="bx-hint")
 
 
+def fold(title: str, *children: Cell, is_open: bool = False) -> Html:
+    """Draw a part that folds under its title; on paper it is unfolded."""
+    opened = "open" if is_open else None
+    return tag("details", tag("summary", visible(title)), *children, class_="bx-fold", open=opened)
+
+
 def line(*children: Cell) -> Html:
     """Draw a muted line that explains what is above it."""
     return tag("p", *children, class_="bx-line")

@@ -71,9 +71,7 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
         raise ValueError(f"<{name}> is not an element this site uses")
     parts = [name]
     for key, value in attributes.items():
-        attribute = key.rstrip("_").replace("_", "-")
-        if not _ATTRIBUTE.fullmatch(attribute) or attribute.startswith("on"):
-            raise ValueError(f"{attribute!r} is not an attribute this site uses")
+        attribute = _attribute(key)
         safe = _OWN_PIXELS if name == "image" else _SAFE_LINK
         if attribute == "href" and not safe.fullmatch(str(value)):
             raise ValueError("a link leads neither into this site nor to an https address")
@@ -83,6 +81,15 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
             parts.append(f'{_CAMEL.get(attribute, attribute)}="{escape(str(value))}"')
     opening = f"<{' '.join(parts)}>"
     return Html(opening if name in _VOID else f"{opening}{join(*children).markup}</{name}>")
+
+
+@lru_cache(1024)
+def _attribute(key: str) -> str:
+    """Return the name of an attribute; a picture has thousands of the same few."""
+    attribute = key.rstrip("_").replace("_", "-")
+    if not _ATTRIBUTE.fullmatch(attribute) or attribute.startswith("on"):
+        raise ValueError(f"{attribute!r} is not an attribute this site uses")
+    return attribute
 
 
 def join(*children: "Html | str", by: str = "") -> Html:

@@ -12,7 +12,7 @@ from itertools import accumulate, groupby, pairwise
 
 import regex
 
-from app.words.html import visible
+from app.words.html import Html, tag, visible
 
 # Widths of the characters from " " to "~" in Source Sans, in thousandths of the letter size.
 _ASCII = [
@@ -147,6 +147,43 @@ class Typeset:
             boxes.append(Box(line, a, b, x, x + self.measure(a, b), turned[number]))
             x = boxes[-1].right
         return sorted(boxes, key=lambda box: box.start)
+
+
+def letters(lines: Typeset, box: Box, y: float, class_: str) -> Html | None:
+    """Draw the letters of a box, stretched to the width that was computed for them.
+
+    Args:
+        lines: the text.
+        box: one of its boxes.
+        y: the middle of its line in the drawing.
+        class_: of the letters.
+
+    Returns:
+        None for a box of spaces.
+    """
+    typed = lines.text[box.start : box.end]
+    start = box.start + len(typed) - len(typed.lstrip(" "))
+    end = box.start + len(typed.rstrip(" "))
+    if end <= start:
+        return None
+    left = box.left + lines.measure(box.start, start)
+    shown = visible(lines.text[start:end])
+    if box.turned:  # marks without width: punctuation at the ends belongs to the word
+        left = box.left + lines.measure(end, box.end)
+        shown = f"\u200f{shown}\u200f"
+    return tag(
+        "text", shown, x=units(left), y=units(y), class_=class_,
+        text_length=units(lines.measure(start, end)), length_adjust="spacingAndGlyphs",
+    )  # fmt: skip
+
+
+def units(value: float) -> str:
+    """Print a number of units of a drawing.
+
+    >>> units(3.10001), units(4.0)
+    ('3.1', '4')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def printed_width(text: str, size: float) -> float:

@@ -6,7 +6,7 @@
 //   data-rove                         arrow keys move the focus inside; one tab stop for all
 //   data-rove="9"                     the same in columns of nine: left and right go to the next one
 //   data-say="…"                      pointed at or focused, it is written into the [data-readout] of
-//                                     the surrounding figure
+//                                     the surrounding figure; if empty, its label is
 //   data-escape                       Escape clicks it
 //   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
 //   data-copy="address"               copies the address of the page
@@ -122,9 +122,9 @@ function say(event) {
   const home = event.target.closest?.("figure");
   const readout = home?.querySelector("[data-readout]");
   if (!readout) return;
-  const said = event.target.closest("[data-say]")?.dataset.say;
+  const target = event.target.closest("[data-say]");
   readout.dataset.readout ||= readout.textContent;
-  readout.textContent = said ?? readout.dataset.readout;
+  readout.textContent = target?.dataset.say || target?.ariaLabel || readout.dataset.readout;
 }
 
 // What is open over the page is closed first; Streamlit does that.

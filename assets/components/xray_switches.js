@@ -105,7 +105,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     cell.tabIndex = index === parts.focus ? 0 : -1;
     cell.onpointerdown = (event) => {
       if (event.button !== 0) return;
-      cell.releasePointerCapture?.(event.pointerId); // a finger moves on to other switches too
+      // A finger is kept by the switch it touches first; it should move on to others.
+      if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
       painting = !off.has(index);
       enter(index);
       set(index, painting);

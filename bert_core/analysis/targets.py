@@ -44,9 +44,9 @@ _WORDING = {
     "end": "log-probability that the answer ends at position {position}",
     "label": "log-probability of label {chosen} at position {position}",
     "classification": "log-probability of label {chosen}",
-    "next_sentence": 'logit of "B follows A" minus logit of "B is random"',
     "score": "score of the text",
 }
+_PAIR = ('"B follows A"', '"B is random"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Target:
         return cls("classification", 0, label)
 
     @classmethod
-    def next_sentence(cls) -> Self:
-        """Logit of "B follows A" minus logit of "B is random"."""
-        return cls("next_sentence", 0, 0, 1)
+    def next_sentence(cls, *, follows: bool = True) -> Self:
+        """Logit of "B follows A" minus logit of "B is random"; without `follows`, the reverse."""
+        return cls("next_sentence", 0, int(not follows), int(follows))
 
     @classmethod
     def score(cls) -> Self:
@@ -110,6 +110,8 @@ class Target:
 
     def __str__(self) -> str:
         """Say in words what the number is."""
+        if self.kind == "next_sentence":
+            return f"logit of {_PAIR[self.chosen]} minus logit of {_PAIR[self.other]}"
         return _WORDING[self.kind].format_map(
             {"position": self.position, "chosen": self.chosen, "other": self.other}
         )

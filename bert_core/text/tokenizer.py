@@ -270,6 +270,12 @@ class BertTokenizer(Vocabulary):
         if place.exists() and not place.is_dir():
             raise InputError(f"Cannot save to {place}: it is a file. Give a folder.")
         place.mkdir(parents=True, exist_ok=True)
+        path = place / CONFIG_NAME
+        path.write_bytes(self.saved_files()[CONFIG_NAME])
+        return self.save_vocabulary(place), str(path)
+
+    def saved_files(self) -> dict[str, bytes]:
+        """Return the files that `save_pretrained` writes, by name, without touching the disk."""
         options: dict[str, Any] = {
             "tokenizer_class": "BertTokenizer",
             "do_lower_case": self.do_lower_case,
@@ -281,9 +287,11 @@ class BertTokenizer(Vocabulary):
             options["model_max_length"] = self.max_len
         for name in ("unk", "sep", "pad", "cls", "mask"):
             options[f"{name}_token"] = getattr(self, f"{name}_token")
-        path = place / CONFIG_NAME
-        path.write_text(json.dumps(options, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-        return self.save_vocabulary(place), str(path)
+        pieces = "".join(f"{piece}\n" for piece in self.ids_to_tokens.values())
+        return {
+            VOCABULARY_NAME: pieces.encode("utf-8"),
+            CONFIG_NAME: (json.dumps(options, indent=2, sort_keys=True) + "\n").encode("utf-8"),
+        }
 
     @classmethod
     def from_pretrained(

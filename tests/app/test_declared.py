@@ -1,22 +1,43 @@
 """Every feature is declared, so that every face can be made from the declaration."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import is_dataclass
+from importlib import import_module
+from inspect import getmembers, isfunction, signature
 
 import pytest
 
 from app.catalog import FEATURES, examples
-from app.declared import Parameter, all_declared, declared
+from app.declared import Parameter, all_declared, declared, tabs
 from app.fields import Field
 from app.models import Engine
+from app.settings import ROOT
 from app.words.report import Report
 from bert_core.errors import InputError
 from tests.made_up import VALUES, registered
 
-SLUGS = [row.slug for row in FEATURES]
+NAMES = [each.feature.slug for each in all_declared()]
 
-PAGES_ONLY = {"pair", "gold"}
-"""Keys of examples that only a tab of their page reads."""
+PAGES_ONLY = {
+    "replay": "the look-ups of every word, step by step: drawings to click",
+    "other_models": "the names in a box of the page",
+    "ranked_heads": "the answer of `attention` ranks all heads; the page sorts them in other ways",
+    "compare_head": "a head beside its stored means, which are the same for every text",
+    "head_habits": "these means of all heads, as a map to point at",
+    "neighbours": "of the piece that is clicked",
+    "positions": "of the piece that is clicked",
+    "temperatures": "stored with the weights; each answer has its own as `calibration`",
+    "offered": "the questions in a box of the page",
+    "text_of": "what was read, for the drawing",
+    "head_notes": "of the head that is pointed at",
+    "cell_path": "of the cell that is clicked; `attention_cell` has the same arithmetic",
+    "lens_paths": "ranks of a few words; the answer has the first word of each layer",
+    "cancel": "computes nothing",
+    "duels": "runs for minutes, with progress: `python -m benchmarks.workbench` writes the table",
+    "verify_model": "runs for seconds: `python -m bert_core verify` does the same",
+}
+"""What only the Streamlit pages compute, and why no other face does."""
 
 RESERVED = {"model", "json", "html", "help", "task", "engine"}
 """Names that the faces themselves use."""
@@ -29,11 +50,12 @@ def made_up() -> Iterator[str]:
         yield slug
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_feature_says_what_it_takes_and_what_it_gives(slug: str) -> None:
+@pytest.mark.parametrize("slug", NAMES)
+def test_a_task_says_what_it_takes_and_what_it_gives(slug: str) -> None:
     found = declared(slug)
     assert found.about.endswith(".") and len(found.about) > 20
-    assert bool(found.parameters) == found.feature.takes_text
+    given = found.feature.has_examples and not found.feature.part_of
+    assert found.parameters or not given
     assert is_dataclass(found.result)
     for each in found.parameters:
         assert each.about.endswith("."), f"{slug}: {each.name} is not described"
@@ -43,13 +65,35 @@ def test_a_feature_says_what_it_takes_and_what_it_gives(slug: str) -> None:
         assert each.required or each.read(each.default) == each.default
 
 
-@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.takes_text])
-def test_every_example_can_be_given_to_the_task(slug: str) -> None:
-    found = declared(slug)
-    keys = {each.key for each in found.parameters} | PAGES_ONLY
-    for example in examples(slug):
-        assert example.values.keys() <= keys
-        assert found.read(found.example_values(example.values))
+@pytest.mark.parametrize("slug", [row.slug for row in FEATURES if row.has_examples])
+def test_every_example_can_be_given_to_the_tasks_of_its_page(slug: str) -> None:
+    tasks = [declared(name) for name in (slug, *tabs(slug))]
+    keys = {each.key for task in tasks for each in task.parameters}
+    assert all(example.values.keys() <= keys for example in examples(slug))
+    for task in tasks:
+        assert task.examples
+        for example in task.examples:
+            given = task.read(task.example_values(example.values))
+            assert {each.name for each in task.parameters if each.required} <= given.keys()
+
+
+def test_what_a_page_computes_is_in_every_face_or_named_here() -> None:
+    pages = [*(ROOT / "pages").glob("*.py"), *(ROOT / "app" / "features").glob("*/controls.py")]
+    used = {name for path in pages for name in re.findall(r"(\w+)\(", path.read_text("utf-8"))}
+    tasks = [each.task for each in all_declared()]
+    offered = {name for task in tasks for name in (task.__name__, *task.__code__.co_names)}
+    assert (used & asking_the_model()) - offered == set(PAGES_ONLY)
+
+
+def asking_the_model() -> set[str]:
+    """The names of all functions in modules of tasks whose first argument is the engine."""
+    found = set()
+    for path in (ROOT / "app" / "features").glob("*/task*.py"):
+        module = import_module(f"app.features.{path.parent.name}.{path.stem}")
+        for name, function in getmembers(module, isfunction):
+            if not name.startswith("_") and [*signature(function).parameters][:1] == ["engine"]:
+                found.add(name)
+    return found
 
 
 def test_a_parameter_is_read_from_signature_and_docstring(made_up: str) -> None:
@@ -109,7 +153,7 @@ def test_unknown_and_missing_parameters_are_named(made_up: str) -> None:
         declared(made_up).read({"text": "a", "top": 3})
     with pytest.raises(InputError, match="text is missing; expected a text"):
         declared(made_up).read({})
-    with pytest.raises(InputError, match="There is no page named 'nowhere'"):
+    with pytest.raises(InputError, match=r"no task named 'nowhere'\. Tasks are: tokenizer, "):
         declared("nowhere")
 
 
@@ -118,8 +162,8 @@ def test_a_box_of_one_line_takes_the_first_line_of_an_example() -> None:
     assert declared("qa").example_values(values) == {"passage": "a\nb", "question": "Who?"}
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_every_feature_writes_a_report(slug: str, tiny_engine: Engine) -> None:
+@pytest.mark.parametrize("slug", NAMES)
+def test_every_task_writes_a_report(slug: str, tiny_engine: Engine) -> None:
     found = declared(slug)
     given = {each.name: VALUES[each.name] for each in found.parameters if each.required}
     report: Report = found.report(found.run(tiny_engine, given))

@@ -149,6 +149,7 @@ def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[
             "HF_ENDPOINT": hub.url,
             "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
             "BERT_EXPLORER_CACHE": str(downloads),
+            "BERT_CORE_CACHE": str(downloads.with_name("core")),
             "STREAMLIT_SERVER_PORT": str(port),
             "BERT_EXPLORER_MODELS": str(shelf),
         }

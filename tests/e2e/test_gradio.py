@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, examples
+from tests.e2e.test_stage import cut_off
 
 Visit = Callable[..., Page]
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
@@ -58,6 +59,7 @@ def test_every_page_answers_in_the_first_screen_without_a_fault(
         expect(page.locator(".bx-menu [aria-current]")).to_be_in_viewport(ratio=0.9)
         bottom = page.locator(".bx-headline").bounding_box()
         assert bottom is not None and bottom["y"] + bottom["height"] < size["height"], slug
+        found[slug] += cut_off(page, slug) if size == DESK else []
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], slug
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") == (scheme == "dark")
     assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")

@@ -206,6 +206,35 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("button", name="Restore the last question")).to_be_visible()
 
 
+def use_variants(page: Page) -> None:
+    yours = page.locator(".bx-va-headline")
+    expect(yours).to_contain_text("Yours: 22.7 M parameters")
+    page.get_by_role("radio", name="ALBERT").click()
+    expect(yours).to_contain_text("Yours: 11.7 M parameters")
+    layers = page.get_by_role("spinbutton", name="Layers")
+    layers.fill("24")
+    layers.press("Enter")
+    expect(yours).to_contain_text("Yours: 11.7 M parameters")
+    expect(yours).to_contain_text("2.00 × its work")
+    page.get_by_role("tab", name="Arithmetic").click()
+    expect(page.get_by_role("table", name="All tensors")).to_contain_text("projection to the width")
+
+
+def use_why(page: Page) -> None:
+    write(page, "Text ([MASK] hides a word)", "The <b>farmer</b> milked the [MASK].")
+    drawn = page.locator(".bx-wide svg", has_text="farmer").first
+    expect(drawn).to_be_visible()
+    letters = drawn.locator(".bx-why-word").all_text_contents()
+    assert "".join(letters) == "The<b>farmer</b>milkedthe[MASK]."
+    expect(page.get_by_text(re.compile("^(Survives|Does not survive) deletion:$"))).to_be_visible()
+    page.get_by_role("radio", name="Occlusion").click()
+    expect(page.get_by_role("img", name=re.compile("^Occlusion for"))).to_be_visible()
+    page.get_by_role("tab", name="All methods").click()
+    expect(
+        page.get_by_role("img", name=re.compile("^Integrated gradients: strongest"))
+    ).to_be_visible()
+
+
 def use_model_card(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
     page.get_by_role("tab", name="Limits").click()
@@ -218,6 +247,15 @@ def use_model_card(page: Page) -> None:
     expect(page.get_by_role("status").filter(has_text="Verified")).to_be_visible()
 
 
+def use_lab(page: Page) -> None:
+    page.get_by_role("button", name="Play a recorded run").click()
+    page.get_by_role("dialog").get_by_role("button", name="facts", exact=True).click()
+    expect(page.locator(".bx-lab-state")).to_contain_text("recorded")
+    page.get_by_role("tab", name="Rows").click()
+    expect(page.get_by_text("(masked)").first).to_be_visible()
+    expect(page.get_by_text("It was: pronoun by name.")).to_be_visible()
+
+
 STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
@@ -228,8 +266,11 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "input": use_input,
     "senses": use_senses,
     "atlas": use_atlas,
+    "why": use_why,
     "qa": use_qa,
     "ner": use_ner,
+    "variants": use_variants,
+    "lab": use_lab,
     "model_card": use_model_card,
 }
 
@@ -368,6 +409,9 @@ def tabbed(page: Page, goal: str, limit: int = 60) -> list[str]:
     return passed
 
 
+WITHOUT_TEXT = {"lab": "Start", "model_card": "Verify this model"}
+
+
 def test_the_first_text_box_is_at_most_eight_stops_from_the_skip_link(visit: Visit) -> None:
     page = visit()
     far = {}
@@ -375,7 +419,7 @@ def test_the_first_text_box_is_at_most_eight_stops_from_the_skip_link(visit: Vis
         assert tabbed(page, "Skip to main content") == ["Skip to main content"]
         page.keyboard.press("Enter")
         boxes = page.locator("textarea, input[type=text]")
-        goal = boxes.first.get_attribute("aria-label") if boxes.count() else "Verify this model"
+        goal = boxes.first.get_attribute("aria-label") if boxes.count() else WITHOUT_TEXT[slug]
         stops = tabbed(page, str(goal))
         if stops[-1] != goal or len(stops) > 8:
             far[slug] = stops

@@ -32,13 +32,20 @@ MAIN = {
     "attention": ".scroll canvas",
     "input": ".bx-picture .bx-drawing",
     "senses": ".bx-picture .bx-drawing",
+    "variants": ".bx-picture .bx-drawing",
+    "lab": ".bx-picture .bx-drawing",
     "atlas": ".bx-picture .bx-drawing",
+    "why": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
 
-FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice"), ".bx-answer")
+ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage"}
+"""The same in a report, where a page has something else: on the other face, and recorded."""
+
+FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice", "why"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
+FIRST["lab"] = ".bx-lab-state"
 """The first result where that is not the main picture: the answer in words."""
 
 LETTERS = """() => {
@@ -96,6 +103,14 @@ def box(page: Page, slug: str, places: Mapping[str, str] = MAIN) -> dict[str, fl
     return dict(found)
 
 
+def cut_off(page: Page, slug: str) -> list[str]:
+    """Return where the main picture of a report ends, if that is below the screen."""
+    box = page.locator(".bx-result").locator(ON_PAPER[slug]).first.bounding_box()
+    assert box is not None and page.viewport_size is not None
+    end = box["y"] + box["height"]
+    return [f"the main picture ends at {end}"] if end > page.viewport_size["height"] else []
+
+
 def test_every_page_has_a_main_picture() -> None:
     assert set(MAIN) == {"", *(row.slug for row in FEATURES)}
 
@@ -109,7 +124,7 @@ def test_a_laptop_shows_the_answer_in_the_first_screen_and_few_words(opened: Ope
         if found["y"] > 330 or end > LAPTOP["height"]:
             late[slug] = (found["y"], end)
         words = page.evaluate(WORDS)
-        if words > (220 if slug == "" or feature(slug).takes_text else 400):
+        if words > (220 if slug == "" or feature(slug).has_examples else 400):
             wordy[slug] = words
     assert late == {}
     assert wordy == {}

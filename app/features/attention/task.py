@@ -29,6 +29,7 @@ def attention(
     *,
     layer: Annotated[int | None, Field("Layer", low=0)] = None,
     head: Annotated[int | None, Field("Head", low=0)] = None,
+    words: Annotated[bool, Field("Whole words")] = False,
 ) -> AttentionResult:
     """Show which pieces of a text each attention head looks at.
 
@@ -42,11 +43,15 @@ def attention(
         layer: the layer to show, counted from 0. If empty, the head with the clearest pattern is
             shown, without its matrix.
         head: the head of that layer, counted from 0. If empty, the mean of the layer's heads.
+        words: whether rows and columns are words instead of pieces. Attention to the pieces of a
+            word is added up; attention from them is averaged.
 
     Raises:
         InputError: there is nothing to read in the first text, or no such layer or head.
     """
     result = _read(engine, text, text_pair)
+    if words:
+        result = in_words(engine, result)
     if layer is None and head is None:
         return result
     return replace(result, asked=_asked(result, layer, head))

@@ -1,12 +1,43 @@
 """The arithmetic behind one cell of an attention matrix, with the model's own query and key."""
 
 import math
+from typing import Annotated
 
 from app.compute.recent import RECENT
 from app.features.attention.result import AttentionResult, Floats, Place
+from app.features.attention.task import attention
+from app.fields import Field
 from app.models import Engine
 from app.results import CellArithmetic
 from bert_core.errors import InputError
+
+
+def attention_cell(
+    engine: Engine,
+    text: Annotated[str, Field("Text", lines=3)],
+    text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
+    *,
+    layer: Annotated[int, Field("Layer", low=0)] = 0,
+    head: Annotated[int, Field("Head", low=0)] = 0,
+    row: Annotated[int, Field("Row", low=0)] = 1,
+    column: Annotated[int, Field("Column", low=0)] = 1,
+) -> CellArithmetic:
+    """Show how one head computes one number: query, key, their product, and the softmax.
+
+    Args:
+        engine: the model.
+        text: the text; a text beyond the model's length is cut.
+        text_pair: a second text; "" for none.
+        layer: the layer, counted from 0.
+        head: the head of that layer, counted from 0.
+        row: position of the piece that looks, counted from 0; [CLS] is 0.
+        column: position of the piece that is looked at.
+
+    Raises:
+        InputError: there is nothing to read in the first text, or no such head or cell.
+    """
+    result = attention(engine, text, text_pair)
+    return cell_arithmetic(engine, result, (layer, head), row, column)
 
 
 def cell_arithmetic(

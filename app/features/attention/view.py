@@ -7,6 +7,7 @@ from app.features.attention import view_text as text
 from app.features.attention.result import AttentionGrid, AttentionResult, HeadView, Selection
 from app.features.attention.result_habits import RankedHead
 from app.features.attention.result_views import attention_grid, head_view, rank
+from app.words.blocks import line
 from app.words.notes import cut_note
 from app.words.report import Block, Report
 
@@ -39,7 +40,7 @@ def report(
     return Report(
         f"{name}. {text.headline(result, view)}",
         (
-            text.title(result, view.heads, ranked),
+            line(text.doing(view.heads, ranked)),
             files.map_picture(result, view, common=common, log=log),
             text.selection_note(result, view),
             files.grid_picture(result, grid, ranked, common=common, log=log),

@@ -12,12 +12,25 @@ from app.words.blocks import hint, line
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, linked, numbers, picture, svg
+from app.words.report import Report
+
+TITLE = "One cell"
 
 NO_CELL = "Click a cell to see how its number is computed."
 ONE_HEAD = "Several heads are combined now; show a single head to see its arithmetic."
 
 _ROWS = 200  # of the table of the softmax
 _TALL = 54  # height of a row of bars
+
+
+def report(cell: CellArithmetic) -> Report:
+    """Write the result as it would stand on paper."""
+    layer, head = cell.place
+    source, goal = (visible(cell.tokens[at]) for at in (cell.row, cell.column))
+    return Report(
+        f"Layer {layer}, head {head}: {source} looks at {goal} with {cell.value:.4f}.",
+        (steps(cell), products(cell), softmax_table(cell)),
+    )
 
 
 def steps(cell: CellArithmetic) -> Html:

@@ -142,8 +142,13 @@ def _map(
         "rect", x=f"{left:.1f}", y=f"{head:.1f}", width=f"{breadth * side:.2f}",
         height=f"{height * high:.2f}", fill="none", stroke="#777777",
     )  # fmt: skip
+    parts += [frame, *_scale(left, bottom, top, log=log)]
     name = name_of(view.heads, result.heads)
-    return _paper(width, bottom + 44, *parts, frame, *_scale(name, left, bottom, top, log=log))
+    beside = left + 250 + _LETTER * len(name) < width
+    x, y = (left + 250, bottom + 22) if beside else (left, bottom + 46)
+    parts.append(tag("text", name, x=f"{x:.1f}", y=f"{y:.1f}", dominant_baseline="central",
+                     font_size=13))  # fmt: skip
+    return _paper(width, y + 22, *parts)
 
 
 def _cells(
@@ -157,8 +162,8 @@ def _cells(
     ]  # fmt: skip
 
 
-def _scale(name: str, left: float, bottom: float, top: float, *, log: bool) -> list[Html]:
-    """Draw the scale below a heat map, with both ends as numbers, and the head's name."""
+def _scale(left: float, bottom: float, top: float, *, log: bool) -> list[Html]:
+    """Draw the scale below a heat map, with both ends as numbers."""
     ramp = _image(np.arange(256)[None, :], left + 64, bottom + 16, 120, 12)
     frame = tag("rect", x=f"{left + 64:.1f}", y=f"{bottom + 16:.1f}", width=120, height=12,
                 fill="none", stroke="#777777")  # fmt: skip
@@ -169,7 +174,6 @@ def _scale(name: str, left: float, bottom: float, top: float, *, log: bool) -> l
         ramp, frame,
         *(tag("text", text, x=f"{x:.1f}", y=y, text_anchor=anchor, dominant_baseline="central",
               font_size=13) for x, text, anchor in ends),
-        tag("text", name, x=f"{left + 250:.1f}", y=y, dominant_baseline="central", font_size=13),
     ]  # fmt: skip
 
 

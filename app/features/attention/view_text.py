@@ -163,13 +163,17 @@ def goes(name: HeadName) -> str:
 
 def title(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -> Html:
     """Draw which head is shown, and what it does here and usually."""
-    found = next((row for row in ranked if (row.place,) == heads.places), None)
-    says = join()
-    if found is not None:
-        usual = "" if found.usual is None else f"; usually {goes(found.usual)}"
-        says = tag("small", f"Attention here: {goes(found.here)}{usual}.")
     name = name_of(heads, result.heads)
-    return tag("div", tag("h2", name), says, class_="bx-att-title")
+    return tag("div", tag("h2", name), tag("small", doing(heads, ranked)), class_="bx-att-title")
+
+
+def doing(heads: Heads, ranked: Sequence[RankedHead]) -> str:
+    """Say what the shown head does here and usually; "" for several."""
+    found = next((row for row in ranked if (row.place,) == heads.places), None)
+    if found is None:
+        return ""
+    usual = "" if found.usual is None else f"; usually {goes(found.usual)}"
+    return f"Attention here: {goes(found.here)}{usual}."
 
 
 def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:

@@ -6,7 +6,6 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from app.compute.recent import RECENT
 from app.features.classification.result import ClassificationResult, Kind
 from app.fields import Field
 from app.models import Engine
@@ -15,9 +14,6 @@ from bert_core import BertConfig, BertForSequenceClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress
 from bert_core.reading.unread import unread
-
-MOST = 500
-"""Texts at once."""
 
 
 def classification(
@@ -35,35 +31,7 @@ def classification(
     Raises:
         InputError: a text has no piece, or the model reads no pairs.
     """
-    return _classify(engine, [(text, text_pair)])[0]
-
-
-def classify_lines(
-    engine: Engine, lines: str, progress: Progress | None = None
-) -> tuple[ClassificationResult, ...]:
-    """Score every label for many texts.
-
-    Args:
-        engine: the model.
-        lines: one text per line; a tab separates it from a second text.
-        progress: called after each group of texts with the number done and the total.
-
-    Raises:
-        InputError: there are no lines or too many, or one has no piece.
-    """
-    pairs = tuple(
-        (first, second)
-        for first, _, second in (line.partition("\t") for line in lines.split("\n"))
-        if first.strip() or second.strip()
-    )
-    if not 1 <= len(pairs) <= MOST:
-        raise InputError(f"Found {len(pairs):,} texts; expected 1 to {MOST}, one per line.")
-    model = engine.model(BertForSequenceClassification)
-    return RECENT.get(
-        ("labels", engine.provenance.fingerprint, id(model), pairs),
-        make=lambda: _classify(engine, pairs, progress),
-        size=lambda rows: 20 * len(lines) + 64 * sum(len(row.scores) for row in rows),
-    )
+    return classify(engine, [(text, text_pair)])[0]
 
 
 def kind_of(config: BertConfig) -> Kind:
@@ -78,7 +46,7 @@ def kind_of(config: BertConfig) -> Kind:
     return "regression" if problem == "regression" or config.num_labels == 1 else "single"
 
 
-def _classify(
+def classify(
     engine: Engine, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
 ) -> tuple[ClassificationResult, ...]:
     """Read all texts."""

@@ -1,7 +1,5 @@
 """The classification page: the model's label, the scores of all labels, many texts."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from app.features.classification.result import ClassificationResult
@@ -14,9 +12,6 @@ from app.words.report import Report
 
 HINTS = ("I could not put it down.", "")
 """What the empty boxes suggest."""
-
-LINES = "I could not put it down.\nThe battery died after a week.\nIt arrived on Tuesday."
-"""The texts at first in the tab for many."""
 
 SHOWN = 8
 """Bars at first, if there are so many labels."""
@@ -117,22 +112,6 @@ def left_out(result: ClassificationResult, shown: int) -> Html:
 def pieces(result: ClassificationResult) -> Html:
     """Draw the input as one line of pieces."""
     return tag("p", tag("bdi", visible(" ".join(result.encoding.tokens))), class_="bx-text")
-
-
-def lines_table(rows: Sequence[ClassificationResult]) -> pd.DataFrame:
-    """Return many texts, each with the model's answer and the scores of its labels."""
-    first = rows[0]
-    table: dict[str, list[object]] = {
-        "text": [visible(row.encoding.text) for row in rows],
-        "second text": [visible(row.encoding.text_pair or "") for row in rows],
-        "answer": [", ".join(map(visible, row.chosen)) for row in rows],
-        **{visible(name): [row.scores[n] for row in rows] for n, name in enumerate(first.labels)},
-        "pieces cut": [row.encoding.truncated for row in rows],
-        "partly unread": [row.unread.anything for row in rows],
-    }
-    unused = ["second text"] if not any(table["second text"]) else []
-    unused += ["answer"] if first.kind == "regression" else []
-    return pd.DataFrame(table).drop(columns=unused)
 
 
 def report(result: ClassificationResult) -> Report:

@@ -106,6 +106,18 @@ def fill_mask(
     )
 
 
+def with_masks(engine: Engine, text: str) -> FillMaskResult:
+    """Return the answer for a text that must have a mask.
+
+    Raises:
+        InputError: it has none.
+    """
+    found = fill_mask(engine, text)
+    if not found.slots:
+        raise InputError("The text has no [MASK]. Write [MASK] or ___ in place of a word.")
+    return found
+
+
 def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
     """Write [MASK] for other signs of a gap, and return those that were found.
 

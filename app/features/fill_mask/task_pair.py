@@ -1,16 +1,36 @@
 """Compare two sentences that differ in one word: what changes at the mask?"""
 
 from functools import partial
+from typing import Annotated
 
 import regex
 import torch
 
 from app.features.fill_mask.result import Contrast, FillMaskResult, PairResult
-from app.features.fill_mask.task import around, masks_of
+from app.features.fill_mask.task import around, masks_of, with_masks
+from app.fields import Field
 from app.models import Engine
 from bert_core.errors import InputError
 
 _TOP = 5  # candidates of each sentence
+
+
+def fill_mask_pair(
+    engine: Engine,
+    text: Annotated[str, Field("Text ([MASK] or ___ hides a word)", lines=3)],
+    words: Annotated[str, Field("Two words to swap", key="pair", lines=1)],
+) -> PairResult:
+    """Write each of two words for the other, and compare what the model writes at each [MASK].
+
+    Args:
+        engine: the model.
+        text: the text, with at least one [MASK].
+        words: two words with a slash between them; the text contains one or both.
+
+    Raises:
+        InputError: there is no [MASK], or the words are not in the text.
+    """
+    return compare(engine, with_masks(engine, text), read_pair(words))
 
 
 def read_pair(typed: str) -> tuple[str, str]:

@@ -1,11 +1,29 @@
 """Hide every piece of a text in turn: how much does the model expect it, and which word is odd?"""
 
 import math
+from typing import Annotated
 
 from app.features.fill_mask.result import Expected, FillMaskResult, SurpriseResult
+from app.features.fill_mask.task import fill_mask
+from app.fields import Field
 from app.models import Engine
 from bert_core.errors import InputError
 from bert_core.reading.gaps import PieceScore, odd_word, score_pieces
+
+
+def fill_mask_surprise(
+    engine: Engine, text: Annotated[str, Field("Text", lines=3)]
+) -> SurpriseResult:
+    """Hide every piece of a text in turn, and say how much the model expects each.
+
+    Args:
+        engine: the model.
+        text: a text that fits the model's length; a [MASK] in it stays hidden.
+
+    Raises:
+        InputError: the text is empty or too long, or has nothing but masks.
+    """
+    return surprise(engine, fill_mask(engine, text))
 
 
 def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:

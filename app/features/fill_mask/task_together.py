@@ -1,9 +1,11 @@
 """Solve all masks of a text together, each gap with a word of one or more pieces."""
 
 import math
+from typing import Annotated
 
 from app.features.fill_mask.result import FillMaskResult, Joint, TogetherResult
-from app.features.fill_mask.task import around, masks_of
+from app.features.fill_mask.task import around, masks_of, with_masks
+from app.fields import Field
 from app.models import Engine
 from bert_core.errors import InputError
 from bert_core.reading.gaps import GapFilling, Order, fill_gaps
@@ -11,6 +13,28 @@ from bert_core.reading.gaps import GapFilling, Order, fill_gaps
 MOST_PIECES = 4
 WIDTH = 10
 _SEARCHES = 16
+
+
+def fill_mask_together(
+    engine: Engine,
+    text: Annotated[str, Field("Text ([MASK] or ___ hides a word)", lines=3)],
+    *,
+    most: Annotated[int, Field("Most pieces in a gap", key="pieces", low=1, high=MOST_PIECES)] = 1,
+    order: Annotated[Order, Field("Order of filling")] = "left",
+) -> TogetherResult:
+    """Fill all gaps of a text together: the joint fillings that a search finds most probable.
+
+    Args:
+        engine: the model.
+        text: the text, with at least one [MASK].
+        most: the most pieces of a word in a gap.
+        order: which gap is filled first: the one furthest "left", or the one whose word is most
+            "certain".
+
+    Raises:
+        InputError: there is no [MASK], or there are too many for so many pieces.
+    """
+    return fill_together(engine, with_masks(engine, text), most=most, order=order)
 
 
 def fill_together(

@@ -1,6 +1,7 @@
-"""Pictures, tables and text of fill-mask; the tabs are in `view_tabs`."""
+"""Pictures, tables and text of fill-mask; the tabs have views of their own."""
 
 from collections.abc import Iterable, Sequence
+from unicodedata import east_asian_width
 
 import pandas as pd
 
@@ -310,3 +311,13 @@ def _rows(slot: Slot) -> list[Candidate]:
     if slot.named is not None and slot.named.id not in {candidate.id for candidate in rows}:
         rows.append(slot.named)
     return rows
+
+
+def quoted(word: str) -> str:
+    """Write a word in quotation marks."""
+    return f"“{visible(word)}”"
+
+
+def letters_wide(text: str) -> int:
+    """Estimate the width of a text in units of a drawing."""
+    return sum(18 if east_asian_width(letter) in "WF" else 10 for letter in text)

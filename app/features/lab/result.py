@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,11 @@ class Start:
         shown: words whose vectors are shown.
     """
 
+    ANSWER: ClassVar = (
+        "settings", "sentences", "words", "vocabulary", "parameters", "log_v", "unigram",
+        "phenomena", "watched",
+    )  # fmt: skip
+
     settings: LabSettings
     sentences: int
     examples: tuple[str, ...]
@@ -94,6 +100,10 @@ class Point:
         tokens_a_second: the same.
         left: seconds of computing until the end.
     """
+
+    ANSWER: ClassVar = (
+        "step", "learning_rate", "loss", "next_sentence", "held_out", "accuracy", "guesses"
+    )  # fmt: skip
 
     step: int
     seconds: float
@@ -148,11 +158,11 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class LabResult:
-    """The end of one run: what the API returns.
+    """One run, so far or to its end.
 
     Attributes:
         start: what it started from.
-        points: how it looked at each moment, the last one at the end.
+        points: how it looked at each moment, the newest last.
         diverged: why it ended early; "" if it did not.
         python: the lines of Python that repeat it.
     """
@@ -161,3 +171,12 @@ class LabResult:
     points: tuple[Point, ...]
     diverged: str
     python: str
+
+    def at(self, step: int) -> Point:
+        """Return the point that is nearest to a step."""
+        return min(self.points, key=lambda point: abs(point.step - step))
+
+    def until(self, step: int) -> "LabResult":
+        """Return the run as it was after some step; its first point is always there."""
+        kept = tuple(point for point in self.points if point.step <= step) or self.points[:1]
+        return LabResult(self.start, kept, "", self.python)

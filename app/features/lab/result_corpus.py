@@ -1,6 +1,7 @@
 """What the lab can train on: texts, and gaps in sentences that are never trained on."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 MASK = "[MASK]"
 
@@ -34,10 +35,20 @@ class Phenomenon:
         ceiling: the largest share that anyone can get right; None if unknown.
     """
 
+    ANSWER: ClassVar = ("name", "floor", "ceiling")
+
     name: str
     probes: tuple[Probe, ...]
     floor: float
     ceiling: float | None = None
+
+    def way(self, accuracy: float) -> float | None:
+        """Return how far an accuracy is from guessing to the best possible, 0 to 1.
+
+        A phenomenon without a known ceiling counts up to 1; None if nothing can be learned.
+        """
+        best = 1.0 if self.ceiling is None else self.ceiling
+        return None if best <= self.floor else (accuracy - self.floor) / (best - self.floor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,21 +17,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 
 from app.compute.processor import PROCESSOR
 from app.features.lab.result import State, Status
-from app.features.lab.result_settings import OWN, LabSettings
+from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_run import Run
 from app.models.copies import trained_folder
 from app.settings import settings as operator_settings
 from bert_core.errors import BertError, InputError
 from bert_core.small_files import parse_json, read_small, replacing
-
-T = TypeVar("T")
 
 _LOG = logging.getLogger("app")
 _KEY = re.compile(r"[A-Za-z0-9_-]{16}")
@@ -41,32 +39,85 @@ _SAVE = 5.0  # seconds between two saves
 _PATIENCE = 4.0  # seconds after which a lab that no page asks about is stopped
 _KEPT = 8  # labs in memory; the oldest that does not compute is dropped
 _SAVED = 30  # labs on disk; the oldest is removed
+_MOST_BYTES = 2**30  # of the models that other pages open; the oldest is removed
 _IN_LINE = 20  # most labs waiting
 _ABOUT = "lab.json"
 
 
-class Lab:
-    """One visitor's lab: one run, or two side by side.
+class Training(Protocol):
+    """What a lab trains: driven from outside, knowing no threads and no visitors.
 
     Attributes:
-        key: names it in a link; a generated corpus can be found by it after a restart.
+        named: how the names of its models begin.
+        private: whether it contains a visitor's own text.
+        diverged: why it ended early; "" if it did not.
+    """
+
+    named: str
+    private: bool
+    diverged: str
+
+    @property
+    def points(self) -> Sequence[Any]:
+        """How it looked so far."""
+
+    @property
+    def prepared(self) -> bool:
+        """Whether `prepare` has been called."""
+
+    @property
+    def step(self) -> int:
+        """Number of steps done."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to train."""
+
+    def prepare(self) -> None:
+        """Build everything that training needs."""
+
+    def advance(self, seconds: float) -> None:
+        """Train for about so many seconds."""
+
+    def look(self) -> None:
+        """Measure the model and keep the point."""
+
+    def save(self) -> None:
+        """Write what is needed to go on after a restart."""
+
+    def release(self) -> None:
+        """Free what is not needed while it does not train."""
+
+    def files(self, step: int | None = None) -> dict[str, bytes]:
+        """Return the trained folder, by name; of a saved step, or as it is now."""
+
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Training)
+
+
+class Job(Generic[R]):
+    """What one visitor trains.
+
+    Attributes:
+        key: names it.
         owner: the visitor; "" for no one in particular.
         runs: trained in turns.
     """
 
-    def __init__(self, key: str, owner: str, runs: Sequence[Run]) -> None:
+    def __init__(self, key: str, owner: str, runs: Sequence[R]) -> None:
         self.key, self.owner, self.runs = key, owner, tuple(runs)
         self.state = State.PAUSED
         self.says = ""
         self.seen = time.monotonic()
         self.lock = threading.RLock()  # held while a run changes
-        self.looked: dict[Run, float] = {}
+        self.looked: dict[R, float] = {}
         self.saved = time.monotonic()
 
     @property
     def private(self) -> bool:
         """Whether it contains a visitor's own text."""
-        return any(run.settings.corpus == OWN for run in self.runs)
+        return any(run.private for run in self.runs)
 
     def compute(self, work: Callable[[], T]) -> T:
         """Compute something with a run in inference mode, between two of its steps."""
@@ -96,7 +147,7 @@ class Lab:
                 run.save()
         self.saved = time.monotonic()
 
-    def _turn(self, run: Run) -> None:
+    def _turn(self, run: R) -> None:
         if not run.prepared:
             self._train(run.prepare)
             if not run.points:
@@ -114,9 +165,16 @@ class Lab:
 
         PROCESSOR.run(alone, tokens=0, training=True)
 
-    def _look(self, run: Run) -> None:
+    def _look(self, run: R) -> None:
         self.compute(run.look)
         self.looked[run] = time.monotonic()
+
+
+class Lab(Job[Run]):
+    """One visitor's lab: one run, or two side by side.
+
+    A generated corpus can be found by its key after a restart.
+    """
 
 
 class Labs:
@@ -129,8 +187,8 @@ class Labs:
 
     def __init__(self, folder: Path | None, *, patience: float = _PATIENCE) -> None:
         self._folder, self._patience = folder, patience
-        self._labs: dict[str, Lab] = {}  # oldest first
-        self._line: list[Lab] = []  # the first one computes
+        self._labs: dict[str, Job[Any]] = {}  # oldest first
+        self._line: list[Job[Any]] = []  # the first one computes
         self._change = threading.Condition()
         self._working = False
 
@@ -151,42 +209,60 @@ class Labs:
         if not 1 <= len(wanted) <= 2:
             raise InputError(f"Found {len(wanted)} settings; expected one or two.")
         lab = self._made(secrets.token_urlsafe(12), owner, wanted, text)
+        self._check_owner(owner)
+        self._write_about(lab)
+        self.resume(lab)
+        return lab
+
+    def train(self, run: R, *, owner: str) -> Job[R]:
+        """Train something else than a run of the lab, in the same line; it ends with the process.
+
+        Raises:
+            InputError: too many labs wait, or the visitor has one already that trains.
+        """
+        self._check_owner(owner)
+        lab = Job(secrets.token_urlsafe(12), owner, [run])
+        self.resume(lab)
+        return lab
+
+    def _check_owner(self, owner: str) -> None:
+        """Refuse a second lab of a visitor."""
         with self._change:
             for other in self._line:
                 if owner and other.owner == owner:
                     raise InputError("You have a run already. Stop it, or wait for its end.")
-        self._write_about(lab)
-        self.resume(lab)
-        return lab
 
     def find(self, key: str, owner: str = "") -> Lab | None:
         """Return a lab by its key, also one that was saved before a restart; None if unknown.
 
         A lab with a visitor's own text is found only by that visitor.
         """
-        lab = self._labs.get(key)
-        if lab is None and _KEY.fullmatch(key):
-            lab = self._read(key, owner)
-        if lab is None or (lab.private and (not owner or lab.owner != owner)):
-            return None
-        return lab
+        if key not in self._labs and _KEY.fullmatch(key):
+            self._read(key, owner)
+        lab = self.held(key, owner)
+        return lab if isinstance(lab, Lab) else None
 
-    def ask(self, lab: Lab) -> Status:
+    def held(self, key: str, owner: str) -> Job[Any] | None:
+        """Return what is trained under a key, if it is in memory; see `find`."""
+        lab = self._labs.get(key)
+        return lab if lab and (not lab.private or (owner and lab.owner == owner)) else None
+
+    def ask(self, lab: Job[Any]) -> Status:
         """Return where a lab is; asking also says that its page is still open."""
         lab.seen = time.monotonic()
         with self._change:
             before = self._line.index(lab) if lab in self._line else 0
             return Status(lab.state, before, lab.says)
 
-    def pause(self, lab: Lab) -> None:
+    def pause(self, lab: Job[Any]) -> None:
         """Stop training for now; the place in line is given up."""
         self._leave(lab, State.PAUSED)
 
-    def stop(self, lab: Lab) -> None:
+    def stop(self, lab: Job[Any]) -> None:
         """Stop training for good, as far as this visitor is concerned."""
         self._leave(lab, State.STOPPED)
 
-    def resume(self, lab: Lab) -> None:
+    def resume(self, lab: Job[Any]) -> None:
         """Go on training, at the end of the line.
 
         Raises:
@@ -211,7 +287,7 @@ class Labs:
         """Return the number of labs that compute or wait."""
         return len(self._line)
 
-    def open_elsewhere(self, lab: Lab, number: int = 0, step: int | None = None) -> str:
+    def open_elsewhere(self, lab: Job[Any], number: int = 0, step: int | None = None) -> str:
         """Write the model of a run where the shelf finds it; return the name it is offered under.
 
         Args:
@@ -230,8 +306,9 @@ class Labs:
         run, models = lab.runs[number], self._folder / "models"
         with lab.lock:
             files = run.files(step)
-        name = f"lab-{lab.key[:6].lower()}-{number + 1}-step-{run.step if step is None else step}"
-        for old in sorted(models.iterdir(), key=_age)[: 1 - _SAVED] if models.is_dir() else ():
+        at = run.step if step is None else step
+        name = f"{run.named}-{lab.key[:6].lower()}-{number + 1}-step-{at}"
+        for old in _surplus(models, sum(map(len, files.values()))):
             shutil.rmtree(old, ignore_errors=True)
         place = models / name
         place.mkdir(parents=True, exist_ok=True)
@@ -256,7 +333,7 @@ class Labs:
                 lab.says = "An internal error occurred. Start again."
                 self._leave(lab, State.FAILED)
 
-    def _next(self) -> Lab | None:
+    def _next(self) -> Job[Any] | None:
         """Return the lab that trains next; None, and the thread ends, if there is none."""
         with self._change:
             now = time.monotonic()
@@ -275,7 +352,7 @@ class Labs:
             lab.state = State.RUNNING
             return lab
 
-    def _leave(self, lab: Lab, state: State) -> None:
+    def _leave(self, lab: Job[Any], state: State) -> None:
         """Take a lab out of the line and save it."""
         with self._change:
             if lab not in self._line:
@@ -285,12 +362,15 @@ class Labs:
         try:
             if not lab.done:  # then its last turn has saved it
                 lab.save()
+            with lab.lock:
+                for run in lab.runs:
+                    run.release()
         except OSError as error:
             _LOG.warning("a lab could not be saved: %s", type(error).__name__)
 
     # -- memory and disk ---------------------------------------------------------------------------
 
-    def _keep(self, lab: Lab) -> None:
+    def _keep(self, lab: Job[Any]) -> None:
         """Keep a lab in memory, and drop the oldest that does not compute; holds the lock."""
         self._labs.pop(lab.key, None)
         self._labs[lab.key] = lab
@@ -316,22 +396,19 @@ class Labs:
             if old.name not in self._labs:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _read(self, key: str, owner: str) -> Lab | None:
-        """Return a saved lab, to be resumed; None if there is none or it cannot be read."""
+    def _read(self, key: str, owner: str) -> None:
+        """Bring a saved lab into memory, to be resumed, if there is one that can be read."""
         about = None if self._folder is None else self._folder / key / _ABOUT
         if about is None or not about.is_file():
-            return None
+            return
         try:
             read = parse_json(read_small(about, 2**16, error=InputError), _ABOUT, error=InputError)
             wanted = [LabSettings(**each) for each in read]
         except (BertError, TypeError):
-            return None
-        lab = self._made(key, owner, wanted, "")
+            return
         with self._change:
-            held = self._labs.get(key)
-            if held is None:
-                self._keep(lab)
-            return held or lab
+            if key not in self._labs:
+                self._keep(self._made(key, owner, wanted, ""))
 
 
 def _json_of(settings: Sequence[LabSettings]) -> str:
@@ -341,6 +418,16 @@ def _json_of(settings: Sequence[LabSettings]) -> str:
 
 def _folders(folder: Path) -> Iterator[Path]:
     return (each for each in folder.iterdir() if _KEY.fullmatch(each.name))
+
+
+def _surplus(models: Path, more: int) -> list[Path]:
+    """Return the oldest models, so that there is room for a new one of so many bytes."""
+    newest = sorted(models.iterdir(), key=_age, reverse=True) if models.is_dir() else []
+    for number, folder in enumerate(newest):
+        more += sum(file.stat().st_size for file in folder.iterdir())
+        if more > _MOST_BYTES or number == _SAVED - 1:
+            return newest[number:]
+    return []
 
 
 def _age(folder: Path) -> float:

@@ -9,7 +9,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ Weights = dict[str, NDArray[np.float16]]
 
 
 class Run:
-    """One training.
+    """One training of a model from nothing.
 
     Args:
         settings: of the run.
@@ -59,10 +59,13 @@ class Run:
         diverged: why it ended early; "" if it did not.
     """
 
+    named = "lab"
+
     def __init__(self, settings: LabSettings, text: str = "", folder: Path | None = None) -> None:
         self.settings = settings
+        self.private = settings.corpus == OWN
         self._text = text
-        self._folder = None if settings.corpus == OWN else folder
+        self._folder = None if self.private else folder
         self.points: list[Point] = []
         self.states: dict[int, Weights] = {}
         self.diverged = ""
@@ -250,8 +253,11 @@ class Run:
                 with replacing(path) as draft, draft.open("wb") as file:
                     np.savez(file, **weights)  # type: ignore[arg-type]
         with replacing(self._folder / "points.npz") as draft, draft.open("wb") as file:
-            np.savez(file, **_plain(self.points, self.diverged))  # type: ignore[arg-type]
+            np.savez(file, **plain_points(self.points, self.diverged))  # type: ignore[arg-type]
         self._ready[1].trainer.save(self._folder / "state.pt")
+
+    def release(self) -> None:
+        """Keep everything: a run can go on from where it is."""
 
     def _restore(self) -> None:
         """Go on from the last save, if there is one."""
@@ -260,7 +266,7 @@ class Run:
             return
         trainer = self._ready[1].trainer
         trainer.resume(state)
-        points, self.diverged = _read_points(self._folder / "points.npz")
+        points, self.diverged = read_points(self._folder / "points.npz")
         self.points = [each for each in points if each.step <= trainer.steps_done]
         for step in _state_steps(self.settings.steps):
             path = self._folder / f"{step}.npz"
@@ -357,7 +363,7 @@ def _start(settings: LabSettings, corpus: Corpus, parts: Parts, measuring: Measu
         parameters=sum(each.numel() for each in parts.model.parameters()),
         log_v=math.log(len(parts.tokenizer.vocab)),
         unigram=-sum(n / total * math.log(n / total) for n in counts.values()),
-        phenomena=measuring.phenomena,
+        phenomena=tuple(replace(each, probes=()) for each in measuring.phenomena),
         watched=measuring.watched,
         attended=measuring.attended,
         shown=measuring.shown,
@@ -376,7 +382,7 @@ def _state_steps(steps: int) -> set[int]:
 _ARRAYS = ("attention", "vectors")
 
 
-def _plain(points: Sequence[Point], diverged: str) -> dict[str, NDArray[Any]]:
+def plain_points(points: Sequence[Point], diverged: str) -> dict[str, NDArray[Any]]:
     """Return points as arrays, one of which is JSON."""
     rest = [
         {name: value for name, value in asdict(point).items() if name not in _ARRAYS}
@@ -388,8 +394,8 @@ def _plain(points: Sequence[Point], diverged: str) -> dict[str, NDArray[Any]]:
     }
 
 
-def _read_points(path: Path) -> tuple[list[Point], str]:
-    """Read what `_plain` returned."""
+def read_points(path: Path) -> tuple[list[Point], str]:
+    """Read what `plain_points` returned."""
     with np.load(path, allow_pickle=False) as found:
         rest = json.loads(str(found["rest"]))
         arrays = zip(*(found[name] for name in _ARRAYS), strict=True)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pandas as pd
 
 from app.features.model_card.result import ModelCardResult, Reached, Temperature, reached
-from app.features.model_card.view_text import draw_section, sections
-from app.words.blocks import hint, line, record_table, ticked
+from app.features.model_card.view_text import Section, draw_section, sections
+from app.words.blocks import fold, hint, line, record_table, ticked
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import WIDE, Picture, picture, svg
@@ -323,7 +323,7 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
 
 def report(card: ModelCardResult) -> Report:
     """Write the card as it would stand on paper."""
-    text = [draw_section(each) for each in sections(card.text)]
+    text = [_folded(each) for each in sections(card.text)]
     if not card.figures:
         blocks = (no_figures(card), card_note(card), *text)
         return Report("Nothing was measured on this model.", blocks, first=(trouble(card),))
@@ -332,13 +332,19 @@ def report(card: ModelCardResult) -> Report:
         f"Of {len(shown)} figures, {_outcomes(shown)}.",
         (
             figures_picture(shown, "figures"),
-            figures_table(card.figures),
+            fold(f"All {len(card.figures)} figures", figures_table(card.figures)),
             figures_note(card),
             card_note(card),
             *text,
         ),
         first=(trouble(card),),
     )
+
+
+def _folded(section: Section) -> Html:
+    """Draw a section of the card, folded under its title if it has one."""
+    drawn = draw_section(section)
+    return fold(section.title, drawn) if section.title else drawn
 
 
 def snippet(model: str) -> str:

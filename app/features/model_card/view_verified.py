@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from app.features.model_card.result import Verified
-from app.words.blocks import hint, line, record_table, ticked
+from app.words.blocks import fold, hint, line, record_table, ticked
 from app.words.html import Html, join, tag, visible
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
@@ -35,16 +35,10 @@ def report(found: Verified | None) -> Html:
     files = f"{len(checked.files):,} files and their hashes"
     return join(
         texts_note(checked),
-        _fold(outputs, join(outputs_table(checked), outputs_note()), checked.outputs),
-        _fold(files, files_table(checked), checked.files),
+        fold(outputs, outputs_table(checked), outputs_note(), is_open=_wrong(checked.outputs) > 0),
+        fold(files, files_table(checked), is_open=_wrong(checked.files) > 0),
         what_it_proves(),
     )
-
-
-def _fold(title: str, content: Html, checks: Sequence[FileCheck] | Sequence[OutputCheck]) -> Html:
-    """Draw a table collapsed, unless something in it disagrees."""
-    is_open = "open" if _wrong(checks) else None
-    return tag("details", tag("summary", title), content, class_="bx-card-fold", open=is_open)
 
 
 def verdict(found: Verified) -> Html:

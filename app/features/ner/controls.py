@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import streamlit as st
 
-from app.features.ner import view, view_gold, view_pieces, view_ways
+from app.features.ner import view, view_agreement, view_pieces, view_ways
 from app.features.ner.result import NerResult, Selection
 from app.features.ner.result_agreement import Agreement
 from app.streamlit_kit.components import show_markup
@@ -133,24 +133,26 @@ def gold_tab(
         result: the text of the page, whose tags the visitor may start from.
         colours: the visitor's own colours.
     """
-    show_html(view_gold.how())
+    show_html(view_agreement.how())
     with guarded():
-        lines = text_box(slug, view_gold.ASK, key="gold", height=150, placeholder=view_gold.HINT)
+        lines = text_box(
+            slug, view_agreement.ASK, key="gold", height=150, placeholder=view_agreement.HINT
+        )
         if not lines.strip():
-            start = view_gold.start_lines(result)
+            start = view_agreement.start_lines(result)
             st.button("Start from the model's tags", on_click=put, args=(slug, "gold", start))
             return
         with st.spinner("Comparing …"):
             agreement = check(lines)
-        show_html(view_gold.outcome(agreement))
-        drawn = view_gold.overlaps(agreement, result, colours)
+        show_html(view_agreement.outcome(agreement))
+        drawn = view_agreement.overlaps(agreement, result, colours)
         show_markup(view.framed(drawn, agreement.text), key="annotations")
-        show_html(data_table(view_gold.kinds_table(agreement), "kinds"))
-        differences = view_gold.differences_table(agreement)
+        show_html(data_table(view_agreement.kinds_table(agreement), "kinds"))
+        differences = view_agreement.differences_table(agreement)
         if 0 < len(differences) <= _ROWS:
             show_html(data_table(differences, "errors"))
         elif len(differences):
-            show_table(differences, alt=view_gold.describe(agreement), key="gold_differences")
+            show_table(differences, alt=view_agreement.describe(agreement), key="gold_differences")
         save_table(lambda: differences, "errors")
 
 

@@ -1,7 +1,6 @@
 """Named entities: label every piece of a text, and read entities from the labels.
 
-`bert_core.reading.entities` does both, through the engine. This module caches the result and
-compares it with the user's own annotations.
+`bert_core.reading.entities` does both, through the engine. This module caches the result.
 """
 
 from dataclasses import replace
@@ -10,8 +9,6 @@ from typing import Annotated
 from app.compute.recent import RECENT
 from app.compute.visitor import check_text
 from app.features.ner.result import NerResult
-from app.features.ner.result_agreement import Agreement
-from app.features.ner.task_annotated import compare, read_annotated
 from app.fields import Field
 from app.models import Engine
 from app.models.windows import window_runner
@@ -54,27 +51,6 @@ def ner(
         ("ner", *model, text), make=lambda: _find(engine, text, progress), size=_size
     )
     return replace(result, aggregation=aggregation)
-
-
-def ner_agreement(engine: Engine, lines: str) -> Agreement:
-    """Compare the model with annotations, giving every word the label of its first piece.
-
-    Args:
-        engine: the model.
-        lines: one word and its tag per line, with a blank line after each sentence.
-
-    Raises:
-        InputError: the lines are not annotations, or hold no piece.
-    """
-    annotated = read_annotated(lines)
-    result = ner(engine, annotated.text)
-    pieces, labels = result.pieces, result.labels
-    best = pieces.probabilities.argmax(axis=1)
-    tags = [
-        labels.names[best[piece]] if piece >= 0 else "O"
-        for piece in pieces.first_pieces(annotated.words).tolist()
-    ]
-    return compare(annotated, tags, labels.names, labels.kinds)
 
 
 def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.words.html import Html, tag, visible
-from app.words.lines import Box, Typeset, printed_width
+from app.words.lines import Box, Typeset, letters, printed_width
+from app.words.lines import units as _n
 from app.words.pictures import svg
 from bert_core.text.encoding import Span
 
@@ -75,7 +76,11 @@ def draw_text(
     tops = _tops(lines.lines, used)
     linked = [_spot(box, tops, at) for place, at in spots for box in lines.where(*place)]
     drawn = [_mark(*each, row, tops, width) for each, row in zip(placed, rows, strict=True)]
-    words = [word for box in lines.boxes if (word := _word(lines, box, tops)) is not None]
+    words = [
+        word
+        for box in lines.boxes
+        if (word := letters(lines, box, tops[box.line] + _BOX / 2, "bx-ner-word")) is not None
+    ]
     return svg(width, tops[-1], *linked, *drawn, *words)
 
 
@@ -174,25 +179,3 @@ def _spot(box: Box, tops: Sequence[float], at: str) -> Html:
         "rect", x=_n(box.left), y=_n(tops[box.line]), width=_n(box.right - box.left), height=_BOX,
         rx=3, class_="bx-ner-spot", fill_opacity=0, data_at=at,
     )  # fmt: skip
-
-
-def _word(lines: Typeset, box: Box, tops: Sequence[float]) -> Html | None:
-    """Draw the letters of a box, stretched to the width that was computed for them."""
-    typed = lines.text[box.start : box.end]
-    start = box.start + len(typed) - len(typed.lstrip(" "))
-    end = box.start + len(typed.rstrip(" "))
-    if end <= start:
-        return None
-    left = box.left + lines.measure(box.start, start)
-    shown = visible(lines.text[start:end])
-    if box.turned:  # marks without width: punctuation at the ends belongs to the word
-        left = box.left + lines.measure(end, box.end)
-        shown = f"\u200f{shown}\u200f"
-    return tag(
-        "text", shown, x=_n(left), y=_n(tops[box.line] + _BOX / 2), class_="bx-ner-word",
-        text_length=_n(lines.measure(start, end)), length_adjust="spacingAndGlyphs",
-    )  # fmt: skip
-
-
-def _n(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

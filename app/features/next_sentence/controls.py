@@ -5,14 +5,13 @@ import random
 import streamlit as st
 
 from app.catalog import examples
-from app.features.next_sentence import view_more as view_more
-from app.features.next_sentence import view_order as view_order
+from app.features.next_sentence import view_order, view_pairs, view_reliability
 from app.features.next_sentence.result_order import SentenceOrderResult
-from app.features.next_sentence.task_batch import MOST as MOST_PAIRS
-from app.features.next_sentence.task_batch import score_pairs
 from app.features.next_sentence.task_order import MOST as MOST_SENTENCES
-from app.features.next_sentence.task_order import sentence_order
-from app.features.next_sentence.task_reliability import reliability
+from app.features.next_sentence.task_order import next_sentence_order
+from app.features.next_sentence.task_pairs import MOST as MOST_PAIRS
+from app.features.next_sentence.task_pairs import next_sentence_pairs
+from app.features.next_sentence.task_reliability import next_sentence_reliability
 from app.streamlit_kit import Page, guarded, set_text, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import save_table, switch
 from app.streamlit_kit.progress import progress
@@ -38,10 +37,10 @@ def order_tab(page: Page) -> list[Block]:
             page.feature.slug,
             f"A paragraph of 2 to {MOST_SENTENCES} sentences",
             key="paragraph",
-            first=view_order.PARAGRAPH,
+            first=view_order.EXAMPLE["paragraph"],
         )
         with progress("Reading", "pairs") as told:
-            result = sentence_order(page.engine, paragraph, told)
+            result = next_sentence_order(page.engine, paragraph, told)
         shown = _shown(result)
         with st.container(horizontal=True, gap="small"):
             st.button("Shuffle", icon=":material/shuffle:", on_click=_shuffle)
@@ -64,23 +63,23 @@ def pairs_tab(page: Page) -> None:
             page.feature.slug,
             f"Pairs, one per line (at most {MOST_PAIRS}): two sentences, a tab or comma between",
             key="pairs",
+            first=view_pairs.EXAMPLE["pairs"],
             height=140,
-            first=view_more.PAIRS,
         )
         with progress("Reading", "pairs") as told:
-            rows = score_pairs(page.engine, table, told)
-        said = view_more.pairs_summary(rows)
+            rows = next_sentence_pairs(page.engine, table, told).rows
+        said = view_pairs.pairs_summary(rows)
         st.markdown(said)
-        show_table(view_more.pairs_table(rows), alt=said, key="pairs_table")
-        save_table(lambda: view_more.pairs_table(rows), "next-sentence-pairs")
+        show_table(view_pairs.pairs_table(rows), alt=said, key="pairs_table")
+        save_table(lambda: view_pairs.pairs_table(rows), "next-sentence-pairs")
 
 
 def reliability_tab(page: Page) -> None:
     """Show how sure the model was, and how often it was right."""
-    rows = reliability(page.engine)
-    show_html(view_more.reliability_note(rows))
+    rows = next_sentence_reliability(page.engine).rows
+    show_html(view_reliability.reliability_note(rows))
     if rows:
-        show_picture(view_more.reliability_picture(rows))
+        show_picture(view_reliability.reliability_picture(rows))
 
 
 def _swap(slug: str) -> None:

@@ -22,3 +22,14 @@ class Reliability:
     right: float
     interval: tuple[float, float] | None
     error: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityResult:
+    """What was measured of a model's answers about pairs of sentences.
+
+    Attributes:
+        rows: the measurements; () if none are stored with the weights.
+    """
+
+    rows: tuple[Reliability, ...]

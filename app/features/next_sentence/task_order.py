@@ -1,6 +1,7 @@
 """Which sentence of a paragraph may follow which, and the order that the model likes best."""
 
 from itertools import pairwise, permutations
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from app.compute.recent import RECENT
 from app.features.next_sentence.result import IS_NEXT
 from app.features.next_sentence.result_order import SentenceOrderResult
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
@@ -19,10 +21,14 @@ MOST = 12
 """Sentences: 132 pairs to read, and 4,096 sets of them to search."""
 
 
-def sentence_order(
-    engine: Engine, paragraph: str, progress: Progress | None = None
+def next_sentence_order(
+    engine: Engine,
+    paragraph: Annotated[str, Field(f"A paragraph of 2 to {MOST} sentences", lines=6)],
+    progress: Progress | None = None,
 ) -> SentenceOrderResult:
-    """Score every ordered pair of sentences, and find the best order of all.
+    """Find the order of a paragraph's sentences that the model likes best.
+
+    Every ordered pair of sentences is scored.
 
     Args:
         engine: the model.

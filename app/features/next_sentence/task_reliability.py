@@ -2,7 +2,7 @@
 
 import re
 
-from app.features.next_sentence.result_reliability import Reliability
+from app.features.next_sentence.result_reliability import Reliability, ReliabilityResult
 from app.models import Engine
 
 _TASK = "next sentence"
@@ -15,10 +15,13 @@ _PAIRS = {
 }
 
 
-def reliability(engine: Engine) -> tuple[Reliability, ...]:
-    """Return the measurements stored with the weights; () if there are none.
+def next_sentence_reliability(engine: Engine) -> ReliabilityResult:
+    """Say how sure the model was of pairs of sentences, and how often it was right.
 
-    Only means are stored, not the bins of a curve.
+    The measurements are stored with the weights: means, not the bins of a curve.
+
+    Args:
+        engine: the model.
     """
     figures = engine.papers().figures
     shares = {figure.task: figure for figure in figures}
@@ -39,4 +42,4 @@ def reliability(engine: Engine) -> tuple[Reliability, ...]:
                 error=figure.share,
             )
         )
-    return tuple(found)
+    return ReliabilityResult(tuple(found))

@@ -12,17 +12,31 @@ from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.pictures import Picture, linked, picture, svg
+from app.words.report import Report
 
-PARAGRAPH = (
-    "The kettle began to whistle, so Nora got up. She poured the water over the tea leaves. "
-    "Then she carried her cup to the window. The bridge across the river was closed that day. "
-    "Its steel cables had rusted in the rain."
-)
-"""The paragraph at first."""
+TITLE = "Order of a paragraph"
+
+EXAMPLE = {
+    "paragraph": "The kettle began to whistle, so Nora got up. She poured the water over the tea "
+    "leaves. Then she carried her cup to the window. The bridge across the river was closed that "
+    "day. Its steel cables had rusted in the rain."
+}
+"""What is in the box at first."""
 
 _INK = 0.72  # opacity of the deepest colour: dark letters remain readable on it
 _OWN = 1  # number of this text in the keys that link its places
 _LETTER = 8.4
+
+
+def report(result: SentenceOrderResult) -> Report:
+    """Write the result as it would stand on paper."""
+    scale = scale_of(result, own=True)
+    numbers = ", ".join(str(number + 1) for number in result.best)
+    return Report(
+        f"The model’s best order is {numbers}; it keeps {result.kept} of "
+        f"{count(len(result.sentences) - 1, 'true step')}.",
+        (matrix(result, result.true, scale), legend(scale), orders(result, result.true)),
+    )
 
 
 def scale_of(result: SentenceOrderResult, *, own: bool) -> tuple[float, float]:

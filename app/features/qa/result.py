@@ -161,6 +161,7 @@ class QaResult:
         candidates: number of allowed spans.
         longest: maximum number of pieces in an answer.
         rules: further rules for answers.
+        threshold: the no-answer score above which there is no answer.
         rejected: pairs that beat the best answer but break a rule, best first.
         words: the two curves.
         grid: both ends together, near the answer.
@@ -173,6 +174,7 @@ class QaResult:
     ANSWER: ClassVar = (
         "model",
         "question",
+        "answered",
         "answers",
         "probability",
         "touching",
@@ -182,6 +184,7 @@ class QaResult:
         "candidates",
         "longest",
         "rules",
+        "threshold",
         "rejected",
         "coverage",
         "calibration",
@@ -198,6 +201,7 @@ class QaResult:
     candidates: int
     longest: int
     rules: Rules
+    threshold: float
     rejected: tuple[Rejected, ...]
     words: Words
     grid: Grid
@@ -226,9 +230,10 @@ class QaResult:
         """Null score minus best span score; over its temperature, the log-odds of "no answer"."""
         return self.null_score - self.best.score
 
-    def answered(self, threshold: float) -> bool:
-        """Whether the best span counts as an answer: its no-answer score is at most `threshold`."""
-        return self.no_answer_score <= threshold
+    @property
+    def answered(self) -> bool:
+        """Whether the best span is an answer: its no-answer score is not above the threshold."""
+        return self.no_answer_score <= self.threshold
 
     def without(self, number: int) -> str:
         """Return the passage without one of its sentences, otherwise unchanged."""

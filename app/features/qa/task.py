@@ -35,6 +35,11 @@ from bert_core.reading.windows import readers
 MOST_PIECES = 60
 MOST_ANSWERS = 20
 MOST_QUESTIONS = 10
+MOST_SCORE = 15.0  # of the threshold, a difference of logits
+
+LEVEL = "“No answer” above a score of"
+WHOLE, SINGLE = "Whole words only", "Within one sentence"
+"""Labels of settings."""
 
 _GRID = 16  # words
 _LINES = re.compile(r"\n\s*+")
@@ -47,7 +52,9 @@ def qa(
     *,
     answers: Annotated[int, Field("Answers listed", low=1, high=MOST_ANSWERS)] = 5,
     longest: Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)] = LONGEST,
-    rules: Rules | None = None,
+    threshold: Annotated[float, Field(LEVEL, low=-MOST_SCORE, high=MOST_SCORE)] = 0.0,
+    whole_words: Annotated[bool, Field(WHOLE, key="whole")] = True,
+    one_sentence: Annotated[bool, Field(SINGLE, key="single")] = True,
     progress: Progress | None = None,
 ) -> QaResult:
     """Find the answer to a question in a passage of any length.
@@ -58,7 +65,9 @@ def qa(
         question: the question.
         answers: the most answers that are listed; no two say the same.
         longest: the most pieces in an answer.
-        rules: further rules for answers; by default whole words and a single sentence.
+        threshold: the no-answer score, a difference of logits, above which there is no answer.
+        whole_words: whether an answer must not begin or end inside a word.
+        one_sentence: whether an answer must begin and end in the same sentence.
         progress: called for each window with the number done and the total.
 
     Raises:
@@ -79,7 +88,10 @@ def qa(
     scale = engine.calibration(BertForQuestionAnswering)
     outer = engine.calibration(BertForQuestionAnswering, HAS_ANSWER)
     found = reading.answers(
-        longest, rules, temperature=scale.temperature, has_answer=outer.temperature
+        longest,
+        Rules(whole_words, one_sentence),
+        temperature=scale.temperature,
+        has_answer=outer.temperature,
     )
     probability = found.probability
     words = _words(found, probability)
@@ -94,6 +106,7 @@ def qa(
         candidates=int(np.isfinite(found.spans.score).sum()),
         longest=found.longest,
         rules=found.rules,
+        threshold=threshold,
         rejected=rejected(found),
         words=words,
         grid=_grid(found, probability, words.near_ends(_GRID)),

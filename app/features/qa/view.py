@@ -8,18 +8,11 @@ from app.words.html import join, tag, visible
 from app.words.report import Block, Report
 
 
-def report(result: QaResult, threshold: float = 0.0) -> Report:
-    """Write the result as it would stand on paper, with everything that the tabs show.
-
-    Args:
-        result: the result.
-        threshold: the no-answer score above which there is no answer.
-    """
+def report(result: QaResult) -> Report:
+    """Write the result as it would stand on paper, with everything that the tabs show."""
     blocks: list[Block] = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
-        join(
-            hint(*text.explanation(result, threshold)), text.passage(result, threshold, whole=True)
-        ),
+        join(hint(*text.explanation(result)), text.passage(result, whole=True)),
         text.windows(result),
         text.trust(result),
         charts.answers(result),
@@ -28,4 +21,4 @@ def report(result: QaResult, threshold: float = 0.0) -> Report:
     ]
     if len(result.coverage.windows) > 1:
         blocks += [charts.coverage(result), text.coverage_note(result)]
-    return Report(text.headline(result, threshold), tuple(blocks))
+    return Report(text.headline(result), tuple(blocks))

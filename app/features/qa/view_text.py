@@ -26,17 +26,8 @@ HINT, WHO = "Paste a text that contains the answer.", "Who? When? Where? …"
 ASK = "Questions, one per line"
 """The label of the question's box."""
 
-LEVEL = "“No answer” above a score of"
-"""The label of the threshold."""
-
-SCORES = (-15.0, 15.0)
-"""The ends of the threshold, in differences of logits."""
-
 MARKED_FROM = 0.01
 """Probability from which another answer is marked in the passage."""
-
-RULES = {"whole": "Whole words only", "single": "Within one sentence"}
-"""The rules that a visitor may lift: name in the address and label."""
 
 _SURE = 0.5  # probability at which one answer, or one place, outweighs all others together
 _LONG = 900  # characters; a longer passage scrolls in a box that starts at its answer
@@ -55,28 +46,22 @@ _BROKEN: dict[Reason, str] = {
 }
 
 
-def outcome(result: QaResult, threshold: float) -> Html:
-    """Draw the main picture: the verdict above the passage with its answers marked.
-
-    Args:
-        result: the result.
-        threshold: the no-answer score above which there is no answer.
-    """
-    about = hint(*explanation(result, threshold))
-    parts = verdict(result, threshold, about), passage(result, threshold)
+def outcome(result: QaResult) -> Html:
+    """Draw the main picture: the verdict above the passage with its answers marked."""
+    about = hint(*explanation(result))
+    parts = verdict(result, about), passage(result)
     return tag("div", *parts, windows(result), class_="bx-qa-outcome")
 
 
-def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) -> Html:
+def verdict(result: QaResult, *more: Html, live: bool = True) -> Html:
     """Draw the model's answer in words.
 
     Args:
         result: the result.
-        threshold: the no-answer score above which there is no answer.
         more: what follows, such as an explanation.
         live: whether screen readers announce it when it changes.
     """
-    best, found = result.answers[0], result.answered(threshold)
+    best, found = result.answers[0], result.answered
     text = tag("bdi", visible(best.text))
     unsure = found and max(result.touching, result.probability) < _SURE
     kind = "" if found else "bx-qa-none"
@@ -101,9 +86,9 @@ def verdict(result: QaResult, threshold: float, *more: Html, live: bool = True) 
     )
 
 
-def headline(result: QaResult, threshold: float) -> str:
+def headline(result: QaResult) -> str:
     """State the model's answer in plain text."""
-    if not result.answered(threshold):
+    if not result.answered:
         share = percent(result.null_probability)
         return (
             f"The model’s answer: none in this passage; “no answer” has {share} of all probability."
@@ -123,18 +108,17 @@ def _doubt(result: QaResult) -> str:
     return f"A weak guess: even with all overlapping answers, it has only {around}."
 
 
-def passage(result: QaResult, threshold: float, *, whole: bool = False) -> Html:
+def passage(result: QaResult, *, whole: bool = False) -> Html:
     """Draw the passage as typed, its answers marked and its rejected spans explained.
 
     Args:
         result: the result.
-        threshold: the no-answer score above which there is no answer.
         whole: whether a long passage is drawn at its full height, for a file.
     """
     long = len(result.passage) > _LONG and not whole
     return tag(
         "div",
-        *_marked(result, accepted=result.answered(threshold)),
+        *_marked(result, accepted=result.answered),
         class_="bx-text bx-qa-passage bx-scroll" if long else "bx-text bx-qa-passage",
         dir="auto",
         role="group",
@@ -312,10 +296,10 @@ def coverage_note(result: QaResult) -> Html:
     )
 
 
-def explanation(result: QaResult, threshold: float) -> list[Html]:
+def explanation(result: QaResult) -> list[Html]:
     """Explain the verdict, the marks, the numbers and the threshold, a paragraph each."""
     parts = (
-        figures(result, threshold),
+        figures(result),
         marks_key(result),
         meaning(result),
         threshold_note(result),
@@ -323,13 +307,13 @@ def explanation(result: QaResult, threshold: float) -> list[Html]:
     return [tag("p", part) for part in parts]
 
 
-def figures(result: QaResult, threshold: float) -> Html:
+def figures(result: QaResult) -> Html:
     """State the numbers that the verdict is based on."""
-    compared = "not above" if result.answered(threshold) else "above"
+    compared = "not above" if result.answered else "above"
     return join(
         f"No-answer score {signed(result.no_answer_score, 2)} (“no answer” "
         f"{signed(result.null_score, 2)}, minus best span {signed(result.best.score, 2)}), "
-        f"{compared} the threshold {signed(threshold, 1) if threshold else '0'}."
+        f"{compared} the threshold {signed(result.threshold, 1) if result.threshold else '0'}."
     )
 
 
@@ -434,14 +418,14 @@ def suggestions(questions: Sequence[str]) -> Html:
     return tag("p", "Try: ", *buttons, class_="bx-line bx-qa-tries", data_rove="questions")
 
 
-def answered_list(results: Sequence[QaResult], threshold: float, shown: int) -> Html:
+def answered_list(results: Sequence[QaResult], shown: int) -> Html:
     """List several questions with the model's answers; a click shows one in the passage."""
     rows = (
         tag("li", tag(
             "button",
             tag("span", f"{number + 1}. {visible(each.question)}"),
             tag("strong", tag("bdi", visible(each.answers[0].text)))
-            if each.answered(threshold) else tag("em", "none in this passage"),
+            if each.answered else tag("em", "none in this passage"),
             type="button", class_="bx-qa-asked", data_pick="ask", data_value=number,
             tabindex=0 if number == shown else -1,
             aria_current="true" if number == shown else None,
@@ -451,14 +435,13 @@ def answered_list(results: Sequence[QaResult], threshold: float, shown: int) -> 
     return tag("ol", *rows, class_="bx-qa-questions", data_rove="asked")
 
 
-def overview(results: Sequence[QaResult], threshold: float) -> pd.DataFrame:
+def overview(results: Sequence[QaResult]) -> pd.DataFrame:
     """Return the answers to several questions as one table."""
     return pd.DataFrame(
         {
             "question": [visible(r.question) for r in results],
             "answer": [
-                visible(r.answers[0].text) if r.answered(threshold) else "(no answer)"
-                for r in results
+                visible(r.answers[0].text) if r.answered else "(no answer)" for r in results
             ],
             "probability": [r.probability for r in results],
             "no-answer score": [r.no_answer_score for r in results],
@@ -480,21 +463,20 @@ def sentence_names(result: QaResult) -> dict[str, int]:
     return names
 
 
-def comparison(result: QaResult, changed: QaResult | None, threshold: float) -> Html:
+def comparison(result: QaResult, changed: QaResult | None) -> Html:
     """Draw the answer without a sentence, and say what has changed.
 
     Args:
         result: the result of the whole passage.
         changed: that without the sentence; None if there is only one.
-        threshold: the no-answer score above which there is no answer.
     """
     if changed is None:
         return line("The passage has only one sentence.")
     before, after = result.answers[0].text, changed.answers[0].text
     same = "stays the same" if before == after else "changes"
     return join(
-        verdict(changed, threshold, live=False),
-        passage(changed, threshold),
+        verdict(changed, live=False),
+        passage(changed),
         line(
             f"Without the sentence, the best span {same}. The no-answer score goes from "
             f"{signed(result.no_answer_score, 2)} to {signed(changed.no_answer_score, 2)}."

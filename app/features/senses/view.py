@@ -27,26 +27,31 @@ _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe and Ito, as in 
 
 def headline(result: SensesResult) -> Html:
     """State how well the model keeps the groups apart at this layer."""
-    total = len(result.occurrences)
-    within, between = result.means(within=True), result.means(within=False)
-    explained = hint(
+    return tag("div", explained(), tag("p", said(result)), class_="bx-se-headline")
+
+
+def explained() -> Html:
+    """Explain what the plane and a cosine are, behind a hint."""
+    return hint(
         "Each mark is one sentence's vector of the word. The plane shows the two directions in "
         "which these vectors differ most. Cosine compares all their numbers: 1 is the same "
         "direction. The model knows nothing of the groups; they are yours, separated by blank "
         "lines."
     )
+
+
+def said(result: SensesResult) -> str:
+    """Say how well the groups are kept apart."""
+    total = len(result.occurrences)
+    within, between = result.means(within=True), result.means(within=False)
     if len(result.groups) < 2:
         mean = f"mean cosine {within[result.layer]:.2f}" if within else ""
-        said = join(f"{count(total, 'place')}, one group: {mean}. A blank line begins a new one.")
-    else:
-        inside = f"{within[result.layer]:.2f}" if within else "–"
-        said = join(
-            tag("strong", f"{result.at_home} of {total}"),
-            " nearest to their own group; mean cosine ",
-            tag("strong", inside), " within, ",
-            tag("strong", f"{between[result.layer]:.2f}"), " between groups.",
-        )  # fmt: skip
-    return tag("div", explained, tag("p", said), class_="bx-se-headline")
+        return f"{count(total, 'place')}, one group: {mean}. A blank line begins a new one."
+    inside = f"{within[result.layer]:.2f}" if within else "–"
+    return (
+        f"{result.at_home} of {total} nearest to their own group; mean cosine {inside} within, "
+        f"{between[result.layer]:.2f} between groups."
+    )
 
 
 def plane(result: SensesResult) -> Picture:
@@ -351,13 +356,10 @@ def pairs_table(result: SensesResult) -> pd.DataFrame:
 
 def report(result: SensesResult) -> Report:
     """Write the result as it would stand on paper."""
-    total = len(result.occurrences)
-    word = f"“{shortened(visible(result.word))}” is in {count(total, 'place')}"
-    home = f"; {result.at_home} of them are nearest to another one of their own group"
     return Report(
-        f"{word}{home if len(result.groups) > 1 else ''}.",
+        f"“{shortened(visible(result.word))}”: {said(result)}",
         (
-            headline(result),
+            explained(),
             plane(result),
             sentences(result),
             over_layers(result),

@@ -131,6 +131,7 @@ class TokenizerResult:
         "max_length",
         "cut",
         "losses",
+        "received",
     )
 
     model: str

@@ -1,11 +1,12 @@
 """Tokenizer: a text as the model reads it, and how every word was split.
 
 `tokenizer` is the task and is fast for any length. `receive` adds the padding. `replay` shows the
-steps for the beginning of a text, with every vocabulary lookup. `task_vocabulary` compares
-tokenizers and looks pieces up.
+steps for the beginning of a text, with every vocabulary lookup. `task_compare` compares
+tokenizers, and `task_vocabulary` looks pieces up.
 """
 
 import unicodedata
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated
 
@@ -26,6 +27,7 @@ def tokenizer(
     text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
     *,
     cased: Annotated[bool | None, Field("Keep capitals and accents")] = None,
+    length: Annotated[int, Field("Pad to length", key="pad", low=0)] = 0,
 ) -> TokenizerResult:
     """Cut a text, or a pair, into the pieces that the model reads.
 
@@ -34,6 +36,7 @@ def tokenizer(
         text: the text.
         text_pair: a second text; "" for none.
         cased: whether capitals and accents are kept. If empty, as this model was trained.
+        length: number of tokens that the input is padded to, as far as the model reads.
 
     Raises:
         InputError: there is no text.
@@ -60,7 +63,7 @@ def tokenizer(
     begun = [_begin(columns, texts[side], side) for side in range(len(texts))]
     decoded = tuple(cutter.decode(ids, skip_special_tokens=False) for ids, _ in begun)
     typed = tuple(typed for _, typed in begun)
-    return TokenizerResult(
+    result = TokenizerResult(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,
@@ -80,6 +83,7 @@ def tokenizer(
             places=tuple(_kept_places(cut, len(texts))),
         ),
     )
+    return replace(result, received=receive(engine, result, length=length)) if length else result
 
 
 def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Received:

@@ -1,13 +1,12 @@
-"""Compare two tokenizers on a text, and look a piece up among its neighbours in the vocabulary."""
+"""Look a piece up among its neighbours in the vocabulary."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
+from typing import Annotated
 
 from app.compute.processor import PROCESSOR
-from app.features.tokenizer.result import Comparison, Entry, Lookup, Part, Reading, TokenizerResult
-from app.models import Engine, offers
-from app.models.shelf import called_by_name, local_folder
+from app.features.tokenizer.result import Entry, Lookup
+from app.fields import Field
+from app.models import Engine
 from bert_core import BertModel, BertTokenizer
 from bert_core.analysis.similarity import nearest as nearest_rows
 from bert_core.errors import InputError
@@ -20,97 +19,20 @@ NEAR = 12
 _CONTAINING = 24
 _LONGEST = 100  # characters looked up; longer words are [UNK] anyway
 
-Spans = Sequence[tuple[int, int]]
 
-
-def other_models(engine: Engine) -> tuple[str, ...]:
-    """Return the names of the other models whose tokenizers can be compared with."""
-    return tuple(name for name in offers() if name != engine.provenance.name)
-
-
-def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Comparison:
-    """Read the same texts with another tokenizer and mark what differs.
+def tokenizer_vocabulary(
+    engine: Engine, piece: Annotated[str, Field("Piece or word", lines=1)]
+) -> Lookup:
+    """Look a piece up in the vocabulary: its id and its neighbours by spelling and by embedding.
 
     Args:
-        engine: the model of the page.
-        result: the texts as the page reads them.
-        other: name of a model on offer; "" means this vocabulary in its other casing.
+        engine: the model.
+        piece: a piece, or a word; a word that is no piece is cut.
 
     Raises:
-        InputError: no such model is on offer.
-        BertError: the other vocabulary cannot be read.
+        InputError: nothing was asked for, or something longer than any piece.
     """
-    ours = engine.tokenizer_for(lower_case=result.lower_case)
-    if other:
-        theirs = _tokenizer_of(other)
-    else:
-        theirs = engine.tokenizer_for(lower_case=not result.lower_case)
-    sides = [_aligned(text, ours, theirs) for text in result.texts]
-    return Comparison(
-        texts=result.texts,
-        ours=_reading(result.model, ours, [side[0] for side in sides]),
-        theirs=_reading(other or result.model, theirs, [side[1] for side in sides]),
-    )
-
-
-def _tokenizer_of(name: str) -> BertTokenizer:
-    offer = offers().get(name)
-    if offer is None:
-        raise InputError(f"The model {name} is not on offer here. Choose another one.")
-    with called_by_name(offer):
-        return _read_tokenizer(str(local_folder(offer.source)))
-
-
-@lru_cache(8)
-def _read_tokenizer(folder: str) -> BertTokenizer:
-    """Read a vocabulary without the weights beside it."""
-    return BertTokenizer.from_pretrained(folder)
-
-
-def _reading(name: str, cutter: BertTokenizer, parts: list[tuple[Part, ...]]) -> Reading:
-    return Reading(name, cutter.do_lower_case, len(cutter), tuple(parts))
-
-
-def _aligned(
-    text: str, ours: BertTokenizer, theirs: BertTokenizer
-) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Cut a text with both tokenizers, and number the stretches that their pieces share."""
-    both = [_own_pieces(cutter, text) for cutter in (ours, theirs)]
-    ends = stretch_ends([span for pieces in both for _, _, span in pieces])
-    spelled: list[dict[int, list[str]]] = [{}, {}]
-    for pieces, found in zip(both, spelled, strict=True):
-        for token, _, (start, _) in pieces:
-            found.setdefault(bisect_right(ends, start), []).append(token)
-    left, right = (
-        tuple(
-            Part(token, id_, start, end, at, spelled[0].get(at) != spelled[1].get(at))
-            for token, id_, (start, end) in pieces
-            for at in [bisect_right(ends, start)]
-        )
-        for pieces in both
-    )
-    return left, right
-
-
-def _own_pieces(cutter: BertTokenizer, text: str) -> list[tuple[str, int, tuple[int, int]]]:
-    """Return spelling, id and characters of every piece, without [CLS] and [SEP]."""
-    found = cutter.encode(text)
-    return list(zip(found.tokens, found.input_ids, found.offsets, strict=True))[1:-1]
-
-
-def stretch_ends(spans: Spans) -> list[int]:
-    """Return where the stretches end that spans cover if overlapping ones are joined.
-
-    >>> stretch_ends([(0, 4), (4, 8), (0, 3), (3, 4), (6, 8)])
-    [4, 8]
-    """
-    ends: list[int] = []
-    for start, end in sorted(spans):
-        if ends and start < ends[-1]:
-            ends[-1] = max(ends[-1], end)
-        else:
-            ends.append(end)
-    return ends
+    return look_up(engine, piece)
 
 
 def look_up(engine: Engine, asked: str, *, lower_case: bool | None = None) -> Lookup:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from app.features.tokenizer import view_compare, view_vocabulary
 from app.features.tokenizer.result import Piece, Replay, TokenizerResult
 from app.features.tokenizer.view_input import COLOURS, length_meter, received, too_long
 from app.features.tokenizer.view_steps import decoded, unknown_words
@@ -22,7 +23,7 @@ from app.words.report import Report
 HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
 """What the empty boxes suggest."""
 
-TABS = ("Input", "Steps", "Back", "Compare", "Vocabulary")
+TABS = ("Input", "Steps", "Back", view_compare.TITLE, view_vocabulary.TITLE)
 """What the model receives, how it was made, the way back from the ids, and two more."""
 
 

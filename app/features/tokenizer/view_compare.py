@@ -5,16 +5,30 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.features.tokenizer.result import Comparison, Part, Reading
+from app.settings import settings
 from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked, numbers
+from app.words.report import Report
+
+TITLE = "Compare"
 
 OTHER_CASING = "this vocabulary, other casing"
 """Name of the comparison that needs no other model."""
 
 _ROWS = 200  # of the table in the page
 _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 2 of the page
+
+
+def report(found: Comparison) -> Report:
+    """Write the result as it would stand on paper."""
+    ours, theirs = name_of(found.ours), name_of(found.theirs)
+    return Report(
+        f"{visible(ours)}: {count(found.ours.pieces, 'piece')}; "
+        f"{visible(theirs)}: {count(found.theirs.pieces, 'piece')}.",
+        (side_by_side(found, limit=settings().shown_pieces),),
+    )
 
 
 def side_by_side(found: Comparison, *, limit: int) -> Html:

@@ -8,8 +8,25 @@ from app.features.tokenizer.result import Entry, Lookup, TokenizerResult
 from app.words.blocks import hint, line
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, bars, picture
+from app.words.report import Report
+
+TITLE = "Vocabulary"
+
+EXAMPLE = {"piece": "##flower"}
+"""What is looked up at first where there is no text."""
 
 _SPELLED = 24  # neighbours by spelling that are shown
+
+
+def report(found: Lookup) -> Report:
+    """Write the result as it would stand on paper."""
+    asked = visible(found.asked)
+    there = f"is entry {found.found.id:,}" if found.found else "is not an entry"
+    near = (meaning(found), by_embedding(found)) if found.near else ()
+    return Report(
+        f"“{asked}” {there} of the vocabulary, which has {found.vocabulary:,}.",
+        (entry(found), *near, by_spelling(found)),
+    )
 
 
 def first_asked(result: TokenizerResult) -> str:

@@ -4,7 +4,7 @@ Rows are pieces, columns are layers. A cell has what the lens says there, deeper
 final answer is in it, and two bars: how much attention (above) and feed-forward (below) added.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,10 +35,12 @@ _TOP = 24
 _ROW = (10.0, 40.0)
 _LETTER = 13.0
 _SMALLEST = 9.0
-_THREADS = 3  # for each piece that looks
+_THREADS = 3  # for each piece that looks, of a short text
+_FEW = 9  # pieces; of more, the threads are paler
 _LEAST = 0.03
 _BAR = 34  # height of one candidate
 _DEPTH = 0.34  # opacity of a cell that agrees completely; the word on it must stay readable
+_ROWS = 100  # of the table: it is written anew at every click
 _USUAL = 90  # per cent of the bars that are shorter than the cell
 
 
@@ -51,17 +53,20 @@ class _Plan:
     columns: int
     left: float
     right: float
+    most: float  # what a bar as long as a cell stands for
 
     @classmethod
     def of(cls, result: XrayResult, width: int) -> "_Plan":
         wide = width == WIDE
         longest = max(printed_width(visible(each), _LETTER) for each in result.tokens)
+        added = np.stack([result.changes.by_attention, result.changes.by_feed_forward])
         return cls(
             width=width,
             tokens=len(result.tokens),
             columns=result.layers + 1,
             left=min(longest + 8, 84.0 if wide else 66.0),
             right=132.0 if wide else 0.0,
+            most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
         )
 
     @property
@@ -153,14 +158,20 @@ def describe(result: XrayResult) -> str:
 def table(result: XrayResult) -> pd.DataFrame:
     """Return the numbers of the picture: at the asked piece in every layer, or of short texts all.
 
-    A page has room for 200 rows.
+    Of longer texts `whole_table` has the rest.
     """
-    rows = [
-        (at, column)
-        for at in range(len(result.tokens))
-        for column in range(result.layers + 1)
-        if len(result.tokens) * (result.layers + 1) <= 200 or at == result.question.position
-    ]
+    few = len(result.tokens) * (result.layers + 1) <= _ROWS
+    pieces = range(len(result.tokens)) if few else [result.question.position]
+    return _table(result, pieces)
+
+
+def whole_table(result: XrayResult) -> pd.DataFrame:
+    """Return the numbers of every piece in every layer."""
+    return _table(result, range(len(result.tokens)))
+
+
+def _table(result: XrayResult, pieces: Iterable[int]) -> pd.DataFrame:
+    rows = [(at, column) for at in pieces for column in range(result.layers + 1)]
     read, changes = result.readings, result.changes
     return pd.DataFrame(
         {
@@ -203,17 +214,19 @@ def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
     )  # fmt: skip
 
 
-def _stop(live: bool, first: bool = False) -> dict[str, str | int | None]:
-    """Return what makes an element a stop of the keyboard."""
-    return {"tabindex": 0 if first else -1, "role": "button"} if live else {}
+def _said(words: str, live: bool, first: bool = False) -> dict[str, str | int | None]:
+    """Return what lets an element explain itself; on the page it is a stop of the keyboard too."""
+    if not live:
+        return {"data_say": words}
+    return {"data_say": "", "aria_label": words, "tabindex": 0 if first else -1, "role": "button"}
 
 
 def _heads(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
     """Draw the head of the column of pieces, so that all columns have as many stops."""
     says = "The pieces that BERT reads. Choose one to ask at this piece."
     return [
-        tag("text", "piece", x=f"{plan.left - 6:.1f}", y=11, data_say=says,
-            class_="bx-svg-name bx-xr-quiet", aria_label=says if live else None, **_stop(live))
+        tag("text", "piece", x=f"{plan.left - 6:.1f}", y=11,
+            class_="bx-svg-name bx-xr-quiet", **_said(says, live))
     ]  # fmt: skip
 
 
@@ -228,9 +241,8 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
             tag("text", _fitting(name, plan.left - 8, plan.letter), x=f"{plan.left - 6:.1f}",
                 y=f"{plan.y(at):.1f}", style=f"font-size:{plan.letter:.3g}px",
                 class_="bx-svg-name" + (" bx-svg-strong" if at == asked_at else ""),
-                data_say=says, data_at=linked([at]), aria_label=says if live else None,
-                data_pick="piece" if live else None, data_value=at if live else None,
-                **_stop(live))
+                data_at=linked([at]), data_pick="piece" if live else None,
+                data_value=at if live else None, **_said(says, live))
         )  # fmt: skip
     return found
 
@@ -247,9 +259,8 @@ def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
     return tag(
         "text", name + (f" ✕{len(off)}" if off else ""), x=f"{plan.x(column) + plan.cell / 2:.1f}",
         y=11, class_="bx-svg-middle bx-xr-quiet" + (" bx-svg-strong" if off else ""),
-        data_say=says, aria_label=says if live else None,
         data_pick="layer" if live and column else None,
-        data_value=column - 1 if live and column else None, **_stop(live),
+        data_value=column - 1 if live and column else None, **_said(says, live),
     )  # fmt: skip
 
 
@@ -279,11 +290,10 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
     says = cell_words(result, column, at)
     return tag(
         "g", *parts, class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
-        data_say=says, data_at=f"{linked([at], text=column)} {linked([at])}" if column
-        else linked([at]),
-        aria_label=says if live else None, data_pick="layer" if live and column else None,
+        data_at=f"{linked([at], text=column)} {linked([at])}" if column else linked([at]),
+        data_pick="layer" if live and column else None,
         data_value=column - 1 if live and column else None,
-        **_stop(live, first=column == 1 and asked_here),
+        **_said(says, live, first=column == 1 and asked_here),
     )  # fmt: skip
 
 
@@ -297,9 +307,7 @@ def _word(result: XrayResult, column: int, at: int) -> str:
 
 def _bars(result: XrayResult, plan: _Plan, layer: int, at: int) -> Iterator[Html]:
     """Draw how much attention and feed-forward added, on one scale for the whole picture."""
-    changes = result.changes
-    both = np.stack([changes.by_attention, changes.by_feed_forward])
-    most = float(np.percentile(both, _USUAL)) or 1.0  # [CLS] is often many times above it
+    changes, most = result.changes, plan.most
     thick = min(2.2, 0.11 * plan.row)
     bottom = plan.y(at) + plan.row / 2 - min(1.5, plan.row * 0.08)
     for number, (values, kind) in enumerate(
@@ -317,7 +325,8 @@ def _bars(result: XrayResult, plan: _Plan, layer: int, at: int) -> Iterator[Html
 def links(attention: Floats, asked_at: int) -> list[tuple[int, int, float]]:
     """Return the threads of one layer that are drawn: (piece, piece it looks at, weight).
 
-    The strongest three of each piece, and twice as many of the one that is asked.
+    The strongest three of each piece of a short text, two of a longer one; twice as many of the
+    piece that is asked.
 
     Args:
         attention: (T, T).
@@ -325,7 +334,7 @@ def links(attention: Floats, asked_at: int) -> list[tuple[int, int, float]]:
     """
     found = []
     for at, row in enumerate(attention):
-        most = _THREADS * (2 if at == asked_at else 1)
+        most = (_THREADS - (len(attention) > WORDS)) * (2 if at == asked_at else 1)
         for to in np.argsort(-row, kind="stable")[:most].tolist():
             if row[to] >= _LEAST:
                 found.append((at, to, float(row[to])))
@@ -342,24 +351,26 @@ def _threads(result: XrayResult, plan: _Plan, head: str) -> Iterator[Html]:
     """Draw attention as threads from the pieces looked at to the pieces that look."""
     asked_at = result.question.position
     off = {part.layer for part in result.parts_off if part.place == "attention"}
+    pale = min(1.0, (_FEW / plan.tokens) ** 0.5)
     for layer, attention in enumerate(result.attentions):
         if layer in off:
             continue
         start, end = plan.x(layer) + plan.cell, plan.x(layer + 1)
-        bend = (end - start) / 2
+        middle = f"{(start + end) / 2:.0f}"
         drawn = links(of_heads(attention, head), asked_at)
         for link in sorted(drawn, key=lambda each: each[0] == asked_at):  # the asked one on top
             at, to, weight = link
             strong = at == asked_at
             if not strong and plan.width == NARROW:
                 continue
+            shade = 0.4 + 0.6 * weight if strong else pale * (0.1 + 0.25 * weight)
             yield tag(
                 "path",
-                d=f"M{start:.1f} {plan.y(to):.1f}C{start + bend:.1f} {plan.y(to):.1f} "
-                f"{end - bend:.1f} {plan.y(at):.1f} {end:.1f} {plan.y(at):.1f}",
+                d=f"M{start:.0f} {plan.y(to):.1f}C{middle} {plan.y(to):.1f} {middle} "
+                f"{plan.y(at):.1f} {end:.0f} {plan.y(at):.1f}",
                 class_="bx-xr-thread" + (" bx-xr-strong" if strong else ""),
                 stroke_width=f"{0.6 + (6 if strong else 3) * weight:.2f}",
-                stroke_opacity=f"{0.4 + 0.6 * weight if strong else 0.1 + 0.25 * weight:.2f}",
+                stroke_opacity=f"{shade:.2f}",
                 data_at=linked([at], text=layer + 1),
                 data_say=thread_words(result, layer, link, head),
             )
@@ -377,7 +388,7 @@ def _answers(result: XrayResult, plan: _Plan, live: bool) -> tuple[list[Html], f
     y = plan.y(result.question.position)
     parts = [
         tag("text", "answer", x=f"{x:.1f}", y=11, class_="bx-xr-quiet",
-            data_say=f"{asked(result)} …", **_stop(live))
+            **_said(f"{asked(result)} …", live))
     ]  # fmt: skip
     for number, each in enumerate(result.candidates):
         middle = top + (number + 0.5) * _BAR
@@ -425,8 +436,8 @@ def _candidate(
         parts.append(tag("text", "▸", x=f"{x - 12:.1f}", y=f"{middle - 7:.1f}",
                          style=f"font-size:{_LETTER:g}px"))  # fmt: skip
     return tag(
-        "g", *parts, class_="bx-xr-node", data_say=says, aria_label=says if live else None,
-        data_pick="follow" if live else None, data_value=number if live else None, **_stop(live),
+        "g", *parts, class_="bx-xr-node", data_pick="follow" if live else None,
+        data_value=number if live else None, **_said(says, live),
     )  # fmt: skip
 
 

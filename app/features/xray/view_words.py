@@ -7,14 +7,16 @@ from app.words.format import count, percent, signed
 from app.words.html import visible
 
 ASKS: dict[Ask, str] = {
-    "auto": "What fits the text",
-    "word": "Which word is here?",
-    "entity": "Which entity is here?",
-    "label": "Which label has the text?",
-    "next": "Does B follow A?",
-    "start": "Where does the answer start?",
-    "end": "Where does the answer end?",
+    "auto": "what fits",
+    "word": "word",
+    "entity": "entity",
+    "label": "label of the text",
+    "next": "next sentence",
+    "start": "start of the answer",
+    "end": "end of the answer",
 }
+"""Names on the screen and in links."""
+
 MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
 LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
 MEAN = "mean"

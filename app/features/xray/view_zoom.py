@@ -81,7 +81,7 @@ def _head(result: XrayResult, layer: int, head: int, note: HeadNote, effect: flo
     small = svg(_SIDE, _SIDE, pixels(attention / top, x=0, y=0, width=_SIDE, height=_SIDE))
     return tag(
         "button", small, tag("span", name), tag("small", note.name), type="button",
-        data_pick="head", data_value=head, data_say=said, aria_label=said,
+        data_pick="head", data_value=head, data_say="", aria_label=said,
         tabindex=0 if head == 0 else -1, class_="bx-xr-head",
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def value_step(result: XrayResult, path: CellPath) -> Html:
         "p",
         f"What comes of it: {cell.value:.4g} times the value of {piece(result, cell.column)} "
         f"(length {path.value:.4g}) passes the output projection and adds a vector of length "
-        f"{path.added:.4g} to {piece(result, cell.row)}. All that head {head} adds there has length "
-        f"{path.head:.4g}; all heads of layer {layer} and the bias together add {path.block:.4g}.",
+        f"{path.added:.4g} to {piece(result, cell.row)}. Head {head} adds one of length "
+        f"{path.head:.4g} there in all, the heads of layer {layer} and the bias {path.block:.4g}.",
         class_="bx-xr-value",
     )

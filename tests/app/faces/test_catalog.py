@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from app import catalog
 from app.declared import all_declared, declared
 from app.faces import ask
 from app.faces.answers import Answer
@@ -15,15 +14,21 @@ from app.faces.json import meanings
 from app.faces.terminal import main
 from tests.made_up import VALUES
 
-SLUGS = [row.slug for row in catalog.FEATURES]
+NAMES = [each.feature.slug for each in all_declared()]
 HOSTILE = "<script></p><img src=x> \x1b\u202e [MASK] cat"
 FITTING: dict[str, dict[str, object]] = {
+    "tokenizer_compare": {"text": HOSTILE},
+    "fill_mask_pair": {"text": HOSTILE, "words": "cat / <img\x1b>"},
+    "next_sentence_order": {"paragraph": f"{HOSTILE}\n\n{HOSTILE}"},
+    "next_sentence_pairs": {"pairs": f"{HOSTILE}\t{HOSTILE}"},
+    "ner_agreement": {"annotations": "<script>\tO\n<img\x1b\u202e>\tB-PER\ncat\tB-<b>"},
     "input": {"text": HOSTILE},
     "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
     "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
     "xray": {"text": HOSTILE, "off": HOSTILE},
+    "why": {"text": HOSTILE, "text_pair": HOSTILE},
 }
-"""Hostile texts where two of the long ones would be too long, or no sentences with a word."""
+"""Hostile texts in the form that these tasks read."""
 
 PIXELS = "data:image/png;base64,"
 
@@ -47,7 +52,7 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", NAMES)
 def test_a_feature_has_every_face(
     slug: str,
     tiny_model: Path,
@@ -90,7 +95,7 @@ def test_a_new_feature_has_every_face(
     assert meanings(type(answer.result))["share"] == "what was given, 0 to 1."
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", NAMES)
 def test_nothing_of_a_visitors_becomes_markup_or_a_control_character(
     slug: str, answered: Callable[..., Answer]
 ) -> None:
@@ -115,7 +120,7 @@ def test_every_task_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     said = capsys.readouterr().out
     assert all(each.feature.slug in said for each in all_declared())
-    for slug in SLUGS:
+    for slug in NAMES:
         with pytest.raises(SystemExit) as left:
             main([slug, "--help"])
         assert left.value.code == 0

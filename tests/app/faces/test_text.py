@@ -6,7 +6,7 @@ import pytest
 from app.catalog import feature
 from app.faces.text import as_text
 from app.models import Engine
-from app.words.blocks import hint, record_table
+from app.words.blocks import fold, hint, record_table
 from app.words.html import Html, tag, visible
 from app.words.pictures import picture, svg
 from app.words.report import Report
@@ -58,3 +58,7 @@ def test_markup_is_read_as_a_person_reads_it(said, markup: Html, text: str) -> N
     found = said(markup)
     assert text in found and "explained" not in found and "Save" not in found
     assert max(map(len, found.splitlines())) <= 60
+
+
+def test_a_fold_is_unfolded_under_its_title(said) -> None:
+    assert said(fold("All <rows>", tag("p", "one row"))) == "All <rows>\none row"

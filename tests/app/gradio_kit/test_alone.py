@@ -14,7 +14,7 @@ import httpx
 import pytest
 from gradio_client import Client
 
-from app.catalog import FEATURES
+from app.declared import all_declared
 from app.gradio_kit.alone import lend_gpu
 from app.gradio_kit.face import build
 
@@ -37,7 +37,7 @@ def names() -> list[str | None]:
 def test_an_endpoint_asks_for_a_gpu_only_where_gpus_are_lent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    slugs = [row.slug for row in FEATURES]
+    slugs = [each.feature.slug for each in all_declared()]
     assert names() == slugs
     lent: list[int] = []
 

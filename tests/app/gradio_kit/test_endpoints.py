@@ -14,20 +14,20 @@ from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import AnyUrl
 
-from app.catalog import FEATURES, examples
+from app.catalog import FEATURES
 from app.declared import Declared, all_declared, declared
 from app.faces.answers import answer
 from app.gradio_kit.endpoints import MODEL, endpoint
 from app.models import Engine
 from tests.app.gradio_kit.conftest import Served
 
-SLUGS = [row.slug for row in FEATURES]
-EVERY = pytest.mark.parametrize("feature", all_declared(), ids=SLUGS)
+NAMES = [each.feature.slug for each in all_declared()]
+EVERY = pytest.mark.parametrize("feature", all_declared(), ids=NAMES)
 
 
 def values(feature: Declared) -> dict[str, Any]:
     """The values of the first example."""
-    found = examples(feature.feature.slug)
+    found = feature.examples
     return feature.example_values(found[0].values) if found else {}
 
 
@@ -65,7 +65,7 @@ def test_an_endpoint_takes_what_the_task_takes_and_a_model(feature: Declared) ->
 
 def test_endpoints_are_named_as_the_features_and_say_what_they_take(served: Served) -> None:
     found = served.get("gradio_api/info").json()
-    assert list(found["named_endpoints"]) == [f"/{slug}" for slug in SLUGS]
+    assert list(found["named_endpoints"]) == [f"/{slug}" for slug in NAMES]
     assert found["unnamed_endpoints"] == {}
     for feature in all_declared():
         promised = found["named_endpoints"][f"/{feature.feature.slug}"]
@@ -86,7 +86,7 @@ def test_openapi_describes_every_endpoint(served: Served) -> None:
 
 def test_tools_are_named_as_the_features_and_describe_every_value(served: Served) -> None:
     tools = with_tools(served, lambda session: session.list_tools()).tools
-    assert [each.name for each in tools] == SLUGS
+    assert [each.name for each in tools] == NAMES
     for tool, feature in zip(tools, all_declared(), strict=True):
         for each in feature.parameters:
             says = tool.inputSchema["properties"][each.name]["description"]

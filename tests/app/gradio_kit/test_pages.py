@@ -22,7 +22,7 @@ EVERY = pytest.mark.parametrize("feature", all_declared(), ids=lambda each: each
 
 
 def values(feature: Declared, number: int = 0) -> dict[str, Any]:
-    found = examples(feature.feature.slug)
+    found = feature.examples
     return feature.example_values(found[number].values) if found else {}
 
 
@@ -42,7 +42,7 @@ def test_every_parameter_has_a_labelled_widget_with_its_range(feature: Declared)
 
 @EVERY
 def test_what_an_example_puts_into_the_form_is_what_the_task_gets(feature: Declared) -> None:
-    for number in range(len(examples(feature.feature.slug))):
+    for number in range(len(feature.examples)):
         given = values(feature, number)
         shown = read(feature, filled(feature, given))
         assert feature.read(shown) == feature.read(
@@ -69,7 +69,7 @@ def built() -> Any:
 
 
 def test_a_new_feature_has_a_page_and_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.gradio_kit.pages.examples", lambda slug: ())  # it has no file of them
+    monkeypatch.setattr("app.catalog.examples", lambda slug: ())  # it has no file of them
     with registered() as slug:
         face = built()
     assert slug in [path for path, *_ in face.pages]

@@ -67,7 +67,7 @@ def test_what_pages_need_is_open(served: Served) -> None:
 def test_a_request_that_is_too_long_is_refused(served: Served) -> None:
     found = served.post("run/fill_mask", {"data": ["a" * BODY_BYTES, 5, "", ""]})
     assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
-    longest = served.post("run/tokenizer", {"data": ["é " * 50_000, "", None, ""]})
+    longest = served.post("run/tokenizer", {"data": ["é " * 50_000, "", None, 0, ""]})
     assert longest.status_code == 200
 
 

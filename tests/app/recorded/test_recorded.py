@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.catalog import FEATURES, Example, Feature, examples, feature
+from app.declared import tabs
 from app.models import Engine
 from app.recorded import entries
 from app.recorded.command import main
@@ -52,8 +53,9 @@ def pages(folder: Path) -> dict[str, Path]:
 
 
 def shorten(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Feature]) -> None:
-    """Let a recording have only these pages, and a home page without doors."""
+    """Let a recording have only these pages, no tabs, and a home page without doors."""
     monkeypatch.setattr(entries, "FEATURES", rows)
+    monkeypatch.setattr(entries, "tabs", lambda _: ())
     monkeypatch.setattr("app.recorded.writing.doors", lambda *_: [])
 
 
@@ -61,7 +63,7 @@ def test_every_example_of_every_page_has_a_file(recorded_site: Path) -> None:
     found = list(pages(recorded_site))
     for row in FEATURES:
         own = [name for name in found if name.startswith(f"{row.slug}/")]
-        listed = len(examples(row.slug)) or 1
+        listed = (len(examples(row.slug)) or 1) + len(tabs(row.slug))
         assert len(own) in {listed, listed + 1}  # the home page's text is one more
     assert "index.html" in found
     assert sorted(p.name for p in recorded_site.iterdir() if p.is_file()) == [

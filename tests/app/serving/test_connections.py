@@ -10,7 +10,7 @@ import pytest
 from app.serving import running
 from app.serving.connections import Connection
 from bert_core.errors import ConfigError
-from tests.strangers import Served, everything, header, until
+from tests.strangers import PATIENCE, Served, everything, header, until
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_half_a_request_is_not_waited_for(served: Served, half: str) -> None:
 
 
 def test_more_bytes_do_not_buy_more_time(served: Served) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as line:
         line.sendall(head(served).encode())
         for number in range(5):
             line.sendall(f"X-{number}: 1\r\n".encode())
@@ -50,7 +50,7 @@ def test_who_says_nothing_is_left_without_a_word(served: Served) -> None:
 
 
 def test_half_of_a_second_request_is_not_waited_for_either(served: Served) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as line:
         line.sendall((head(served) + "\r\n").encode())
         answer = b""
         while not answer.endswith(b"0 bytes"):
@@ -97,7 +97,9 @@ def test_what_is_not_a_request_is_refused(
 def test_beyond_the_limit_connections_are_refused_and_the_others_go_on(served: Served) -> None:
     with ExitStack() as stack:
         lines = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=10))
+            stack.enter_context(
+                socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
+            )
             for _ in range(20)
         ]
         for line in lines:

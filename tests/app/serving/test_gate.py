@@ -8,7 +8,7 @@ import pytest
 
 from app.serving.policy import Policy
 from app.serving.sessions import COOKIE, new_cookie
-from tests.strangers import HANDSHAKE, Served, header, status
+from tests.strangers import HANDSHAKE, PATIENCE, Served, header, status
 
 
 def test_a_page_comes_with_its_headers_a_cookie_and_no_banner(served: Served) -> None:
@@ -98,7 +98,9 @@ def test_a_websocket_that_nobody_answers_is_refused_with_headers(served: Served)
 
 def open_socket(stack: ExitStack, served: Served, *headers: str) -> bytes:
     """Open a websocket that stays; return the answer."""
-    line = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=10))
+    line = stack.enter_context(
+        socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
+    )
     lines = ["GET /stream HTTP/1.1", f"Host: localhost:{served.port}", *HANDSHAKE, *headers]
     line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
     return line.recv(65_536)
@@ -119,7 +121,7 @@ def test_a_visitor_who_opens_too_many_pages_is_told(served: Served) -> None:
 def test_a_page_of_the_second_face_counts_too(served: Served) -> None:
     with ExitStack() as stack:
         for _ in range(3):
-            line = socket.create_connection(("127.0.0.1", served.port), timeout=10)
+            line = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
             stack.enter_context(line)
             request = f"GET /gradio/heartbeat/1 HTTP/1.1\r\nHost: localhost:{served.port}\r\n\r\n"
             line.sendall(request.encode())

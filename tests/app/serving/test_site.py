@@ -15,9 +15,10 @@ from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from benchmarks.visitor import Visitor
-from tests.strangers import HANDSHAKE, PATIENCE, Site, header, started, status, until
+from tests.strangers import PATIENCE, Site, header, started, status, until
 
 ROOT = Path(__file__).resolve().parents[3]
 MARKER = "wqzx-a-visitors-own-words"
@@ -197,24 +198,22 @@ def test_what_a_visitor_sends_is_in_no_log(site: Site) -> None:
     site.ask(f"/_stcore/stream?{MARKER}")
     site.knock(f"/_stcore/stream?{MARKER}", f"Origin: http://{MARKER}.example")
     site.say(f"{MARKER}\r\n\r\n")
-    for payload in (b"\x82\x19" + MARKER.encode(), b"\x81\x19" + MARKER.encode()):
-        broken_message(site, payload)
+    for payload in (MARKER, MARKER.encode()):
+        no_message(site, payload)
     visit(site, "fill_mask", f"text={MARKER}+%5BMASK%5D")
     lines = quote(f"the bank {MARKER}\nthe <b>{MARKER}</b> bank")
     visit(site, "senses", f"text={lines}")
     assert MARKER not in site.log.read_text(encoding="utf-8")
 
 
-def broken_message(site: Site, frame: bytes) -> None:
-    """Open a session and send it bytes that are no message; frames of clients have to be masked."""
-    masked = bytes([frame[0], frame[1] | 0x80]) + bytes(4) + frame[2:]
-    with socket.create_connection(("127.0.0.1", site.port), timeout=10) as line:
-        lines = ["GET /_stcore/stream HTTP/1.1", f"Host: localhost:{site.port}", *HANDSHAKE]
-        line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
-        assert line.recv(65_536).startswith(b"HTTP/1.1 101 ")
-        line.sendall(masked)
-        while line.recv(65_536):
-            pass
+def no_message(site: Site, payload: bytes | str) -> None:
+    """Open a session and send it what is no message of Streamlit; it is ended."""
+    with connect(f"ws://localhost:{site.port}/_stcore/stream") as session:
+        session.send(payload)
+        with suppress(ConnectionClosed):
+            while True:
+                session.recv(PATIENCE)
+        assert session.close_code in {1002, 1006}  # with a farewell or without
 
 
 def test_a_message_of_megabytes_ends_its_session_and_no_other(site: Site) -> None:
@@ -280,7 +279,7 @@ def test_when_descriptors_run_out_strangers_are_told_and_pages_go_on(
                 assert (await visitor.open("tokenizer")).trouble() == ""
 
         def one_more() -> bytes:
-            line = socket.create_connection(("127.0.0.1", site.port), timeout=10)
+            line = socket.create_connection(("127.0.0.1", site.port), timeout=PATIENCE)
             stack.enter_context(line)
             line.settimeout(0.05)
             try:

@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from app.features.classification import view as view
+from app.features.classification import view_lines
 from app.features.classification.result import ClassificationResult
-from app.features.classification.task import classification, classify_lines, kind_of
+from app.features.classification.task import classification, kind_of
+from app.features.classification.task_lines import classification_lines
 from app.models import Engine
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
@@ -101,7 +103,7 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     assert f"stars {view.signed(result.logits[0], 3)}" in said
     assert "%" not in said and result.chosen == ()
     assert "%" not in "".join(map(str, view.report(result).drawn()))
-    assert list(view.lines_table([result]).columns)[:2] == ["text", "stars"]
+    assert list(view_lines.lines_table([result]).columns)[:2] == ["text", "stars"]
 
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
@@ -138,12 +140,12 @@ def test_labels_that_are_not_drawn_are_counted(tiny_engine: Engine) -> None:
 
 
 def test_many_texts_get_the_answers_of_single_ones(tiny_engine: Engine) -> None:
-    rows = classify_lines(tiny_engine, "the cat sat\n\n a dog\tthe river \n" + "a " * 80)
+    rows = classification_lines(tiny_engine, "the cat sat\n\n a dog\tthe river \n" + "a " * 80).rows
     assert [row.encoding.text.strip()[:5] for row in rows] == ["the c", "a dog", "a a a"]
     for row in rows:
         alone = classification(tiny_engine, row.encoding.text, row.encoding.text_pair or "")
         assert row.scores == pytest.approx(alone.scores, abs=1e-6)
-    table = view.lines_table(rows)
+    table = view_lines.lines_table(rows)
     assert list(table["answer"]) == [row.chosen[0] for row in rows]
     assert list(table["pieces cut"]) == [0, 0, 80 + 2 - 48]
     assert table["good"].tolist() == [row.scores[1] for row in rows]
@@ -154,7 +156,7 @@ def test_many_texts_get_the_answers_of_single_ones(tiny_engine: Engine) -> None:
 )
 def test_lines_that_cannot_be_read_are_refused(tiny_engine: Engine, lines: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
-        classify_lines(tiny_engine, lines)
+        classification_lines(tiny_engine, lines)
 
 
 @pytest.mark.parametrize(("first", "second", "named"), [("", "", "first"), ("a", "\x00", "second")])

@@ -8,12 +8,14 @@ import pytest
 import torch
 
 from app.features.fill_mask import view as view
-from app.features.fill_mask import view_tabs as tabs
+from app.features.fill_mask import view_pair, view_surprise
 from app.features.fill_mask.result import Contrast, PairResult, SurpriseResult, TogetherResult
 from app.features.fill_mask.task import fill_mask
 from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import cost, fill_together
+from app.features.fill_mask.view_pair import differences
+from app.features.fill_mask.view_together import together_line, together_picture
 from app.models import Engine
 from app.words.pictures import NARROW, WIDE
 from bert_core import BertForMaskedLM
@@ -120,28 +122,26 @@ def test_the_cost_counts_the_tokens_read(
 
 
 def test_bars_of_joint_fillings_show_their_probabilities(together: TogetherResult) -> None:
-    drawn = tabs.together_picture(together)
+    drawn = together_picture(together)
     lengths = [bar.number("width") for bar in elements(drawn.wide, "rect")]
     values = [each.probability for each in together.fillings]
     assert lengths[0] / lengths[-1] == pytest.approx(values[0] / values[-1], rel=0.01)
     assert drawn.table["probability"].tolist() == values
     longer = replace(together, most=2)
-    assert "per piece" in tabs.together_line(longer).markup
-    lengths = [bar.number("width") for bar in elements(tabs.together_picture(longer).wide, "rect")]
+    assert "per piece" in together_line(longer).markup
+    lengths = [bar.number("width") for bar in elements(together_picture(longer).wide, "rect")]
     means = [each.per_piece for each in together.fillings]
     assert lengths[0] / lengths[-1] == pytest.approx(means[0] / means[-1], rel=0.01)
 
 
 def test_the_words_guessed_alone_are_marked_and_ranked(together: TogetherResult) -> None:
     third = replace(together, alone=together.fillings[2].words)
-    classes = [
-        bar.attributes["class"] for bar in elements(tabs.together_picture(third).wide, "rect")
-    ]
+    classes = [bar.attributes["class"] for bar in elements(together_picture(third).wide, "rect")]
     assert [n for n, each in enumerate(classes) if each == "bx-svg-mark"] == [2]
-    assert "are number 3 here" in tabs.together_line(third).markup
+    assert "are number 3 here" in together_line(third).markup
     none = replace(together, alone=("no", "such"))
-    assert "not among these 10" in tabs.together_line(none).markup
-    assert "bx-svg-mark" not in tabs.together_picture(none).wide.markup
+    assert "not among these 10" in together_line(none).markup
+    assert "bx-svg-mark" not in together_picture(none).wide.markup
 
 
 # --- odd word -------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_texts_without_pieces_or_too_long_are_refused(tiny_engine: Engine) -> No
 def test_each_piece_has_a_bar_as_tall_as_its_surprise(
     surprised: SurpriseResult, width: int
 ) -> None:
-    drawn = tabs.columns(surprised.pieces, {surprised.pieces[1].position}, width)
+    drawn = view_surprise.columns(surprised.pieces, {surprised.pieces[1].position}, width)
     bars, names = elements(drawn, "rect"), elements(drawn, "text")
     ratios = [
         bar.number("height") / -math.log2(piece.probability)
@@ -212,7 +212,7 @@ def test_each_piece_has_a_bar_as_tall_as_its_surprise(
 
 def test_a_text_wider_than_the_picture_goes_on_in_the_next_line(tiny_engine: Engine) -> None:
     found = surprise(tiny_engine, fill_mask(tiny_engine, "the cat sat on the mat " * 3))
-    drawn = tabs.columns(found.pieces, set(), NARROW)
+    drawn = view_surprise.columns(found.pieces, set(), NARROW)
     bases = [line.number("y1") for line in elements(drawn, "line")]
     lefts = [line.number("x1") for line in elements(drawn, "line")]
     assert len(set(bases)) > 1 and bases == sorted(bases)
@@ -225,13 +225,13 @@ def test_a_text_wider_than_the_picture_goes_on_in_the_next_line(tiny_engine: Eng
 def test_rows_of_the_table_are_linked_and_carry_the_models_choice(
     surprised: SurpriseResult,
 ) -> None:
-    table = tabs.surprise_table(surprised)
+    table = view_surprise.surprise_table(surprised)
     assert table["at"].tolist() == [f"0.{each.position}" for each in surprised.pieces]
     assert table["first choice"].tolist() == [each.best for each in surprised.pieces]
-    said = tabs.odd_line(surprised)
+    said = view_surprise.odd_line(surprised)
     (mark,) = elements(said, "mark")
     assert mark.attributes["data-at"].split()[0] == f"0.{surprised.odd[0].position}"
-    assert "Pseudo-log-likelihood −" in tabs.surprise_note(surprised).markup
+    assert "Pseudo-log-likelihood −" in view_surprise.surprise_note(surprised).markup
 
 
 def test_the_snippet_of_a_text_without_masks_scores_its_pieces(
@@ -312,7 +312,7 @@ def pair() -> PairResult:
 def test_differences_lie_left_and_right_of_the_line_on_one_scale(
     pair: PairResult, width: int
 ) -> None:
-    drawn = [tabs.differences(rows, pair.words, width, scale=pair.slots) for rows in pair.slots]
+    drawn = [differences(rows, pair.words, width, scale=pair.slots) for rows in pair.slots]
     (axis,) = {each.number("x1") for drawing in drawn for each in elements(drawing, "line")}
     first, none, second, other = (bar for drawing in drawn for bar in elements(drawing, "rect"))
     assert first.number("x") + first.number("width") == pytest.approx(axis, abs=0.02)
@@ -327,9 +327,9 @@ def test_differences_lie_left_and_right_of_the_line_on_one_scale(
 
 
 def test_the_table_of_a_pair_has_both_probabilities(pair: PairResult) -> None:
-    table = tabs.pair_picture(pair, 0).table
+    table = view_pair.pair_picture(pair, 0).table
     assert table["with he"].tolist() == [0.5, 0.2, 0.1]
     assert table["difference"].tolist() == pytest.approx([0.4, 0.0, -0.1])
-    assert "man +40.0" in tabs.pair_picture(pair, 0).alt
-    assert "Gap 2" in tabs.pair_picture(pair, 1).alt
-    assert [each.text for each in elements(tabs.pair_line(pair), "b")] == ["he", "she"]
+    assert "man +40.0" in view_pair.pair_picture(pair, 0).alt
+    assert "Gap 2" in view_pair.pair_picture(pair, 1).alt
+    assert [each.text for each in elements(view_pair.pair_line(pair), "b")] == ["he", "she"]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from app.features.next_sentence import view_more as view
+from app.features.next_sentence import view_pairs, view_reliability
 from app.features.next_sentence.result_reliability import Reliability
 from app.features.next_sentence.task import next_sentence
-from app.features.next_sentence.task_batch import read_pairs, score_pairs
-from app.features.next_sentence.task_reliability import reliability
+from app.features.next_sentence.task_pairs import next_sentence_pairs, read_pairs
+from app.features.next_sentence.task_reliability import next_sentence_reliability
 from app.models import Engine
 from bert_core.bundled.figures import Figure, write_figures
 from bert_core.errors import InputError
@@ -51,11 +51,11 @@ def test_a_table_that_holds_no_pairs_is_refused_with_numbers(table: str, told: s
 def test_many_pairs_get_the_answers_of_single_ones(tiny_engine: Engine) -> None:
     texts = [("the cat", "sat on the mat"), ("a", "b c d e " * 30), ("a river", "Ω")]
     told: list[tuple[int, int]] = []
-    rows = score_pairs(
+    rows = next_sentence_pairs(
         tiny_engine,
         "\n".join("\t".join(pair) for pair in texts),
         lambda *step: told.append(step),
-    )
+    ).rows
     assert told[-1] == (3, 3)
     for row, (first, second) in zip(rows, texts, strict=True):
         alone = next_sentence(tiny_engine, first, second)
@@ -68,24 +68,24 @@ def test_many_pairs_get_the_answers_of_single_ones(tiny_engine: Engine) -> None:
 
 
 def test_the_table_of_pairs_says_what_the_logits_say(tiny_engine: Engine) -> None:
-    rows = score_pairs(tiny_engine, "the cat\tsat\na dog\tthe river bank")
-    table = view.pairs_table(rows)
+    rows = next_sentence_pairs(tiny_engine, "the cat\tsat\na dog\tthe river bank").rows
+    table = view_pairs.pairs_table(rows)
     for answer, share in zip(table["answer"], table["probability of follows"], strict=True):
         assert (answer == "follows") == (share >= 0.5)
     yes = list(table["answer"]).count("follows")
-    assert view.pairs_summary(rows) == f"The model says “follows” for {yes} of 2 pairs."
+    assert view_pairs.pairs_summary(rows) == f"The model says “follows” for {yes} of 2 pairs."
 
 
 def test_a_pair_without_pieces_is_refused_by_number(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="In pair 2"):
-        score_pairs(tiny_engine, "a\tb\nc\t\u200b\x01")
+        next_sentence_pairs(tiny_engine, "a\tb\nc\t\u200b\x01")
 
 
 def test_measurements_are_read_from_the_stored_figures(
     tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert reliability(tiny_engine) == ()
-    assert "was not measured" in str(view.reliability_note(()))
+    assert next_sentence_reliability(tiny_engine).rows == ()
+    assert "was not measured" in str(view_reliability.reliability_note(()))
     write_figures(
         tmp_path,
         [
@@ -96,7 +96,7 @@ def test_measurements_are_read_from_the_stored_figures(
         ],
     )
     monkeypatch.setattr(tiny_engine, "_folder", tmp_path)
-    assert reliability(tiny_engine) == (
+    assert next_sentence_reliability(tiny_engine).rows == (
         Reliability("wrong pairs from two texts", 800, 0.86, 0.93, (0.91, 0.95), 0.07),
     )
 
@@ -107,7 +107,7 @@ def test_dots_are_where_their_numbers_say(size: str) -> None:
         Reliability("all pairs", 1600, 0.75, 0.75, None, 0.01),
         Reliability("some", 800, 1.0, 0.5, (0.5, 0.75), 0.5),
     )
-    drawing = getattr(view.reliability_picture(rows), size)
+    drawing = getattr(view_reliability.reliability_picture(rows), size)
     even, wrong = elements(drawing, "circle", "bx-svg-dot")
     (line,) = elements(drawing, "line", "bx-svg-even")
     middle = (

@@ -9,7 +9,7 @@ import pytest
 from app.features.next_sentence import view_order as view
 from app.features.next_sentence.result_order import SentenceOrderResult
 from app.features.next_sentence.task import next_sentence
-from app.features.next_sentence.task_order import MOST, best_order, sentence_order, split
+from app.features.next_sentence.task_order import MOST, best_order, next_sentence_order, split
 from app.models import Engine
 from app.results import Calibration
 from bert_core.errors import InputError
@@ -48,7 +48,7 @@ def test_twelve_sentences_in_a_hidden_order_are_put_back() -> None:
 
 def test_the_matrix_holds_the_answer_to_every_pair(tiny_engine: Engine) -> None:
     told: list[tuple[int, int]] = []
-    result = sentence_order(tiny_engine, TEXT, lambda *step: told.append(step))
+    result = next_sentence_order(tiny_engine, TEXT, lambda *step: told.append(step))
     assert result.sentences == ("A cat played.", "The dog sat on the mat.", "Bank on it!")
     for a, first in enumerate(result.sentences):
         for b, second in enumerate(result.sentences):
@@ -63,7 +63,7 @@ def test_the_matrix_holds_the_answer_to_every_pair(tiny_engine: Engine) -> None:
 
 
 def test_the_order_in_which_sentences_are_shown_changes_no_number(tiny_engine: Engine) -> None:
-    result = sentence_order(tiny_engine, TEXT)
+    result = next_sentence_order(tiny_engine, TEXT)
     tables = [view.matrix(result, order, (0, 1)).table for order in ((0, 1, 2), (2, 0, 1))]
     assert tables[0].equals(tables[1])
 
@@ -107,12 +107,12 @@ def test_too_few_or_too_many_sentences_are_refused_with_numbers(
     tiny_engine: Engine, count: int
 ) -> None:
     with pytest.raises(InputError, match=f"Found {count} sentences; expected 2 to 12"):
-        sentence_order(tiny_engine, "The cat sat. " * count)
+        next_sentence_order(tiny_engine, "The cat sat. " * count)
 
 
 def test_a_sentence_without_pieces_is_refused(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="no piece"):
-        sentence_order(tiny_engine, "The cat sat.\n\n\u200b\x01.\n\n\u0001\n\nA dog.")
+        next_sentence_order(tiny_engine, "The cat sat.\n\n\u200b\x01.\n\n\u0001\n\nA dog.")
 
 
 def test_lines_of_chinese_and_empty_lines_split() -> None:

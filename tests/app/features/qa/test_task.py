@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,12 @@ from app.features.qa.task import qa, questions
 from app.models import Engine
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
-from bert_core.reading.passage import Rules
 from tests.readers import Rule, by_token, planted, save_reader
 from training.question_evaluation import normalized
 
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank, playing."
 ASKED = "the cat?"
-NO_RULES = Rules(whole_words=False, one_sentence=False)
+NO_RULES = {"whole_words": False, "one_sentence": False}
 
 
 def chosen(result: QaResult) -> list[str]:
@@ -66,7 +66,7 @@ def test_the_answers_are_those_of_counting_every_span(
     tiny_engine: Engine, passage: str, longest: int
 ) -> None:
     wanted = one_by_one(tiny_engine, passage, ASKED, longest)
-    result = qa(tiny_engine, passage, ASKED, answers=20, longest=longest, rules=NO_RULES)
+    result = qa(tiny_engine, passage, ASKED, answers=20, longest=longest, **NO_RULES)
     assert result.null_score == pytest.approx(wanted["null"], abs=1e-5)
     assert result.null_probability == pytest.approx(wanted["no answer"], abs=1e-6)
     for answer in result.answers:
@@ -217,7 +217,7 @@ def test_an_answer_takes_words_whole_unless_told_otherwise(tiny_engine: Engine) 
     result = qa(engine, "The cat, playing. The dog.", "what", answers=20)
     assert result.answers[0].text == "playing"
     assert {each.reason for each in result.rejected} == {"backwards", "inside_word"}
-    free = qa(engine, "The cat, playing.", "what", rules=Rules(whole_words=False))
+    free = qa(engine, "The cat, playing.", "what", whole_words=False)
     assert free.answers[0].text == "play"
     assert not any(each.reason == "inside_word" for each in free.rejected)
 
@@ -242,7 +242,7 @@ def test_an_answer_stays_within_one_sentence_unless_told_otherwise(
     result = qa(engine, passage, "who")
     assert result.answers[0].text == ("dog" if apart else f"cat{between}dog")
     assert [each.reason for each in result.rejected] == (["over_sentences"] if apart else [])
-    free = qa(engine, passage, "who", rules=Rules(one_sentence=False))
+    free = qa(engine, passage, "who", one_sentence=False)
     assert free.answers[0].text == f"cat{between}dog"
 
 
@@ -256,11 +256,11 @@ def test_the_no_answer_score_is_null_minus_best_span(
     rule = by_token({"dog": 6.0}, {"dog": 4.0}, null=null)
     result = qa(planted(tiny_engine, rule), PASSAGE, "who")
     assert result.no_answer_score == pytest.approx(score)
-    assert result.answered(score)
-    assert not result.answered(score - 0.01)
+    assert replace(result, threshold=score).answered
+    assert not replace(result, threshold=score - 0.01).answered
     odds = result.null_probability / (1 - result.null_probability)
     assert odds == pytest.approx(math.exp(score))
-    assert (result.null_probability > 0.5) == (not result.answered(0.0))
+    assert (result.null_probability > 0.5) == (not result.answered)
 
 
 def test_all_shares_add_up_to_one(tiny_engine: Engine) -> None:
@@ -435,7 +435,7 @@ def test_curves_stand_on_words_and_hold_the_models_logits(tiny_engine: Engine) -
 
 
 def test_the_map_holds_every_pair_of_words_near_the_answer(tiny_engine: Engine) -> None:
-    result = qa(tiny_engine, "the cat sat playing", "who", longest=2, rules=NO_RULES)
+    result = qa(tiny_engine, "the cat sat playing", "who", longest=2, **NO_RULES)
     grid = result.grid
     assert grid.rows == grid.columns == range(4)
     # "playing" is two pieces: with two at most, it stands alone.

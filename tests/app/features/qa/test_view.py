@@ -1,6 +1,7 @@
 """The question-answering page's words and pictures: the right marks, the task's own numbers."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,6 @@ from app.features.qa.view import report
 from app.models import Engine
 from app.words.html import Html
 from app.words.pictures import NARROW, WIDE, Picture
-from bert_core.reading.passage import Rules
 from tests.drawings import elements
 from tests.readers import by_token, planted
 
@@ -72,7 +72,7 @@ def points(markup: Html, kind: str) -> list[tuple[float, float]]:
 
 
 def test_the_passage_keeps_every_character_and_marks_the_right_places(result: QaResult) -> None:
-    passage = view.passage(result, 0.0)
+    passage = view.passage(result)
     answer, same, other = marks(passage)
     assert answer == ("dog", "answer")
     assert same == ("dog", "same words")
@@ -82,7 +82,7 @@ def test_the_passage_keeps_every_character_and_marks_the_right_places(result: Qa
 
 
 def test_marks_do_not_overlap(result: QaResult) -> None:
-    texts = [text for text, _ in marks(view.passage(result, 0.0))]
+    texts = [text for text, _ in marks(view.passage(result))]
     places = [PASSAGE.index(text) for text in texts]
     assert sum(map(len, texts)) < len(PASSAGE)
     assert places == sorted(places)
@@ -93,7 +93,7 @@ def test_marks_do_not_overlap(result: QaResult) -> None:
 def test_every_word_of_the_passage_carries_the_keys_of_its_pieces(tiny_engine: Engine) -> None:
     rule = by_token({"cat": 5.0}, {"##ing": 5.0})
     result = qa(planted(tiny_engine, rule), "The cat, playing.", "dog sat")
-    passage = view.passage(result, 0.0)
+    passage = view.passage(result)
     words = re.findall(r'<span data-at="([^"]*)" tabindex="(-?\d)">(.*?)</span>', str(passage))
     # [CLS] dog sat [SEP] the cat , play ##ing .
     keys = ["0.4", "0.5", "0.6", "0.7 0.8", "0.9"]
@@ -108,22 +108,25 @@ def test_every_word_of_the_passage_carries_the_keys_of_its_pieces(tiny_engine: E
 
 def test_the_verdict_is_the_models_answer_and_turns_with_the_threshold(result: QaResult) -> None:
     assert result.no_answer_score == -8.0
-    yes, no = view.verdict(result, -8.0), view.verdict(result, -8.5)
+    yes, no = (
+        view.verdict(replace(result, threshold=-8.0)),
+        view.verdict(replace(result, threshold=-8.5)),
+    )
     assert shown(yes).startswith("The model’s answer: dog")
     assert f"It has {view.percent(result.probability)} of all probability" in shown(yes)
     assert shown(no).startswith("The model’s answer: none in this passage. The best guess would be")
     assert f"“No answer” has {view.percent(result.null_probability)} of all" in shown(no)
     assert 'class="bx-qa-verdict bx-qa-none"' in str(no) and "✓" not in shown(yes)
-    assert marks(view.passage(result, -8.5))[0][1] == "not accepted"
+    assert marks(view.passage(replace(result, threshold=-8.5)))[0][1] == "not accepted"
     for threshold, compared in ((-8.0, "not above"), (-8.5, ", above")):
-        said = shown(view.figures(result, threshold))
+        said = shown(view.figures(replace(result, threshold=threshold)))
         assert "No-answer score −8.00 (“no answer” +2.00, minus best span +10.00)" in said
         assert f"{compared} the threshold −{abs(threshold)}" in said
 
 
 def test_an_answer_that_is_not_accepted_does_not_look_like_one_that_is(result: QaResult) -> None:
     def looks(threshold: float) -> list[str]:
-        passage = str(view.passage(result, threshold))
+        passage = str(view.passage(replace(result, threshold=threshold)))
         return re.findall(r'<mark class="bx-qa-mark (.*?)"', passage)
 
     assert looks(0.0)[0] == "bx-qa-best"
@@ -141,7 +144,7 @@ def test_the_verdict_says_when_the_ends_are_open(
     starts = {"dog": 5.0} if "dog" in ends else {"cat": 5.0, "sat": 4.9, "river": 4.8}
     passage = "The cat sat by the river bank. A dog."
     result = qa(planted(tiny_engine, by_token(starts, ends)), passage, "who")
-    said = shown(view.verdict(result, 0.0))
+    said = shown(view.verdict(result))
     assert told in said
     assert ("overlapping" in said) == bool(told)
 
@@ -152,19 +155,21 @@ def test_an_answer_that_stands_out_nowhere_is_called_a_weak_guess(tiny_engine: E
     passage = "Cat. " + ". ".join(word.title() for word in words)
     result = qa(planted(tiny_engine, by_token(even, even)), passage, "who")
     assert result.touching < 0.5
-    verdict = view.verdict(result, 0.0)
+    verdict = view.verdict(result)
     assert f"it has only {view.percent(result.touching)}" in shown(verdict)
     assert "bx-qa-unsure" in str(verdict)
-    assert "weak guess" not in shown(view.verdict(result, -15.0)), "no answer is its own doubt"
+    assert "weak guess" not in shown(view.verdict(replace(result, threshold=-15.0))), (
+        "no answer is its own doubt"
+    )
 
 
 def test_a_long_passage_scrolls_in_a_box_that_starts_at_the_answer(tiny_engine: Engine) -> None:
     rule = by_token({"river": 5.0}, {"bank": 5.0})
     passage = "the cat sat. " * 90 + "River Bank " + "the dog. " * 90
     result = qa(planted(tiny_engine, rule), passage, "who")
-    box = str(view.passage(result, 0.0))
+    box = str(view.passage(result))
     assert "bx-scroll" in box
-    assert "bx-scroll" not in str(view.passage(result, 0.0, whole=True)), "a file has no window"
+    assert "bx-scroll" not in str(view.passage(result, whole=True)), "a file has no window"
     assert shown(re.search(r"<mark[^>]*data-here[^>]*>(.*?)</mark>", box)[1]) == "River Bankanswer"
     assert shown(BADGES.sub("", box)) == passage
     assert 200 < box.count("data-at") <= 301, "only words near the answer are linked"
@@ -174,7 +179,7 @@ def test_a_word_that_occurs_everywhere_is_marked_at_its_best_places(tiny_engine:
     rule = by_token({"cat": 5.0}, {"cat": 5.0})
     result = qa(planted(tiny_engine, rule, max_length=512), "cat " * 150, "who", longest=1)
     assert result.answers[0].count == 150
-    assert len(marks(view.passage(result, 0.0))) == 100
+    assert len(marks(view.passage(result))) == 100
     assert "Of the answer’s 150 places, the best 100 are marked" in shown(view.marks_key(result))
     assert len(charts.answers_table(result)) == 101
     assert "best 100 places of each" in shown(view.answers_note(result))
@@ -199,7 +204,7 @@ def test_a_rejected_span_says_why_in_its_place(
     assert "(18.00)" in shown(view.rejected(result))
     places = {passage[slice(*each.place)] for each in result.rejected if each.place}
     assert span in places
-    box = str(view.passage(result, 0.0))
+    box = str(view.passage(result))
     assert shown(BADGES.sub("", box)) == passage
     keys = view.at(result, span_of(passage, span))
     assert keys.split() == [f"0.{at}" for at in result.words.positions(*span_of(passage, span))]
@@ -216,7 +221,7 @@ def span_of(passage: str, part: str) -> tuple[int, int]:
 def test_nothing_is_said_about_rejections_where_there_are_none(result: QaResult) -> None:
     assert result.rejected == ()
     assert str(view.rejected(result)) == ""
-    assert "bx-qa-why" not in str(view.passage(result, 0.0))
+    assert "bx-qa-why" not in str(view.passage(result))
 
 
 # -- answers as bars ------------------------------------------------------------------------------
@@ -462,10 +467,10 @@ def test_several_questions_are_listed_with_their_answers(
     tiny_engine: Engine, result: QaResult
 ) -> None:
     none = qa(planted(tiny_engine, by_token({}, {}, null=3.0)), PASSAGE, "where")
-    table = view.overview([result, none], 0.0)
+    table = view.overview([result, none])
     assert table["answer"].tolist() == ["dog", "(no answer)"]
     assert table["question"].tolist() == ["who <b>?", "where"]
-    listed = str(view.answered_list([result, none], 0.0, 1))
+    listed = str(view.answered_list([result, none], 1))
     rows = re.findall(r'data-value="(\d)" tabindex="(-?\d)"(.*?)>(.*?)</button>', listed)
     assert [(n, shown(text)) for n, _, _, text in rows] == [
         ("0", "1. who <b>?dog"), ("1", "2. wherenone in this passage")]  # fmt: skip
@@ -476,7 +481,7 @@ def test_several_questions_are_listed_with_their_answers(
 def test_a_missing_sentence_is_compared(tiny_engine: Engine, result: QaResult) -> None:
     rule = by_token({"cat": 4.5}, {"cat": 3.0}, null=1.0)
     changed = qa(planted(tiny_engine, rule), result.without(0), result.question)
-    said = view.comparison(result, changed, 0.0)
+    said = view.comparison(result, changed)
     assert "changes" in shown(said)
     assert "from −8.00 to −5.50" in shown(said)
     assert 'role="status"' not in str(said), "one live region a page"
@@ -502,22 +507,22 @@ def test_the_page_says_what_a_probability_is(result: QaResult) -> None:
 def test_the_rules_that_answers_keep_are_named(tiny_engine: Engine) -> None:
     engine = planted(tiny_engine, by_token({"dog": 5.0}, {"dog": 5.0}))
     for rules, told in (
-        (Rules(), "(of whole words, within one sentence)"),
-        (Rules(whole_words=False), "(within one sentence)"),
-        (Rules(whole_words=False, one_sentence=False), "in the passage; spans that"),
+        ({}, "(of whole words, within one sentence)"),
+        ({"whole_words": False}, "(within one sentence)"),
+        ({"whole_words": False, "one_sentence": False}, "in the passage; spans that"),
     ):
-        assert told in shown(view.meaning(qa(engine, PASSAGE, "who", rules=rules)))
+        assert told in shown(view.meaning(qa(engine, PASSAGE, "who", **rules)))
 
 
 def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     passage = f"{nasty} cat {nasty}"
     result = qa(tiny_engine, passage, "cat", answers=20)
     pages = [
-        view.outcome(result, 0.0),
-        view.verdict(result, -15.0),
+        view.outcome(result),
+        view.verdict(replace(result, threshold=-15.0)),
         view.rejected(result),
-        view.comparison(result, result, 0.0),
-        view.answered_list([result, result], 0.0, 0),
+        view.comparison(result, result),
+        view.answered_list([result, result], 0),
         view.suggestions([nasty]),
         charts.overview(result),
         *report(result).drawn(),
@@ -548,7 +553,7 @@ def test_the_snippet_prints_the_answers_of_the_page(
     tiny_engine: Engine, tiny_model, capsys: pytest.CaptureFixture
 ) -> None:
     passage = 'the cat "sat" on\nthe mat. \\n the dog\'s bank'
-    result = qa(tiny_engine, passage, "who sat?", answers=3, longest=4, rules=Rules(False, True))
+    result = qa(tiny_engine, passage, "who sat?", answers=3, longest=4, whole_words=False)
     code = view.snippet(result).replace(repr(result.model), repr(str(tiny_model)))
     exec(compile(code, "snippet", "exec"), {})  # noqa: S102
     wanted = [f"{each.probability:.1%}  {each.text}" for each in result.answers]

@@ -1,12 +1,14 @@
 """Score many pairs of sentences, pasted as a table."""
 
 import csv
+from typing import Annotated
 
 import torch
 
 from app.compute.recent import RECENT
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
-from app.features.next_sentence.result_batch import PairScore
+from app.features.next_sentence.result_pairs import PairScore, PairsResult
+from app.fields import Field
 from app.models import Engine
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
@@ -19,25 +21,29 @@ MOST = 500
 _HEADS = ({"first", "second"}, {"text", "text_pair"}, {"sentence1", "sentence2"})
 
 
-def score_pairs(
-    engine: Engine, table: str, progress: Progress | None = None
-) -> tuple[PairScore, ...]:
-    """Score every pair of a table.
+def next_sentence_pairs(
+    engine: Engine,
+    pairs: Annotated[str, Field(f"Pairs, one per line (at most {MOST})", lines=6)],
+    progress: Progress | None = None,
+) -> PairsResult:
+    """Judge for each of many pairs whether the second sentence follows the first.
 
     Args:
         engine: the model.
-        table: one pair per line; see `read_pairs`.
+        pairs: one pair per line: two sentences with a tab, or a comma, between them; quotes
+            around a sentence that contains commas.
         progress: called after each group of pairs with the number done and the total.
 
     Raises:
         InputError: the table cannot be read, is empty or too long, or a sentence has no pieces.
     """
-    pairs = read_pairs(table)
-    return RECENT.get(
-        ("pairs", engine.provenance.fingerprint, pairs),
-        make=lambda: _score(engine, pairs, progress),
-        size=lambda rows: 4 * len(table) + 300 * len(rows),
+    read = read_pairs(pairs)
+    rows = RECENT.get(
+        ("pairs", engine.provenance.fingerprint, read),
+        make=lambda: _score(engine, read, progress),
+        size=lambda rows: 4 * len(pairs) + 300 * len(rows),
     )
+    return PairsResult(rows)
 
 
 def read_pairs(table: str) -> tuple[tuple[str, str], ...]:

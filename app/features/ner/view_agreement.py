@@ -11,13 +11,31 @@ from app.features.ner.view_text import Mark, draw_text
 from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import Picture, picture
+from app.words.pictures import ROWS, Picture, data_table, picture
+from app.words.report import Report
+
+TITLE = "Your annotations"
 
 ASK = "Your annotations: word, TAB, tag"
 HINT = "Ada\tB-PER\nLovelace\tI-PER\nlived\tO\nin\tO\nLondon\tB-LOC"
 """What the empty box suggests."""
 
 _FEW = 3  # differences quoted in the text; the table lists all
+
+
+def report(agreement: Agreement) -> Report:
+    """Write the result as it would stand on paper."""
+    differences = differences_table(agreement)
+    more = len(differences) - ROWS
+    return Report(
+        describe(agreement),
+        (
+            outcome(agreement),
+            data_table(kinds_table(agreement), "kinds"),
+            data_table(differences[:ROWS], "differences") if len(differences) else join(),
+            line(f"… and {more:,} more differences.") if more > 0 else join(),
+        ),
+    )
 
 
 def how() -> Html:

@@ -1,46 +1,31 @@
-"""Many pairs at once, and how reliable the model was when it was measured."""
+"""How reliable the model was when it was measured."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.next_sentence.result_batch import PairScore
-from app.features.next_sentence.result_reliability import Reliability
+from app.features.next_sentence.result_reliability import Reliability, ReliabilityResult
 from app.words.blocks import line
-from app.words.format import count, percent
-from app.words.html import Html, tag, visible
+from app.words.format import percent
+from app.words.html import Html, tag
 from app.words.pictures import Picture, picture, svg
+from app.words.report import Report
 
-PAIRS = (
-    "She opened the window.\tCold air came in.\n"
-    "She opened the window.\tCopper conducts electricity well.\n"
-    "The bus did not come.\tSo we walked home."
-)
-"""The pairs at first."""
+TITLE = "Reliability"
 
 _LEAST = 0.5  # the likelier of two answers cannot have less
 
 
-def pairs_table(rows: Sequence[PairScore]) -> pd.DataFrame:
-    """Return all pairs with their scores."""
-    return pd.DataFrame(
-        {
-            "first": [visible(row.first) for row in rows],
-            "second": [visible(row.second) for row in rows],
-            "answer": ["follows" if row.logits[0] >= row.logits[1] else "random" for row in rows],
-            "probability of follows": [row.follows for row in rows],
-            "logit of follows": [row.logits[0] for row in rows],
-            "logit of random": [row.logits[1] for row in rows],
-            "pieces cut": [row.cut for row in rows],
-            "partly unread": [row.unread for row in rows],
-        }
+def report(result: ReliabilityResult) -> Report:
+    """Write the result as it would stand on paper."""
+    if not result.rows:
+        return Report("Nothing was measured.", (reliability_note(()),))
+    first = result.rows[0]
+    return Report(
+        f"On {first.pairs} the model was {percent(first.stated)} sure on average, and "
+        f"{percent(first.right, counted=True)} of its answers were right.",
+        (reliability_note(result.rows), reliability_picture(result.rows)),
     )
-
-
-def pairs_summary(rows: Sequence[PairScore]) -> str:
-    """Count the answers in one sentence."""
-    yes = sum(row.logits[0] >= row.logits[1] for row in rows)
-    return f"The model says “follows” for {yes:,} of {count(len(rows), 'pair')}."
 
 
 def reliability_note(rows: Sequence[Reliability]) -> Html:

@@ -22,3 +22,14 @@ class PairScore:
     logits: tuple[float, float]
     cut: int
     unread: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairsResult:
+    """Many pairs of sentences and the model's answers.
+
+    Attributes:
+        rows: the pairs, in order; at least one.
+    """
+
+    rows: tuple[PairScore, ...]

@@ -1,0 +1,46 @@
+"""Label many texts at once."""
+
+from typing import Annotated
+
+from app.compute.recent import RECENT
+from app.features.classification.result import LinesResult
+from app.features.classification.task import classify
+from app.fields import Field
+from app.models import Engine
+from bert_core import BertForSequenceClassification
+from bert_core.errors import InputError
+from bert_core.reading.running import Progress
+
+MOST = 500
+"""Texts at once."""
+
+
+def classification_lines(
+    engine: Engine,
+    lines: Annotated[str, Field(f"Texts, one per line (at most {MOST})", lines=6)],
+    progress: Progress | None = None,
+) -> LinesResult:
+    """Choose among the model's labels for each of many texts.
+
+    Args:
+        engine: the model.
+        lines: one text per line; a tab separates it from a second text.
+        progress: called after each group of texts with the number done and the total.
+
+    Raises:
+        InputError: there are no lines or too many, or one has no piece.
+    """
+    pairs = tuple(
+        (first, second)
+        for first, _, second in (line.partition("\t") for line in lines.split("\n"))
+        if first.strip() or second.strip()
+    )
+    if not 1 <= len(pairs) <= MOST:
+        raise InputError(f"Found {len(pairs):,} texts; expected 1 to {MOST}, one per line.")
+    model = engine.model(BertForSequenceClassification)
+    rows = RECENT.get(
+        ("labels", engine.provenance.fingerprint, id(model), pairs),
+        make=lambda: classify(engine, pairs, progress),
+        size=lambda rows: 20 * len(lines) + 64 * sum(len(row.scores) for row in rows),
+    )
+    return LinesResult(rows)

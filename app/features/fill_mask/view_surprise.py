@@ -1,0 +1,131 @@
+"""Every piece hidden in turn: the odd word, and how much each piece is expected."""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.fill_mask.result import Expected, SurpriseResult
+from app.features.fill_mask.view import chance, explained, letters_wide, quoted
+from app.words.format import shortened, signed
+from app.words.html import Html, tag, visible
+from app.words.pictures import Picture, linked, picture, svg
+from app.words.report import Report
+
+TITLE = "Odd word"
+
+_PIECE, _TALL, _ROW = 44, 84, 150  # least width of a piece, full height of a bar, height of a row
+
+
+def report(result: SurpriseResult) -> Report:
+    """Write the result as it would stand on paper."""
+    return Report(
+        f"The model expects “{visible(odd_word(result))}” least.",
+        (odd_line(result), surprise_picture(result), surprise_note(result)),
+    )
+
+
+def odd_word(result: SurpriseResult) -> str:
+    """Spell the word that the model expects least."""
+    first, *rest = result.odd
+    return first.token + "".join(piece.token.removeprefix("##") for piece in rest)
+
+
+def odd_line(result: SurpriseResult) -> Html:
+    """Name the word that the model expects least, and what it expects instead."""
+    pieces = result.odd
+    least = min(pieces, key=lambda piece: piece.probability)
+    at = linked([piece.position for piece in pieces])
+    share = chance(math.prod(piece.probability for piece in pieces))
+    instead = (
+        f"; the model would rather write {quoted(least.best)} ({chance(least.best_probability)})."
+        if least.best != least.token
+        else "."
+    )
+    return tag(
+        "p",
+        "Least expected: ",
+        tag("mark", tag("bdi", visible(odd_word(result))), class_="bx-filled", data_at=at),
+        f": {share} in its place",
+        instead,
+        class_="bx-odd",
+    )
+
+
+def surprise_picture(result: SurpriseResult) -> Picture:
+    """Draw each piece below a bar: the less it is expected, the longer."""
+    odd = {piece.position for piece in result.odd}
+    return picture(
+        "fill-mask-surprise",
+        lambda width: columns(result.pieces, odd, width),
+        alt=describe_surprise(result),
+        table=surprise_table(result),
+    )
+
+
+def columns(pieces: Sequence[Expected], odd: set[int], width: int) -> Html:
+    """Draw a text in lines, each piece with its bar above and its probability below.
+
+    Args:
+        pieces: the pieces, in order.
+        odd: positions of the pieces to highlight.
+        width: of the drawing.
+    """
+    top = max(piece.surprise for piece in pieces) or 1.0  # an own scale: texts differ widely
+    drawn: list[Html] = []
+    x, y = 0, 0
+    for piece in pieces:
+        name = shortened(piece.token, 20)
+        printed = chance(piece.probability)
+        wide = max(_PIECE, letters_wide(name) + 14, letters_wide(printed) - 2)
+        if x and x + wide > width:
+            x, y = 0, y + _ROW
+        high = _TALL * piece.surprise / top
+        middle, base = x + wide / 2, y + 6 + _TALL
+        marked = piece.position in odd
+        drawn += [
+            tag("rect", x=x + 4, y=f"{base - high:.2f}", width=wide - 8, height=f"{high:.2f}",
+                class_="bx-svg-mark" if marked else "bx-svg-bar"),
+            tag("line", x1=x + 2, y1=base, x2=x + wide - 2, y2=base, class_="bx-svg-base"),
+            tag("text", visible(name), x=middle, y=base + 16,
+                class_="bx-svg-middle bx-svg-strong" if marked else "bx-svg-middle"),
+            tag("text", printed, x=middle, y=base + 37, class_="bx-svg-middle bx-svg-small"),
+        ]  # fmt: skip
+        x += wide
+    return svg(width, y + _ROW - 8, *drawn)
+
+
+def describe_surprise(result: SurpriseResult) -> str:
+    """Describe the picture in one sentence."""
+    rows = sorted(result.pieces, key=lambda piece: piece.probability)[:5]
+    least = ", ".join(f"{piece.token} {chance(piece.probability)}" for piece in rows)
+    return f"A bar over each of {len(result.pieces)} pieces. Least expected: {least}."
+
+
+def surprise_table(result: SurpriseResult) -> pd.DataFrame:
+    """List every piece with its probability, its rank and the model's own choice."""
+    rows = [
+        (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,
+         piece.best, piece.best_probability, linked([piece.position]))
+        for piece in result.pieces
+    ]  # fmt: skip
+    names = ["position", "piece", "probability", "rank", "surprise", "first choice",
+             "its probability", "at"]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def surprise_note(result: SurpriseResult) -> Html:
+    """State the score of the whole sentence, and how it comes about."""
+    count = len(result.pieces)
+    perplexity = math.exp(min(700.0, -result.log_likelihood / count))
+    return explained(
+        f"Pseudo-log-likelihood {signed(result.log_likelihood, 1)}, "
+        f"pseudo-perplexity {perplexity:,.1f}.",
+        more=(
+            f"The model read {count:,} copies of the text, each with another piece hidden. A "
+            "percentage is the probability of the piece in its place; its bar is −log2 of it, in "
+            "bits. The sum of the natural logarithms is the pseudo-log-likelihood; e to minus "
+            "their mean is the pseudo-perplexity. Of a word of several pieces, the later ones "
+            "are hidden with the earlier ones. Masks of your text stay hidden and do not count."
+        ),
+    )

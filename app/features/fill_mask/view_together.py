@@ -1,0 +1,79 @@
+"""All masks filled together: the joint fillings as bars."""
+
+import pandas as pd
+
+from app.features.fill_mask.result import Joint, TogetherResult
+from app.features.fill_mask.view import axis, chance, explained, quoted
+from app.words.html import Html
+from app.words.pictures import Picture, bars, picture
+from app.words.report import Report
+from bert_core.reading.gaps import Order
+
+TITLE = "Gaps together"
+
+ORDER_NAMES: dict[Order, str] = {"left": "Left to right", "certain": "Surest first"}
+
+
+def report(result: TogetherResult) -> Report:
+    """Write the result as it would stand on paper."""
+    best = result.fillings[0]
+    return Report(
+        f"Together, the model writes {quoted(_name(best))}, {chance(best.probability)}.",
+        (together_line(result), together_picture(result)),
+    )
+
+
+def together_line(result: TogetherResult) -> Html:
+    """State what the bars are, and how they compare with guessing each mask alone."""
+    what = (
+        "Probability per piece (geometric mean)"
+        if result.most > 1
+        else "Probability of all gaps together"
+    )
+    alone = " … ".join(result.alone)
+    rank = next((n for n, each in enumerate(result.fillings, 1) if each.words == result.alone), 0)
+    said: Html | str = ""
+    if len(result.alone) > 1:
+        where = f"number {rank} here" if rank else f"not among these {len(result.fillings)}"
+        said = f" The best words of each gap alone, {quoted(alone)}, are {where}."
+    return explained(f"{what}.{said}", more=_together_more(result))
+
+
+def _together_more(result: TogetherResult) -> str:
+    return (
+        f"A beam search keeps {result.width} fillings. It fills one mask, lets the model read the "
+        "text again, and goes on; the probabilities of the steps are multiplied. The result "
+        "depends on the order, so it is called a pseudo-joint probability. A gap of several "
+        "pieces takes one word: a beginning and “##” pieces. Fillings of different lengths are "
+        "ranked by the geometric mean of their pieces."
+    )
+
+
+def together_picture(result: TogetherResult) -> Picture:
+    """Draw the joint fillings as bars; the best words of each mask alone are highlighted."""
+    names = [f"{n}. {_name(each)}" for n, each in enumerate(result.fillings, 1)]
+    values = [each.per_piece if result.most > 1 else each.probability for each in result.fillings]
+    marked = [len(result.alone) > 1 and each.words == result.alone for each in result.fillings]
+    printed = [chance(value) for value in values]
+    first = ", ".join(f"{name} {value}" for name, value in zip(names[:5], printed[:5], strict=True))
+    return picture(
+        "fill-mask-together",
+        lambda width: bars(names, values, printed, width=width, top=axis(values), marked=marked),
+        alt=f"Bar chart of joint fillings, best first: {first}.",
+        table=together_table(result),
+    )
+
+
+def together_table(result: TogetherResult) -> pd.DataFrame:
+    """List the joint fillings with their pieces and probabilities."""
+    rows = [
+        (rank, _name(each), " | ".join(" ".join(word) for word in each.pieces),
+         sum(map(len, each.pieces)), each.probability, each.per_piece)
+        for rank, each in enumerate(result.fillings, 1)
+    ]  # fmt: skip
+    names = ["rank", "words", "pieces", "number of pieces", "probability", "per piece"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _name(filling: Joint) -> str:
+    return " … ".join(filling.words)

@@ -1,0 +1,159 @@
+"""Fine-tuning in a tab of the lab: the rows, the buttons, and what follows the training."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.catalog import feature
+from app.features.lab import view_finetune as view
+from app.features.lab.result import State
+from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
+from app.features.lab.task_finetune import STEPS, Tuning, archive
+from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
+from app.features.lab.task_lab import LABS, Job, allowed
+from app.streamlit_kit import Page, guarded, show_html, show_picture
+from app.streamlit_kit.controls import choose
+from app.streamlit_kit.picker import use_model
+from app.streamlit_kit.state import ON_SITE, leave_for
+from app.streamlit_kit.visitor import visitor_name
+from app.words.blocks import line
+from app.words.html import plain
+
+_KEY, _GO, _ROWS = "_tune_key", "_tune_go", "_tune_rows"
+_EVERY = 0.5  # seconds between two pictures
+_OWN = "Your own rows"
+_PAGES = {TEXTS: "classification", WORDS: "ner"}
+_GOING = (State.WAITING, State.RUNNING)
+
+
+def show(page: Page) -> None:
+    """Draw everything; for a tab of the lab."""
+    if _GO in st.session_state:
+        slug, name, text = st.session_state.pop(_GO)
+        leave_for(feature(slug), {"text": text}, {"model": name})
+    if not allowed():
+        show_html(line("This server trains nothing. Run your own copy to fine-tune a model."))
+        return
+    show_html(view.intro())
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        kind, text, place = _given()
+        steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=100)
+    rows = None
+    with right, guarded():
+        rows = read_rows(text, kind) if text.strip() else None
+    job = _job()
+    with place, guarded():
+        if job is not None and LABS.ask(job).state in _GOING:
+            st.button("Stop", key="_tune_stop", icon=":material/stop:", on_click=LABS.stop,
+                      args=(job,))  # fmt: skip
+        elif st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:",
+                       disabled=rows is None):  # fmt: skip
+            _start(Tuning(page.engine, text, kind, steps))
+    with right:
+        if job is not None:
+            _follow(job)
+        elif rows is not None:
+            show_html(view.preview(rows))
+
+
+def _given() -> tuple[str, str, DeltaGenerator]:
+    """Let the visitor choose rows; return what is labelled, the rows, and a place between."""
+    names = (*READY, _OWN)
+    chosen = choose("Rows", {name: name for name in names}, key="rows")
+    kind = READY.get(chosen, "")
+    if not kind:
+        kind = choose("What is labelled", KINDS, key="labelled")
+    place = st.container()
+    key = f"{_ROWS}_{names.index(chosen)}_{kind}"
+    text = st.text_area(
+        f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST} rows)",
+        ready(kind) if chosen != _OWN else "",
+        key=key,
+        persist_state="session",
+    )
+    return kind, str(text), place
+
+
+def _start(run: Tuning) -> None:
+    """Start training, or wait in line."""
+    st.session_state[_KEY] = LABS.train(run, owner=visitor_name()).key
+    st.rerun()
+
+
+def _job() -> Job[Tuning] | None:
+    """Return the visitor's fine-tuning; None if there is none in memory."""
+    return LABS.held(st.session_state.get(_KEY, ""), visitor_name())
+
+
+def _follow(job: Job[Tuning]) -> None:
+    """Draw the training, again and again while it goes on."""
+    going = LABS.ask(job).state in _GOING
+
+    def again() -> None:
+        with guarded():
+            now, found = LABS.ask(job), _result(job)
+            if going and now.state not in _GOING:
+                st.rerun()
+            show_html(view.status_line(now, found))
+            if found is not None:
+                show_html(view.headline(found))
+                show_picture(view.curves(found))
+
+    st.fragment(again, run_every=_EVERY if going else None)()
+    found = _result(job)
+    if found is not None and job.state in {State.DONE, State.STOPPED}:
+        with guarded():
+            _outcome(job, found)
+
+
+def _result(job: Job[Tuning]) -> FinetuneResult | None:
+    """Return fine-tuning so far; None before its first point."""
+    run = job.runs[0]
+    if not run.points:
+        return None
+    with job.lock:
+        return run.result()
+
+
+def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
+    """Draw what came of it: the mistakes, a text of the visitor's, and the model to take along."""
+    run = job.runs[0]
+    show_html(view.few(found))
+    st.subheader("What it gets wrong", anchor=False)
+    show_html(view.mistakes(found))
+    show_html(view.divided(found))
+    st.subheader("Try it", anchor=False)
+    first = found.rows.held_out[0].text
+    text = st.text_input("A text of your own", first, key="_tune_try")
+    if text.strip():
+        show_html(view.asked(job.compute(lambda: run.ask(text)), found.rows.kind))
+    with st.container(horizontal=True, gap="small"):
+        slug = _PAGES[found.rows.kind]
+        if st.session_state.get(ON_SITE) and not job.private:
+            st.button(
+                f"Open it in {plain(feature(slug).title)}",
+                icon=":material/send:",
+                on_click=_open,
+                args=(job, slug, text),
+            )
+        st.download_button(
+            "Download the model (ZIP)",
+            lambda: archive(run.files()),
+            "bert-finetuned.zip",
+            "application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+            help="A folder that `transformers` opens.",
+        )
+    if job.private:
+        show_html(
+            line("A model trained on your own rows stays in memory, so other pages do not open it.")
+        )
+
+
+def _open(job: Job[Tuning], slug: str, text: str) -> None:
+    """Offer the model on every page and choose it; the next run of this page goes there."""
+    with guarded():
+        name = LABS.open_elsewhere(job)
+        use_model(name)
+        st.session_state[_GO] = slug, name, text

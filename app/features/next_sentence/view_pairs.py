@@ -1,0 +1,53 @@
+"""Many pairs of sentences at once, as a table."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.next_sentence.result_pairs import PairScore, PairsResult
+from app.words.blocks import line
+from app.words.format import count
+from app.words.html import visible
+from app.words.pictures import ROWS, data_table
+from app.words.report import Report
+
+TITLE = "Many pairs"
+
+EXAMPLE = {
+    "pairs": "She opened the window.\tCold air came in.\n"
+    "She opened the window.\tCopper conducts electricity well.\n"
+    "The bus did not come.\tSo we walked home."
+}
+"""What is in the box at first."""
+
+
+def report(result: PairsResult) -> Report:
+    """Write the result as it would stand on paper."""
+    table = pairs_table(result.rows)
+    more = len(table) - ROWS
+    rest = [line(f"… and {more:,} more pairs.")] if more > 0 else []
+    return Report(
+        pairs_summary(result.rows), (data_table(table[:ROWS], "next-sentence-pairs"), *rest)
+    )
+
+
+def pairs_table(rows: Sequence[PairScore]) -> pd.DataFrame:
+    """Return all pairs with their scores."""
+    return pd.DataFrame(
+        {
+            "first": [visible(row.first) for row in rows],
+            "second": [visible(row.second) for row in rows],
+            "answer": ["follows" if row.logits[0] >= row.logits[1] else "random" for row in rows],
+            "probability of follows": [row.follows for row in rows],
+            "logit of follows": [row.logits[0] for row in rows],
+            "logit of random": [row.logits[1] for row in rows],
+            "pieces cut": [row.cut for row in rows],
+            "partly unread": [row.unread for row in rows],
+        }
+    )
+
+
+def pairs_summary(rows: Sequence[PairScore]) -> str:
+    """Count the answers in one sentence."""
+    yes = sum(row.logits[0] >= row.logits[1] for row in rows)
+    return f"The model says “follows” for {yes:,} of {count(len(rows), 'pair')}."

@@ -1,0 +1,258 @@
+"""Which words an answer depends on, and whether that is true to the model."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from app.results import Cut
+from bert_core import Encoding
+
+Of = Literal["fill_mask", "qa", "ner", "next_sentence", "classification"]
+"""The pages whose answers can be explained."""
+
+Method = Literal[
+    "integrated_gradients",
+    "occlusion",
+    "shapley",
+    "attention",
+    "attention_last",
+    "rollout",
+    "norms",
+    "gradient",
+    "gradient_x_input",
+]
+Operator = Literal["mask", "attention"]
+"""How pieces are hidden; see `bert_core.analysis.masking`."""
+
+METHODS: tuple[Method, ...] = Method.__args__  # type: ignore[attr-defined]
+SIGNED: tuple[Method, ...] = METHODS[:3] + METHODS[-1:]
+"""Methods whose scores say whether a word speaks for the answer or against it."""
+
+COMPLETE: tuple[Method, ...] = ("integrated_gradients", "shapley")
+"""Methods whose scores sum to what all words together change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of one of the texts.
+
+    Attributes:
+        sequence: 0 for the first text that the model reads, 1 for the second.
+        start: its first character.
+        end: the character after its last.
+    """
+
+    sequence: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the input.
+
+    Attributes:
+        text: as typed.
+        place: where it is.
+        pieces: positions of its pieces among the tokens.
+    """
+
+    text: str
+    place: Place
+    pieces: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The number of the answer that is explained.
+
+    Attributes:
+        answer: the answer, such as a word or a label.
+        own: whether it is the model's own answer; if not, a visitor asked for it.
+        number: what the number is, in words.
+        target: the value of the parameter `target` that asks for it.
+        places: where the answer is in the text; () for an answer about the whole text.
+        others: other values of `target`.
+        named: how many masks or names the text has, the likeliest reading of each; () if the
+            answer is about the whole text.
+        code: the same in Python, a `Target` of `bert_core.analysis`.
+        unit: of the number and of scores with a sign: "nats" (natural logarithms), or "".
+        value: the number.
+        empty: the number when every word is hidden.
+        probability: probability of the answer, not calibrated.
+        calibrated: whether other pages show a calibrated one.
+    """
+
+    answer: str
+    own: bool
+    number: str
+    target: str
+    places: tuple[Place, ...]
+    others: tuple[str, ...]
+    named: tuple[str, ...]
+    code: str
+    unit: str
+    value: float
+    empty: float
+    probability: float
+    calibrated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The scores that one method gives the words.
+
+    Attributes:
+        method: its name.
+        scores: one for each word, for methods with a sign above 0 if it speaks for the answer and
+            below 0 if against it.
+        gap: of a method whose scores sum to `value` minus `empty`: how far they are from it, as a
+            share of it; else null. Integrated gradients with another baseline than [MASK] sum to
+            the difference from that baseline.
+        steps: points of the path, or orders of the words; 0 if the method has none.
+        passes: texts that the model read for it.
+    """
+
+    method: Method
+    scores: tuple[float, ...]
+    gap: float | None
+    steps: int
+    passes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What happens to the probability when pieces are hidden in some order.
+
+    Attributes:
+        deletion: probability without the most important 0, 10, ..., 100 % of the pieces.
+        insertion: probability with only the most important 0, 10, ..., 100 %.
+        comprehensiveness: fall of the probability without the most important 10 to 50 %, averaged;
+            higher is better.
+        sufficiency: fall when only these are left; lower is better.
+    """
+
+    deletion: tuple[float, ...]
+    insertion: tuple[float, ...]
+    comprehensiveness: float
+    sufficiency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """All methods and chance, compared by hiding pieces in the order of their scores.
+
+    Attributes:
+        operator: how a piece is hidden: replaced by [MASK], or removed from attention.
+        curves: for each method, in the order of the stories.
+        mean: mean of 20 random orders.
+        low: 5 % of the random orders are lower.
+        high: 5 % of the random orders are higher.
+    """
+
+    operator: Operator
+    curves: tuple[Curve, ...]
+    mean: Curve
+    low: Curve
+    high: Curve
+
+    def survives(self, number: int) -> bool:
+        """Whether the order of a story finds what matters better than 95 % of random orders."""
+        return self.curves[number].comprehensiveness > self.high.comprehensiveness
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One method, or random orders, over many texts.
+
+    Attributes:
+        method: its name, or "random".
+        comprehensiveness: mean over the texts.
+        sufficiency: mean over the texts.
+        spread: 95 % interval of the two means, plus or minus (1.96 standard errors).
+        better: number of texts on which it is better than 95 % of random orders.
+    """
+
+    method: str
+    comprehensiveness: float
+    sufficiency: float
+    spread: tuple[float, float]
+    better: int
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """The duel over several texts.
+
+    Attributes:
+        of: whose answers were explained.
+        texts: number of texts.
+        figures: best comprehensiveness first.
+    """
+
+    of: Of
+    texts: int
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyResult:
+    """Which words an answer depends on, by several methods, and a test of them all.
+
+    Attributes:
+        model: the name of the model.
+        of: whose answer is explained.
+        explained: the answer.
+        method: the method that is shown first.
+        baseline: what integrated gradients compare words with.
+        words: the words of the input.
+        stories: the scores of each method.
+        duel: the methods compared on this text; null if that was not asked for.
+        many: the same over shipped texts; null if that was not asked for.
+        measured: the same over 40 sentences of an encyclopedia, measured beforehand; null for
+            other weights.
+        untrained: parameters of the head that no file supplied: the answer is noise.
+        encoding: the input.
+        cut: what was cut from an input that was too long; null if only a part around the answer
+            was read, or everything.
+        part: whether the model read only the part of the text around the answer.
+    """
+
+    ANSWER: ClassVar = (
+        "model",
+        "of",
+        "explained",
+        "method",
+        "baseline",
+        "words",
+        "stories",
+        "duel",
+        "many",
+        "measured",
+        "untrained",
+        "part",
+    )
+
+    model: str
+    of: Of
+    explained: Explained
+    method: Method
+    baseline: str
+    words: tuple[Word, ...]
+    stories: tuple[Story, ...]
+    duel: Duel | None
+    many: Many | None
+    measured: Many | None
+    untrained: tuple[str, ...]
+    encoding: Encoding
+    cut: Cut | None
+    part: bool
+
+    @property
+    def shown(self) -> int:
+        """The number of the story of `method`."""
+        return next(n for n, story in enumerate(self.stories) if story.method == self.method)
+
+    @property
+    def story(self) -> Story:
+        """The story of `method`."""
+        return self.stories[self.shown]

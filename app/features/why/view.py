@@ -1,0 +1,400 @@
+"""Pictures, sentences and tables of an explanation, and of its test.
+
+`view_text` draws the running text, `view_duel` the curves; here are the words, the methods side by
+side, and the report.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.features.why.result import COMPLETE, SIGNED, Duel, Figure, Many, Of, Operator, WhyResult
+from app.features.why.view_duel import NAMES, SHORT, curves, figures, minus, ranking
+from app.features.why.view_text import bar, drawn_text, kind_of, lengths
+from app.words.blocks import hint, line, note, ticked
+from app.words.format import count, percent, shortened, signed
+from app.words.html import Html, join, tag, visible
+from app.words.lines import units
+from app.words.notes import cut_note
+from app.words.pictures import NARROW, Picture, linked, picture, svg
+from app.words.report import Report
+
+OF_NAMES: dict[Of, str] = {
+    "fill_mask": "Fill-mask",
+    "qa": "Question answering",
+    "ner": "Named entities",
+    "next_sentence": "Next sentence",
+    "classification": "Classification",
+}
+BOXES: dict[Of, tuple[str, str]] = {
+    "fill_mask": ("Text ([MASK] hides a word)", ""),
+    "qa": ("Passage", "Question"),
+    "ner": ("Text", ""),
+    "next_sentence": ("First sentence", "Second sentence"),
+    "classification": ("Text", "Second text (optional)"),
+}
+"""What to write into the two boxes; "" for no second box."""
+
+OPERATORS: dict[Operator, str] = {
+    "mask": "replaced by [MASK]",
+    "attention": "removed from attention",
+}
+ABOUT = {
+    "integrated_gradients": "The gradient, added up on the way from a text of [MASK]s to this one. "
+    "The scores sum to what the words change together.",
+    "occlusion": "How far the number falls when this word alone is hidden. Words that say the same "
+    "cover for each other, so the scores need not sum to anything.",
+    "shapley": "What a word adds when words appear one after another, averaged over 10 orders (all "
+    "of them up to 7 pieces). The scores sum to what the words change together.",
+    "attention": "How much the asked piece looks at this word, averaged over all heads and layers. "
+    "It is the same for every answer at this place.",
+    "attention_last": "How much the asked piece looks at this word in the last layer, averaged "
+    "over its heads. It is the same for every answer at this place.",
+    "rollout": "Attention multiplied through the layers. It is the same for every answer at this "
+    "place.",
+    "norms": "Attention times the length of what is carried, through the layers. It is the same "
+    "for every answer at this place.",
+    "gradient": "How steeply the number changes with this word’s vector: its size only.",
+    "gradient_x_input": "The slope at the text itself times the word’s vector. Common, quick, and "
+    "weak: see the duel.",
+}
+KINDS: dict[Of, str] = {
+    "fill_mask": "BertForMaskedLM",
+    "qa": "BertForQuestionAnswering",
+    "ner": "BertForTokenClassification",
+    "next_sentence": "BertForNextSentencePrediction",
+    "classification": "BertForSequenceClassification",
+}
+_LEADERS = 3
+_ROWS = 30  # words drawn side by side
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def before(result: WhyResult) -> Html:
+    """Say what must be known first: an untrained head, and what was not read."""
+    parts = []
+    if result.untrained:
+        parts.append(
+            note(
+                "This model has no trained weights for this answer: it is noise, and so is every "
+                "reason for it.",
+                caution=True,
+            )
+        )
+    if result.cut is not None:
+        parts.append(cut_note(result.cut))
+    if result.part:
+        tokens = count(len(result.encoding), "token")
+        parts.append(line(f"Explained for the part of the text around the answer, {tokens}."))
+    return join(*parts)
+
+
+def headline(result: WhyResult) -> Html:
+    """State the answer and the words that pushed for it and against it."""
+    one = result.explained
+    whose = "The model’s answer: " if one.own else "Asked for: "
+    first = tag(
+        "p",
+        tag("span", whose, class_="bx-quiet"),
+        tag("strong", visible(shortened(one.answer))),
+        f" {_likely(result)}",
+    )
+    return tag("div", first, line(visible(leaders(result))), class_="bx-answer", role="status")
+
+
+def _likely(result: WhyResult) -> str:
+    """Print the probability, and what it is a probability of."""
+    one = result.explained
+    if not one.unit:
+        return ""
+    what = f"{one.target} " if result.of == "qa" else ""
+    how = " before calibration" if one.calibrated else ""
+    return f"({what}{percent(one.probability)}{how})"
+
+
+def leaders(result: WhyResult) -> str:
+    """Name the words with the strongest scores of the shown method."""
+    rows = sorted(zip(result.story.scores, result.words, strict=True), key=lambda row: -abs(row[0]))
+    if result.method not in SIGNED:
+        return f"Strongest: {_listed([word.text for score, word in rows if score > 0])}."
+    pro = _listed([word.text for score, word in rows if score > 0])
+    con = _listed([word.text for score, word in rows if score < 0])
+    return f"For it: {pro}. Against it: {con}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Name the first few different words."""
+    different = list(dict.fromkeys(f"“{shortened(word, 24)}”" for word in words))
+    return ", ".join(different[:_LEADERS]) or "no word"
+
+
+def _explained(result: WhyResult) -> tuple[Html, Html]:
+    """Say which number is explained, and what is not scored."""
+    one = result.explained
+    change = one.value - one.empty
+    return (
+        tag("p", f"Explained is one number: {visible(one.number)}. It is "
+            f"{signed(one.value, 2)} here and {signed(one.empty, 2)} with every word hidden, so "
+            f"the words together change it by {signed(change, 2)} {one.unit}."),
+        tag("p", "Scores belong to words; pieces of a word are added. [CLS], [SEP] and the asked "
+            "[MASK] are not scored. Probabilities here are those of the model’s own numbers, "
+            "before the calibration that the other pages use."),
+    )  # fmt: skip
+
+
+def verdict(result: WhyResult, duel: Duel) -> Html:
+    """Say in one line whether the shown story survives deletion."""
+    shown, chance = duel.curves[result.shown], duel.mean
+    survives = duel.survives(result.shown)
+    low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
+    numbers = (
+        f"hiding its strongest words costs {minus(shown.comprehensiveness)} of the probability, "
+        f"random ones {minus(chance.comprehensiveness)} (5 to 95 %: {minus(low)} to {minus(high)})"
+    )
+    says = "Survives deletion:" if survives else "Does not survive deletion:"
+    return tag(
+        "p", tag("strong", ticked(survives, says)), " ", numbers, ".", class_="bx-why-verdict"
+    )
+
+
+def sums(result: WhyResult) -> Html:
+    """Compare the sum of the scores with what the words change together, and print the gap."""
+    more = hint(tag("p", ABOUT[result.method]), *_explained(result))
+    if result.method not in SIGNED:
+        said = "Size only: this method does not say for or against."
+        return tag("div", more, line(said), class_="bx-why-sums")
+    total = sum(result.story.scores)
+    change = result.explained.value - result.explained.empty
+    said = f"Sum {signed(total, 2)} of {signed(change, 2)} {result.explained.unit}".rstrip()
+    other = result.baseline != "[MASK]" and result.method == "integrated_gradients"
+    if other:
+        said = f"Sum {signed(total, 2)} {result.explained.unit} from {result.baseline}"
+    gap = result.story.gap
+    if gap is not None:
+        said += f": completeness gap {percent(gap, 2, counted=True)}"
+        said += f" at {result.story.steps} steps" if not other or result.story.steps else ""
+    elif result.method not in COMPLETE:
+        said += "; this method’s scores need not sum to it"
+    return tag("div", more, line(f"{said}."), class_="bx-why-sums")
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+def text(result: WhyResult) -> Picture:
+    """Draw the running text with the scores of the shown method."""
+    return picture(
+        "why",
+        lambda width: drawn_text(result, width),
+        alt=f"{NAMES[result.method]} for “{result.explained.answer}”. {leaders(result)}",
+        table=text_table(result),
+    )
+
+
+def text_table(result: WhyResult) -> pd.DataFrame:
+    """List the words with the scores of every method."""
+    columns: dict[str, Sequence[object]] = {"word": [visible(word.text) for word in result.words]}
+    for story in result.stories:
+        columns[NAMES[story.method]] = list(story.scores)
+    return pd.DataFrame({**columns, "at": [linked(word.pieces) for word in result.words]})
+
+
+def methods(result: WhyResult) -> Picture:
+    """Draw the scores of all methods side by side, a row for each word."""
+    return picture(
+        "why-methods",
+        lambda width: _side_by_side(result, width),
+        alt="; ".join(
+            f"{NAMES[story.method]}: strongest is {_strongest(result, story.scores)}"
+            for story in result.stories
+        )
+        + ".",
+        table=text_table(result),
+    )
+
+
+def _strongest(result: WhyResult, scores: Sequence[float]) -> str:
+    best = max(range(len(scores)), key=lambda at: abs(scores[at]))
+    return shortened(visible(result.words[best].text), 24)
+
+
+def rows_of(result: WhyResult) -> list[int]:
+    """Return the words that are drawn side by side, in reading order: all, or the strongest."""
+    reach = [
+        max(row)
+        for row in zip(*(map(abs, lengths(story.scores)) for story in result.stories), strict=True)
+    ]
+    return sorted(sorted(range(len(reach)), key=lambda at: -reach[at])[:_ROWS])
+
+
+def _side_by_side(result: WhyResult, width: int) -> Html:
+    names = 120 if width > NARROW else 92
+    top, row_height = 84, 24
+    cell = (width - names) / len(result.stories)
+    shown = rows_of(result)
+    bottom = top + len(shown) * row_height
+    drawn: list[Html] = []
+    for number, at in enumerate(shown):
+        word = result.words[at]
+        said = shortened(visible(word.text), 13 if width > NARROW else 9)
+        drawn.append(
+            tag("text", said, x=names - 8, y=units(top + (number + 0.5) * row_height),
+                class_="bx-svg-name", data_at=linked(word.pieces))
+        )  # fmt: skip
+    for column, story in enumerate(result.stories):
+        left = names + column * cell
+        middle = left + cell / 2
+        x, y = units(middle - 8), units(top - 12)
+        kind = " bx-svg-strong" if story.method == result.method else ""
+        drawn += [
+            tag("text", SHORT[story.method], x=x, y=y, class_=f"bx-svg-small{kind}",
+                transform=f"rotate(-50 {x} {y})"),
+            tag("line", x1=units(middle), x2=units(middle), y1=top, y2=units(bottom),
+                class_="bx-svg-grid"),
+        ]  # fmt: skip
+        scaled = lengths(story.scores)
+        for number, at in enumerate(shown):
+            long = abs(scaled[at]) * (cell / 2 - 3)
+            drawn += bar(
+                middle - long if scaled[at] < 0 else middle,
+                top + number * row_height + 4, long, row_height - 8,
+                kind_of(story.method, scaled[at]),
+            )  # fmt: skip
+    return svg(width, bottom + 4, *drawn)
+
+
+# -- the duel --------------------------------------------------------------------------------------
+
+
+def duel_note(duel: Duel) -> Html:
+    """Explain what the pictures of the duel show."""
+    how = OPERATORS[duel.operator]
+    more = hint(
+        "Pieces are hidden step by step, those with the highest score of a method first. If the "
+        "scores are true to the model, the probability must fall fast (deletion), and the few "
+        "strongest pieces alone must bring it back (insertion). “Without them” is the mean fall "
+        "when the strongest 10 to 50 % are hidden (comprehensiveness), “with only them” the fall "
+        "when only those are left (sufficiency; DeYoung et al. 2020)."
+    )
+    return tag("div", more, line(f"Grey: 20 random orders, 5 to 95 %. Hidden pieces are {how}."))
+
+
+def many_note(many: Many | None, of: Of) -> Html:
+    """Say what the duel over several texts says, or that no text suits."""
+    if many is None:
+        return join()
+    if not many.texts:
+        return line("No shipped text has an answer of this kind that can be explained.")
+    where = "masked words" if many.of == "fill_mask" else f"answers of {OF_NAMES[many.of]}"
+    extra = " No questions are shipped, so masked words are explained." if of == "qa" else ""
+    return line(
+        f"Means over {count(many.texts, 'shipped text')} ({where}) with 95 % intervals; where "
+        f"intervals overlap, methods are ties.{extra}"
+    )
+
+
+def measured_note(many: Many | None) -> Html:
+    """Say what the curves say on this model, measured beforehand, and nothing more."""
+    if many is None:
+        return line(
+            "For these weights nothing was measured beforehand. Compare the methods over the "
+            "shipped texts."
+        )
+    by = {each.method: each for each in many.figures}
+    ties = ", ".join(
+        f"{NAMES[name]} {_comp(by[name])}"
+        for name in ("shapley", "integrated_gradients", "occlusion")
+    )
+    last, mean = by["attention_last"], by["attention"]
+    facts = (
+        f"{ties}: ties.",
+        f"Gradient × input {_comp(by['gradient_x_input'])} is not clearly better than a random "
+        f"order ({_comp(by['random'])}); the plain length of the gradient is at "
+        f"{_comp(by['gradient'])}.",
+        f"Attention averaged over all layers {_comp(mean)} is a tie with these; the last layer "
+        f"alone {_comp(last)} and rollout {_comp(by['rollout'])} are no better. With only the "
+        f"strongest pieces left, the last layer loses {_suff(last)}, all layers {_suff(mean)}.",
+    )
+    return join(
+        tag("p", f"On this model, over masked words of {many.texts} sentences of an encyclopedia:"),
+        tag("ul", *(tag("li", fact) for fact in facts)),
+        line("One model and one kind of text; others differ."),
+    )
+
+
+def _comp(figure: Figure) -> str:
+    return f"{figure.comprehensiveness:.2f} ± {figure.spread[0]:.2f}"
+
+
+def _suff(figure: Figure) -> str:
+    return f"{figure.sufficiency:.2f} ± {figure.spread[1]:.2f}"
+
+
+# -- faces -----------------------------------------------------------------------------------------
+
+
+def report(result: WhyResult) -> Report:
+    """Write the result as it would stand on paper."""
+    one = result.explained
+    said = f"{'' if one.own else 'Asked for: '}{shortened(visible(one.answer))} {_likely(result)}"
+    blocks: list[Html | Picture] = [text(result), sums(result)]
+    if result.duel is not None:
+        blocks.insert(0, verdict(result, result.duel))
+    blocks.append(methods(result))
+    if result.duel is not None:
+        blocks += [curves(result, result.duel), ranking(result, result.duel)]
+        blocks.append(duel_note(result.duel))
+    if result.many is not None:
+        blocks += [figures(result.many, "why-texts")] if result.many.texts else []
+        blocks.append(many_note(result.many, result.of))
+    if result.measured is not None:
+        blocks += [measured_note(result.measured), figures(result.measured, "why-measured")]
+    return Report(
+        f"{said.strip()}. {NAMES[result.method]}: {visible(leaders(result))}",
+        tuple(blocks),
+        first=(before(result),),
+    )
+
+
+def snippet(result: WhyResult) -> str:
+    """Write the same computation in Python."""
+    kind = KINDS[result.of]
+    texts = ", ".join(repr(each) for each in read_texts(result))
+    name, given = _options(result)
+    return f"""from bert_core import {kind}, BertTokenizer
+from bert_core.analysis import Target, attribute, by_word, faithfulness
+
+tokenizer = BertTokenizer.from_pretrained({result.model!r})
+model = {kind}.from_pretrained({result.model!r})
+encoding = tokenizer.encode({texts})
+target = {result.explained.code}
+found = attribute(model, encoding, target, method={name!r}{given})
+for word in by_word(found.scores, encoding):
+    print(word.text, word.score)
+print("completeness gap", found.gap)
+curves = faithfulness(model, encoding, target, found.order)
+print(curves.deletion, curves.comprehensiveness, curves.random.comprehensiveness)
+"""
+
+
+def read_texts(result: WhyResult) -> list[str]:
+    """Return the texts as far as the model read them."""
+    whole = [result.encoding.text, result.encoding.text_pair]
+    places = [word.place for word in result.words]
+    read = []
+    for sequence, typed in enumerate(each for each in whole if each is not None):
+        own = [place for place in places if place.sequence == sequence]
+        partly = own and (result.part or result.cut is not None)
+        read.append(typed[own[0].start : own[-1].end] if partly else typed)
+    return read
+
+
+def _options(result: WhyResult) -> tuple[str, str]:
+    """Return the method of the library, and its further arguments."""
+    if result.method == "attention_last":
+        return "attention", ', layers="last"'
+    if result.method == "integrated_gradients" and result.baseline != "[MASK]":
+        return result.method, f", baseline={result.baseline!r}"
+    return result.method, ""

@@ -1,0 +1,359 @@
+"""How large an encoder is and how much it computes, from its configuration alone.
+
+`Architecture` reads the `config.json` of BERT and of five models made from it: RoBERTa, ALBERT,
+DistilBERT, ELECTRA and ModernBERT. No weights are needed: everything follows from the table that
+`Architecture.tensors` returns.
+
+A multiplication and an addition count as one operation each, so a product of a matrix with a vector
+takes two for every number of the matrix. Normalisations, activation functions, the softmax and the
+addition of biases are left out; they are well below 1 % of the rest.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from bert_core.errors import ConfigError, InputError
+
+EMBEDDING, ATTENTION, FEED_FORWARD, REST = "embedding", "attention", "feed-forward", "rest"
+PARTS = (EMBEDDING, ATTENTION, FEED_FORWARD, REST)
+
+_FLOAT = 4  # bytes of a number in float32
+_TRAINED = 4  # numbers for each parameter in training: itself, its gradient, two of AdamW
+_MOST = 10**7  # of any size
+
+
+@dataclass(frozen=True, slots=True)
+class Tensors:
+    """Tensors of one shape that do the same.
+
+    Attributes:
+        part: one of `PARTS`.
+        name: what they are.
+        shape: of each.
+        stored: how many there are.
+        used: how many products with a vector a token passes through; 0 for tables, from which rows
+            are only read, and for what is added.
+    """
+
+    part: str
+    name: str
+    shape: tuple[int, ...]
+    stored: int
+    used: int = 0
+
+    @property
+    def parameters(self) -> int:
+        """Numbers in all of them."""
+        return self.stored * prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A number, split by the parts of the model."""
+
+    embedding: int
+    attention: int
+    feed_forward: int
+    rest: int
+
+    @property
+    def total(self) -> int:
+        """All parts together."""
+        return sum(self.parts)
+
+    @property
+    def parts(self) -> tuple[int, int, int, int]:
+        """The four numbers in the order of `PARTS`."""
+        return self.embedding, self.attention, self.feed_forward, self.rest
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes.
+
+    Attributes:
+        float32: the weights with four bytes for each parameter.
+        float16: the same with two.
+        training: weights, gradients and the two averages of AdamW, in float32.
+        attention: how much each token attends to each other one, for one text in float32: what has
+            to be kept to show it. Kernels that never store it need none of this.
+    """
+
+    float32: int
+    float16: int
+    training: int
+    attention: int
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """What decides the size of an encoder.
+
+    Attributes:
+        kind: `model_type` of the configuration.
+        vocabulary: V, number of pieces.
+        width: D, of the vectors between the layers.
+        layers: L.
+        heads: H, in each layer.
+        inner: F, width inside the feed-forward network.
+        length: most tokens of a text.
+        embedding: E, width of the word vectors; D unless they are projected to it.
+        positions: rows of the table of positions; 0 if they are rotated into queries and keys.
+        segments: rows of the table of segments; 0 for none.
+        projected: whether word vectors pass through a matrix (E, D).
+        shared: whether all layers have the same weights.
+        gated: whether the feed-forward network has a second matrix (D, F) as its gate.
+        biases: whether matrices and normalisations have biases.
+        pooler: whether a last matrix (D, D) prepares the vector of [CLS].
+        window: tokens on each side that a local layer sees; 0 if no layer is local.
+        every: of so many layers, the first sees the whole text; the others are local.
+
+    Raises:
+        InputError: a size is not a positive number, or `heads` does not divide `width`.
+    """
+
+    kind: str
+    vocabulary: int
+    width: int
+    layers: int
+    heads: int
+    inner: int
+    length: int
+    embedding: int
+    positions: int
+    segments: int = 0
+    projected: bool = False
+    shared: bool = False
+    gated: bool = False
+    biases: bool = True
+    pooler: bool = False
+    window: int = 0
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("vocabulary", "width", "layers", "heads", "inner", "length"):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= _MOST:
+                raise InputError(f"{name} is {value!r}; expected a whole number from 1 on.")
+        if self.width % self.heads:
+            raise InputError(
+                f"The width {self.width:,} cannot be divided among {self.heads:,} heads. Choose a "
+                "number of heads that divides it."
+            )
+
+    @classmethod
+    def from_config(cls, values: Mapping[str, Any]) -> "Architecture":
+        """Read the keys of a `config.json`.
+
+        Args:
+            values: with `model_type`, and the sizes under the names that this type of model uses.
+
+        Raises:
+            ConfigError: another type of model, or a key is missing.
+            InputError: the sizes do not fit together.
+        """
+        kind = values.get("model_type", "bert")
+        if kind not in _READERS:
+            raise ConfigError(
+                f"model_type is {str(kind)[:40]!r}; expected one of {', '.join(_READERS)}."
+            )
+        try:
+            return _READERS[kind](values)
+        except KeyError as error:
+            raise ConfigError(f"The configuration of a {kind} model has no {error}.") from None
+
+    def edited(
+        self,
+        *,
+        layers: int | None = None,
+        width: int | None = None,
+        heads: int | None = None,
+        vocabulary: int | None = None,
+        length: int | None = None,
+    ) -> "Architecture":
+        """Change some sizes; what depends on them follows.
+
+        The feed-forward network keeps its proportion to the width, word vectors that are not
+        projected get the width, and a table of positions gets the length.
+
+        Raises:
+            InputError: the sizes do not fit together.
+        """
+        wide = self.width if width is None else width
+        long = self.length if length is None else length
+        return replace(
+            self,
+            layers=self.layers if layers is None else layers,
+            width=wide,
+            heads=self.heads if heads is None else heads,
+            vocabulary=self.vocabulary if vocabulary is None else vocabulary,
+            length=long,
+            inner=round(self.inner * wide / self.width),
+            embedding=self.embedding if self.projected else wide,
+            positions=long + self.positions - self.length if self.positions else 0,
+        )
+
+    def tensors(self) -> tuple[Tensors, ...]:
+        """Return everything that is trained, in the order of the forward pass."""
+        wide, narrow, inner = self.width, self.embedding, self.inner
+        deep = 1 if self.shared else self.layers
+        norm = 2 if self.biases else 1
+        found = [
+            Tensors(EMBEDDING, "word vectors", (self.vocabulary, narrow), 1),
+            Tensors(EMBEDDING, "positions", (self.positions, narrow), 1),
+            Tensors(EMBEDDING, "segments", (self.segments, narrow), 1),
+            Tensors(REST, "first normalisation", (narrow,), norm),
+        ]
+        if self.projected:
+            found += [
+                Tensors(EMBEDDING, "projection to the width", (narrow, wide), 1, 1),
+                Tensors(EMBEDDING, "its bias", (wide,), 1),
+            ]
+        found += [
+            Tensors(ATTENTION, "query, key, value, output", (wide, wide), 4 * deep, 4 * self.layers)
+        ]
+        into = 2 if self.gated else 1
+        feed = [
+            Tensors(FEED_FORWARD, "in and gate" if self.gated else "in", (wide, inner),
+                    into * deep, into * self.layers),
+            Tensors(FEED_FORWARD, "out", (inner, wide), deep, self.layers),
+        ]  # fmt: skip
+        if self.biases:
+            found.append(Tensors(ATTENTION, "their biases", (wide,), 4 * deep))
+            feed.append(Tensors(FEED_FORWARD, "biases in", (inner,), deep))
+            feed.append(Tensors(FEED_FORWARD, "biases out", (wide,), deep))
+        found += [*feed, Tensors(REST, "normalisations of the layers", (wide,), 2 * norm * deep)]
+        if self.pooler:
+            found += [
+                Tensors(REST, "pooler", (wide, wide), 1),
+                Tensors(REST, "its bias", (wide,), 1),
+            ]
+        return tuple(each for each in found if each.parameters)
+
+    def parameters(self) -> Split:
+        """Count the parameters of the encoder, without heads for any task."""
+        return _split(lambda each: each.parameters, self.tensors())
+
+    def flops(self, length: int) -> Split:
+        """Count the operations for one token of a text; the pooler runs once a text.
+
+        Args:
+            length: T, tokens of the text.
+
+        Raises:
+            InputError: the text is longer than the model reads.
+        """
+        products = _split(lambda each: 2 * each.used * prod(each.shape), self.tensors())
+        # Every head compares its query with the keys in reach, then adds up their values.
+        mixing = sum(4 * self.width * reach for reach in self.reaches(length))
+        return replace(products, attention=products.attention + mixing)
+
+    def reaches(self, length: int) -> tuple[int, ...]:
+        """Return for each layer how many tokens of a text a token in its middle sees.
+
+        Raises:
+            InputError: the text is longer than the model reads.
+        """
+        if not 1 <= length <= self.length:
+            raise InputError(
+                f"The text has {length:,} tokens; this model reads 1 to {self.length:,}."
+            )
+        local = min(length, 2 * self.window + 1)
+        return tuple(
+            length if not self.window or layer % self.every == 0 else local
+            for layer in range(self.layers)
+        )
+
+    def memory(self, length: int) -> Memory:
+        """Return what the model takes.
+
+        Args:
+            length: tokens of the one text whose attention is kept.
+
+        Raises:
+            InputError: the text is longer than the model reads.
+        """
+        total = self.parameters().total
+        return Memory(
+            float32=_FLOAT * total,
+            float16=_FLOAT * total // 2,
+            training=_FLOAT * _TRAINED * total,
+            attention=_FLOAT * self.heads * length * sum(self.reaches(length)),
+        )
+
+
+def _split(value: Callable[[Tensors], int], tensors: tuple[Tensors, ...]) -> Split:
+    """Add up a value of tensors by part."""
+    return Split(*(sum(value(each) for each in tensors if each.part == part) for part in PARTS))
+
+
+def _bert(values: Mapping[str, Any], **more: Any) -> Architecture:
+    """Read the names of BERT, which most of the others kept."""
+    given: dict[str, Any] = {
+        "kind": values.get("model_type", "bert"),
+        "vocabulary": values["vocab_size"],
+        "width": values["hidden_size"],
+        "layers": values["num_hidden_layers"],
+        "heads": values["num_attention_heads"],
+        "inner": values["intermediate_size"],
+        "length": values["max_position_embeddings"],
+        "embedding": values["hidden_size"],
+        "positions": values["max_position_embeddings"],
+        "segments": values.get("type_vocab_size", 2),
+        "pooler": True,
+    }
+    return Architecture(**{**given, **more})
+
+
+def _roberta(values: Mapping[str, Any]) -> Architecture:
+    """Positions begin after the row of the padding, so two rows are never read."""
+    return _bert(values, length=values["max_position_embeddings"] - 2)
+
+
+def _albert(values: Mapping[str, Any]) -> Architecture:
+    return _bert(values, embedding=values["embedding_size"], projected=True, shared=True)
+
+
+def _electra(values: Mapping[str, Any]) -> Architecture:
+    narrow = values["embedding_size"]
+    projected = narrow != values["hidden_size"]
+    return _bert(values, embedding=narrow, projected=projected, pooler=False)
+
+
+def _distilbert(values: Mapping[str, Any]) -> Architecture:
+    return Architecture(
+        kind="distilbert",
+        vocabulary=values["vocab_size"],
+        width=values["dim"],
+        layers=values["n_layers"],
+        heads=values["n_heads"],
+        inner=values["hidden_dim"],
+        length=values["max_position_embeddings"],
+        embedding=values["dim"],
+        positions=values["max_position_embeddings"],
+    )
+
+
+def _modernbert(values: Mapping[str, Any]) -> Architecture:
+    return _bert(
+        values,
+        positions=0,
+        segments=0,
+        gated=True,
+        biases=False,
+        pooler=False,
+        window=values["local_attention"] // 2,
+        every=values["global_attn_every_n_layers"],
+    )
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], Architecture]] = {
+    "bert": _bert,
+    "roberta": _roberta,
+    "albert": _albert,
+    "distilbert": _distilbert,
+    "electra": _electra,
+    "modernbert": _modernbert,
+}

@@ -1,0 +1,29 @@
+"""Why: which words an answer depends on, and whether that is true to the model."""
+
+import streamlit as st
+
+from app.features.why import view as view
+from app.features.why.controls import explain
+from app.features.why.result import Of
+from app.features.why.task import BASELINES
+from app.streamlit_kit import page_shell, text_box
+from app.streamlit_kit.controls import choose, pick_from
+
+SLUG = "why"
+
+with page_shell(SLUG) as page:
+    with page.give:
+        names: dict[Of, str] = view.OF_NAMES
+        of = pick_from("Whose answer?", names, key="of")
+        first, second = view.BOXES[of]
+        text = text_box(SLUG, first)
+        pair = text_box(SLUG, second, key="text_pair") if second else ""
+    with page.settings, st.expander("Settings", key="set", bind="query-params"):
+        baseline = choose("Integrated gradients compare with", BASELINES, key="baseline")
+        operator = choose("Pieces are hidden by", view.OPERATORS, key="operator")
+    result = explain(page, of, text, pair, baseline=baseline, operator=operator)
+    if result is not None:
+        shown = result
+        page.finish(
+            lambda: view.report(shown), lambda: view.snippet(shown), text=text, text_pair=pair
+        )

@@ -1,0 +1,67 @@
+"""Variants: BERT and five models made from it, and a configuration of your own, on paper."""
+
+import streamlit as st
+
+from app.catalog import FEATURES
+from app.features.variants import task, view
+from app.streamlit_kit import page_shell, show_html, show_picture
+from app.streamlit_kit.controls import choose
+from app.streamlit_kit.state import put
+
+SLUG = "variants"
+LAB = next((row.slug for row in FEATURES if row.slug == "lab"), "")
+BASES = {task.MODEL: "this model", **{row["slug"]: row["name"] for row in task.published()}}
+
+
+def size(label: str, key: str, start: int, *, most: int = task.MOST_SIZE, step: int = 1) -> int:
+    """Let the visitor change one size."""
+    return st.number_input(
+        label, 1, most, start, step, key=key, bind="query-params", persist_state="session"
+    )
+
+
+with page_shell(SLUG) as page:
+    left, right = st.columns([1, 2], gap="large")
+    with left, st.container(key="bx-va-give", gap="small"):
+        base = choose("Start yours from", BASES, key="base")
+        start = task.start_of(page.engine, base)
+        if st.session_state.setdefault("_variants_start", start) != start:  # another base or model
+            st.session_state["_variants_start"] = start
+            for name in ("layers", "width", "heads", "vocabulary"):
+                put(SLUG, f"own_{name}", getattr(start, name))
+        one, two = st.columns(2)
+        with one:
+            layers = size("Layers", "own_layers", start.layers, most=task.MOST_LAYERS)
+            heads = size("Heads", "own_heads", start.heads)
+        with two:
+            width = size("Width", "own_width", start.width, step=64)
+            words = size("Vocabulary", "own_vocabulary", start.vocabulary, step=1_000)
+        length = size("Tokens of the text", "tokens", task.LENGTH, most=task.LONGEST, step=128)
+    with right:
+        found = task.variants(
+            page.engine, base, layers=layers, width=width, heads=heads, vocabulary=words,
+            length=length,
+        )  # fmt: skip
+        show_html(view.headline(found))
+        show_picture(view.bars(found))
+    papers, ideas, reach, memory, sums = st.tabs(view.TABS, key="tab", bind="query-params")
+    if papers.open:
+        with papers:
+            show_html(view.papers(found))
+    if ideas.open:
+        with ideas:
+            show_html(view.cards(found, LAB))
+            show_html(view.sources(found))
+    if reach.open:
+        with reach:
+            show_html(view.reach_note(found))
+            show_picture(view.reach(found))
+    if memory.open:
+        with memory:
+            show_html(view.memory(found))
+            show_html(view.memory_note(found))
+    if sums.open:
+        with sums:
+            show_html(view.arithmetic(found))
+            show_html(view.arithmetic_note(found))
+    page.finish(lambda: view.report(found), lambda: view.snippet(found))

@@ -1,0 +1,115 @@
+"""The lab: a tiny BERT is trained before the visitor's eyes."""
+
+import streamlit as st
+
+from app.catalog import feature
+from app.features.lab import controls, view
+from app.features.lab.task import archive
+from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
+from app.features.lab.task_run import Run
+from app.streamlit_kit import guarded, page_shell, show_html
+from app.streamlit_kit.controls import count
+from app.streamlit_kit.picker import use_model
+from app.streamlit_kit.state import ON_SITE, leave_for
+from app.words.blocks import line
+
+SLUG = "lab"
+GO = "_lab_go"
+
+
+def open_elsewhere(lab: Lab, number: int, step: int | None, text: str) -> None:
+    """Offer the model on every page and choose it; the next run of this page goes there."""
+    with guarded():
+        use_model(LABS.open_elsewhere(lab, number, step))
+        st.session_state[GO] = text
+
+
+def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
+    """Let the visitor write a sentence with a gap; the guesses change while the run goes on.
+
+    Args:
+        trained: the run whose model fills it.
+        lab: it belongs to.
+        step: a saved step; None for now.
+        text: the sentence at first.
+    """
+    with guarded():
+        text = st.text_input("A sentence with [MASK]", text, key="gap", persist_state="session")
+        show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
+
+
+def take_along(trained: Run, lab: Lab, step: int | None, text: str) -> None:
+    """Offer the model for the other pages and as files; see `try_it`."""
+
+    def files() -> bytes:
+        with lab.lock:
+            return archive(trained.files(step))
+
+    with st.container(horizontal=True, gap="small"):
+        if st.session_state.get(ON_SITE) and not lab.private:
+            st.button(
+                "Open it in Fill-mask",
+                icon=":material/send:",
+                type="primary",
+                on_click=open_elsewhere,
+                args=(lab, lab.runs.index(trained), step, text),
+            )
+        st.download_button(
+            "Download the model (ZIP)",
+            files,
+            "bert-lab.zip",
+            "application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+            help="A folder that `transformers` opens, with the texts and the script.",
+        )
+
+
+with page_shell(SLUG) as page:
+    if allowed():
+        warm_up()
+    settings = controls.read_settings()
+    if GO in st.session_state:
+        leave_for(feature("fill_mask"), {"text": st.session_state.pop(GO)})
+    lab = controls.find_lab()
+    with page.give:
+        text = controls.main_settings(settings)
+        with guarded():
+            controls.buttons(settings, text, lab)
+        shown = controls.scene(settings, lab)
+        controls.show_prediction(shown)
+    with page.settings, st.expander("Settings", key="set", bind="query-params"):
+        controls.all_settings(settings)
+    controls.write_address(settings)
+    controls.follow(settings, lab, shown)
+    if shown.runs:
+        run = shown.runs[-1]
+        trained = lab.runs[len(shown.runs) - 1] if lab and shown.live else None
+        step = controls.looked_at(run).step
+        saved = step if trained and step in trained.states else None
+        gap = run.start.watched[0].text if run.start.watched else "[MASK]"
+        tried, rows, joins, taken = st.tabs(
+            ["Try it", "Rows", "Vocabulary", "Take along"], key="tab", bind="query-params"
+        )
+        if tried.open:
+            with tried:
+                if lab and trained:
+                    every = controls.EVERY if shown.moving else None
+                    st.fragment(try_it, run_every=every)(trained, lab, saved, gap)
+                else:
+                    show_html(line("Press Start first: a recording has no model."))
+        if rows.open:
+            with rows:
+                show_html(view.beginning(run))
+                show_html(view.rows(run))
+        if joins.open:
+            with joins:
+                most = len(run.start.joins)
+                done = count("Joins so far", (0, most), key="joins", default=most // 4)
+                show_html(view.vocabulary(run, done))
+        if taken.open:
+            with taken, guarded():
+                if lab and trained:
+                    take_along(trained, lab, saved, gap)
+                st.code(run.python, language="python")
+        page.finish(lambda: view.report(run), lambda: run.python)

@@ -1,0 +1,197 @@
+"""The scores, sums and curves are those of the library, for the answer of each page."""
+
+import numpy as np
+import pytest
+
+from app.features.why.result import METHODS, WhyResult
+from app.features.why.task import why
+from app.features.why.task_asked import HEADS
+from app.features.why.task_methods import options
+from app.features.why.task_texts import duels, over_texts, summary
+from app.models import Engine
+from bert_core.analysis import Target, attribute, by_word, faithfulness
+from bert_core.errors import InputError
+
+GIVEN = {
+    "fill_mask": ("the cat [MASK] on the mat, dog", ""),
+    "qa": ("the cat sat on the mat. playing dog", "the cat?"),
+    "ner": ("the cat sat on the mat dog", ""),
+    "next_sentence": ("the cat sat.", "a dog on the mat."),
+    "classification": ("the cat sat on the playing mat", ""),
+}
+
+
+def of(engine: Engine, which: str, **more: object) -> WhyResult:
+    text, pair = GIVEN[which]
+    return why(engine, text, pair, of=which, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("which", GIVEN)
+def test_scores_and_curves_are_the_librarys(tiny_engine: Engine, which: str) -> None:
+    result = of(tiny_engine, which)
+    model = tiny_engine.model(HEADS[which])  # type: ignore[index]
+    target = eval(result.explained.code, {"Target": Target})  # noqa: S307
+    assert [story.method for story in result.stories] == list(METHODS)
+    for story, curve in zip(result.stories, result.duel.curves, strict=True):
+        found = attribute(model, result.encoding, target, **options(story.method))
+        words = by_word(found.scores, result.encoding)
+        np.testing.assert_allclose(story.scores, [word.score for word in words], atol=1e-6)
+        assert [word.text for word in result.words] == [word.text for word in words]
+        if story.method in ("integrated_gradients", "occlusion", "rollout"):
+            alone = faithfulness(model, result.encoding, target, found.order)
+            np.testing.assert_allclose(curve.deletion, alone.deletion, atol=1e-6)
+            np.testing.assert_allclose(curve.insertion, alone.insertion, atol=1e-6)
+            assert curve.comprehensiveness == pytest.approx(alone.comprehensiveness, abs=1e-6)
+            assert result.duel.high.comprehensiveness == pytest.approx(
+                alone.random.comprehensiveness.high, abs=1e-6
+            )
+
+
+@pytest.mark.parametrize("which", GIVEN)
+def test_the_scores_sum_to_what_all_words_change(tiny_engine: Engine, which: str) -> None:
+    result = of(tiny_engine, which, duel=False)
+    one = result.explained
+    scores = {story.method: sum(story.scores) for story in result.stories}
+    assert scores["shapley"] == pytest.approx(one.value - one.empty, abs=1e-5)
+    integrated = next(each for each in result.stories if each.method == "integrated_gradients")
+    missing = abs(scores["integrated_gradients"] - (one.value - one.empty))
+    assert integrated.gap == pytest.approx(missing / abs(one.value - one.empty), abs=1e-3)
+    assert result.duel is None
+
+
+def test_the_first_guess_is_explained_and_another_word_on_request(tiny_engine: Engine) -> None:
+    result = of(tiny_engine, "fill_mask", duel=False)
+    scores = tiny_engine.scores_at(result.encoding, [3])[0]
+    best = tiny_engine.tokenizer.ids_to_tokens[int(scores.argmax())]
+    assert (result.explained.answer, result.explained.own) == (best, True)
+    assert result.explained.value == pytest.approx(float(scores.log_softmax(-1).max()), abs=1e-4)
+    assert result.explained.probability == pytest.approx(float(scores.softmax(-1).max()), abs=1e-4)
+    other = of(tiny_engine, "fill_mask", target="river", duel=False).explained
+    assert (other.answer, other.own, other.others[-1]) == ("river", best == "river", "river")
+    place = result.explained.places[0]
+    assert GIVEN["fill_mask"][0][place.start : place.end] == "[MASK]"
+
+
+def test_start_and_end_of_an_answer_are_apart(tiny_engine: Engine) -> None:
+    start, end = (of(tiny_engine, "qa", target=each, duel=False) for each in ("start", "end"))
+    assert start.explained.answer == end.explained.answer
+    assert start.stories[0].scores != end.stories[0].scores
+    (place,) = start.explained.places
+    assert place.sequence == 1
+    assert GIVEN["qa"][0][place.start : place.end] == start.explained.answer
+
+
+def test_both_verdicts_on_a_pair_have_opposite_scores(tiny_engine: Engine) -> None:
+    yes, no = (
+        of(tiny_engine, "next_sentence", target=each, duel=False)
+        for each in ("follows", "does not follow")
+    )
+    np.testing.assert_allclose(yes.story.scores, [-each for each in no.story.scores], atol=1e-5)
+    assert yes.explained.probability == pytest.approx(1 - no.explained.probability)
+    assert yes.explained.own is not no.explained.own
+
+
+def test_each_name_and_each_label_can_be_explained(tiny_engine: Engine) -> None:
+    first = of(tiny_engine, "ner", duel=False)
+    assert first.explained.answer == first.explained.named[0]
+    for number, name in enumerate(first.explained.named, 1):
+        assert of(tiny_engine, "ner", place=number, duel=False).explained.answer == name
+    labels = of(tiny_engine, "classification", duel=False).explained.others
+    assert labels == ("bad", "good", "odd")
+    shares = [
+        of(tiny_engine, "classification", target=label, duel=False).explained.probability
+        for label in labels
+    ]
+    assert sum(shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("which", ["fill_mask", "qa", "ner"])
+def test_of_a_long_text_the_part_around_the_answer_is_read(tiny_engine: Engine, which: str) -> None:
+    filler = "on the mat . " * 20
+    text, pair = GIVEN[which]
+    result = why(tiny_engine, filler + text + filler, pair, of=which, duel=False)  # type: ignore[arg-type]
+    assert result.part and result.cut is None
+    assert len(result.encoding) <= tiny_engine.max_length
+    place = result.explained.places[0]
+    typed = result.encoding.text_pair if place.sequence else result.encoding.text
+    shown = typed[place.start : place.end]
+    assert shown in (result.explained.answer, "[MASK]", result.explained.answer.split(":")[0])
+    assert 0 < result.explained.probability < 1
+
+
+@pytest.mark.parametrize("which", ["next_sentence", "classification"])
+def test_a_long_text_that_is_answered_as_a_whole_is_cut(tiny_engine: Engine, which: str) -> None:
+    text, pair = GIVEN[which]
+    result = why(tiny_engine, text * 20, pair, of=which, duel=False)  # type: ignore[arg-type]
+    assert result.cut is not None and result.cut.limit == tiny_engine.max_length
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"text": "no mask"}, "no \\[MASK\\]"),
+        ({"text": ""}, "no \\[MASK\\]"),
+        ({"text": "a [MASK]", "place": 2}, "Found place=2; the text has 1 mask,"),
+        ({"text": "a [MASK]", "target": "catdog"}, "not one piece"),
+        ({"text": "", "of": "ner"}, "no name"),
+        ({"text": "cat", "of": "qa"}, "question has no text"),
+        ({"text": "cat", "of": "qa", "text_pair": "cat", "target": "middle"}, "start, end"),
+        ({"text": "cat", "of": "next_sentence"}, "second sentence has no piece"),
+        ({"text": "", "of": "classification"}, "no piece"),
+        ({"text": "cat", "of": "classification", "target": "great"}, "bad, good, odd"),
+        ({"text": "cat [MASK] dog", "baseline": "[NO]"}, "NO"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(
+    tiny_engine: Engine, given: dict[str, object], says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        why(tiny_engine, **given)  # type: ignore[arg-type]
+
+
+def test_progress_goes_up_and_cancels(tiny_engine: Engine) -> None:
+    told: list[tuple[int, int]] = []
+    text = "the cat sat [MASK] the mat on the river bank . dog"
+    why(tiny_engine, text, progress=lambda *each: told.append(each))
+    assert len(told) > 3 and all(0 <= done <= total for done, total in told)
+
+    class Cancelled(Exception):
+        pass
+
+    def cancel(*_: int) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        why(tiny_engine, text + " cat", progress=cancel)
+    told.clear()
+    why(tiny_engine, text, progress=lambda *each: told.append(each))
+    assert told == []  # kept
+
+
+def test_an_untrained_head_is_told(headless_folder, untrained_folder) -> None:  # type: ignore[no-untyped-def]
+    engine = Engine(str(headless_folder))
+    assert why(engine, "the [MASK]", duel=False).untrained == ()
+    pair = {"text": "cat", "text_pair": "dog", "of": "next_sentence", "duel": False}
+    assert "cls.seq_relationship.weight" in why(engine, **pair).untrained  # type: ignore[arg-type]
+
+
+def test_the_duel_over_texts_averages_the_duels(tiny_engine: Engine) -> None:
+    rows = []
+    for row in duels(tiny_engine, "classification", "mask"):
+        rows.append(row)
+        if len(rows) == 2:
+            break
+    more = next(duels(tiny_engine, "classification", "mask", done=rows))
+    assert [row.number for row in (*rows, more)] == [0, 1, 2]
+    many = over_texts(tiny_engine, "classification", 2, "mask")
+    assert many.texts == 2 and many == summary("classification", rows)
+    for figure in many.figures:
+        column = [*METHODS, "random"].index(figure.method)
+        values = np.array([row.scores[column] for row in rows])
+        assert figure.comprehensiveness == pytest.approx(values[:, 0].mean())
+        assert figure.sufficiency == pytest.approx(values[:, 1].mean())
+        around = 1.96 * abs(values[0, 0] - values[1, 0]) / 2  # the standard error of two
+        assert figure.spread[0] == pytest.approx(around)
+    order = [figure.comprehensiveness for figure in many.figures]
+    assert order == sorted(order, reverse=True)
+    assert summary("qa", []).of == "fill_mask"

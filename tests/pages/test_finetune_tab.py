@@ -1,0 +1,125 @@
+"""Fine-tuning as a visitor sees it: start, follow, mistakes, own rows, bad rows, stop."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.features.lab import task_lab
+from app.features.lab.result import State
+from app.features.lab.task_lab import Labs
+
+TAB = """
+from app.features.lab import controls_finetune
+from app.streamlit_kit import page_shell
+
+with page_shell("model_card") as page:
+    controls_finetune.show(page)
+"""
+ROWS = "".join(f"the {('cat', 'dog')[n % 2]} sat {'!' * n}\t{('cat', 'dog')[n % 2]}\n"
+               for n in range(1, 17))  # fmt: skip
+
+
+@pytest.fixture
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
+    made = Labs(tmp_path / "lab", patience=30.0)
+    monkeypatch.setattr("app.features.lab.controls_finetune.LABS", made)
+    yield made
+    for job in list(made._line):
+        made.stop(job)
+    while made._working:
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def at(tiny_model: Path, labs: Labs) -> AppTest:
+    return AppTest.from_string(TAB, default_timeout=60).run()
+
+
+def words(at: AppTest) -> str:
+    return " ".join(each.proto.body for each in at.get("html"))
+
+
+def finished(labs: Labs) -> None:
+    """Wait for the end of the only job; its page asks about it."""
+    (job,) = labs._labs.values()
+    end = time.monotonic() + 30
+    while labs.ask(job).state in {State.WAITING, State.RUNNING}:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert job.state is State.DONE, job.says
+
+
+def own_rows(at: AppTest, text: str) -> None:
+    at.button_group(key="rows").set_value("Your own rows").run()
+    at.text_area[0].set_value(text)
+    at.button_group(key="tune_steps").set_value(50).run()
+    if not at.warning:
+        at.button(key="_tune").click().run()
+
+
+def test_a_ready_made_set_is_learned_and_measured(at: AppTest, labs: Labs) -> None:
+    assert not at.exception and not at.error
+    assert "28 rows to train on, 12 held out" in words(at)
+    at.button_group(key="tune_steps").set_value(50)
+    at.button(key="_tune").click().run()
+    assert at.button(key="_tune_stop")
+    finished(labs)
+    at.run()
+    said = words(at)
+    assert "of 12 held-out rows right" in said and "95 % interval" in said
+    assert "done: step 50 of 50" in said
+    assert [each.value for each in at.subheader] == ["What it gets wrong", "Try it"]
+    at.text_input(key="_tune_try").set_value("The bank is closed.").run()
+    assert "of the probability" in words(at)
+    assert at.button(key="_tune")
+
+
+def test_own_rows_are_ones_own(
+    at: AppTest, labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_rows(at, ROWS)
+    assert not at.warning
+    finished(labs)
+    at.run()
+    assert "stays in memory" in words(at)
+    assert not (tmp_path / "lab").exists()
+    monkeypatch.setattr("app.features.lab.controls_finetune.visitor_name", lambda: "someone else")
+    stranger = AppTest.from_string(TAB, default_timeout=60)
+    stranger.session_state["_tune_key"] = at.session_state["_tune_key"]
+    stranger.run()
+    assert "held-out rows right" not in words(stranger)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (ROWS + "no tab here", "Line 17 has no tab"),
+        ("the cat\tcat", "Found 1 rows; expected at least 8"),
+        (ROWS + "<b>bold</b>\t<i>new</i>", "of line 17 occurs only once"),
+    ],
+)
+def test_a_bad_row_is_named_by_its_line(at: AppTest, labs: Labs, text: str, says: str) -> None:
+    own_rows(at, text)
+    assert [says in each.value for each in at.warning] == [True]
+    assert at.button(key="_tune").disabled
+    assert not labs.computing()
+
+
+def test_it_can_be_stopped(at: AppTest, labs: Labs) -> None:
+    at.button_group(key="tune_steps").set_value(200)
+    at.button(key="_tune").click().run()
+    at.button(key="_tune_stop").click().run()
+    assert not labs.computing()
+    assert not at.exception
+    assert at.button(key="_tune")
+
+
+def test_a_server_that_trains_nothing_says_so(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_LAB", "off")
+    assert not task_lab.allowed()
+    at.run()
+    assert "trains nothing" in words(at)
+    assert "_tune" not in [each.key for each in at.button]

@@ -1,0 +1,230 @@
+"""Test the page "The lab" by driving it as a visitor would, with short runs of tiny models."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.features.lab import controls, task, task_lab
+from app.features.lab.result import State
+from app.features.lab.result_settings import LabSettings
+from app.features.lab.task_lab import Lab, Labs
+from tests.conftest import NASTY
+
+PAGE = "pages/16_lab.py"
+SMALL = {"corpus": "facts", "layers": "1", "width": "32", "steps": "500", "predict": "false"}
+ENDLESS = {**SMALL, "steps": "4000"}
+INSIDE = {"lab-loss", "lab-accuracy", "lab-attention", "lab-words"}
+
+
+@pytest.fixture(autouse=True)
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
+    made = Labs(tmp_path / "lab", patience=30.0)
+    for module in (controls, task, task_lab):
+        monkeypatch.setattr(module, "LABS", made)
+    yield made
+    for lab in list(made._line):
+        made.stop(lab)
+    until(lambda: not made._working)
+
+
+def until(what: Callable[[], object], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def address(page: Any) -> dict[str, str]:
+    """Return the parameters of the page's address."""
+    found = dict(page.at.query_params)
+    return {key: value[0] if isinstance(value, list) else value for key, value in found.items()}
+
+
+def started(page: Any, labs: Labs) -> Lab:
+    """Press Start and wait for the first step."""
+    page.click("Start")
+    lab = labs._labs[page.at.session_state["_lab_key"]]
+    until(lambda: lab.runs[0].step > 0 and lab.runs[0].points)
+    page.run()
+    return lab
+
+
+def labels(page: Any) -> list[str]:
+    return [button.label for button in page.at.button]
+
+
+def test_the_page_opens_with_a_model_that_knows_nothing(visit: Callable) -> None:
+    page = visit(PAGE)
+    assert page.warnings == page.errors == ""
+    assert "not trained yet" in page.words and "step 0 of 2,000" in page.words
+    assert set(page.pictures) == {"lab-loss", "lab-accuracy"}
+    assert "norway is ✗" in page.words
+    assert "Start" in labels(page) and "Pause" not in labels(page)
+
+
+@pytest.mark.parametrize(
+    ("given", "guess"), [({}, "pronoun by name"), ({"layers": "1"}, "about the same")]
+)
+def test_it_asks_before_it_shows(
+    visit: Callable, labs: Labs, given: dict[str, str], guess: str
+) -> None:
+    page = visit(PAGE, **given)
+    for press in ("Start", "Play a recorded run"):
+        page.click(press)
+        assert {guess, "I only watch"} <= set(labels(page))
+        assert not labs.computing() and "not trained yet" in page.words
+
+
+def test_a_run_is_started_paused_resumed_and_stopped(visit: Callable, labs: Labs) -> None:
+    page = visit(PAGE, **ENDLESS)
+    lab = started(page, labs)
+    assert "● trains" in page.words
+    assert set(page.pictures) == INSIDE
+    assert address(page)["run"] == lab.key
+    page.click("Pause")
+    assert "paused" in page.words
+    step = lab.runs[0].step
+    page.click("Resume")
+    until(lambda: lab.runs[0].step > step)
+    page.run().click("Stop")
+    until(lambda: not labs._working)
+    assert "stopped" in page.run().words
+
+
+def test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_along(
+    visit: Callable, labs: Labs
+) -> None:
+    page = visit(PAGE, **{**SMALL, "tab": "Take along"})
+    lab = started(page, labs)
+    page.at.session_state["_lab_guess"] = "worse"
+    assert "You predicted: worse." in page.run().words
+    until(lambda: labs.ask(lab).state is State.DONE, 90)
+    page.run()
+    assert "✓ done" in page.words and "step 500 of 500" in page.words
+    assert "You predicted: worse. Nothing" in page.words  # without the change, nothing is recorded
+    assert any("PretrainingBatches" in code.value for code in page.at.code)
+    page.at.select_slider(key="_lab_look").set_value(0)
+    page.run()
+    assert "step 0 of 500" in page.words
+    assert 'class="bx-svg-here"' in page.pictures["lab-loss"]
+
+
+def test_a_gap_of_ones_own_is_filled_by_the_model_just_trained(visit: Callable, labs: Labs) -> None:
+    page = visit(PAGE, **ENDLESS)
+    lab = started(page, labs)
+    labs.pause(lab)
+    for text in (
+        "paris is the capital of [MASK] .",
+        *(f"[MASK] {each}" for each in NASTY.values()),
+    ):
+        page.at.text_input(key="gap").set_value(text)
+        page.run()
+        assert page.errors == page.warnings == ""
+        assert "bx-lab-filled" in page.markup and "<script" not in page.markup
+    page.at.text_input(key="gap").set_value("no gap")
+    assert "The text has no" in page.run().warnings
+
+
+def test_a_recorded_run_is_played_and_judged(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controls, "EVERY", 1e-6)
+    page = visit(PAGE, predict="false").click("Play a recorded run")
+    page.at.session_state["_lab_guess"] = "facts"
+    page.run()
+    assert "◌ recorded" in page.words and "step 2,000 of 2,000" in page.words
+    assert set(page.pictures) == INSIDE
+    assert "✗ You predicted: facts. It was: pronoun by name." in page.words
+    page = visit(PAGE, predict="false", mask_rate="80", beside="true")
+    page.click("Play a recorded run").run()
+    assert "hidden words: 15 % | hidden words: 80 %" in page.words
+    assert page.pictures["lab-loss"].count("bx-lab-run1 bx-lab-held_out") == 4  # with the legend
+
+
+def test_a_public_site_plays_recorded_runs_and_trains_nothing(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
+    page = visit(PAGE)
+    assert "Start" not in labels(page) and "Play a recorded run" in labels(page)
+    monkeypatch.setenv("BERT_EXPLORER_LAB", "on")  # the host allows it
+    assert "Start" in labels(visit(PAGE))
+
+
+def test_a_crowded_lab_shows_the_place_and_a_recorded_run_meanwhile(
+    visit: Callable, labs: Labs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labs.start(LabSettings(corpus="facts", width=32, layers=1, steps=4_000), owner="another")
+    page = visit(PAGE, predict="false").click("Start")
+    assert "waits for its turn: 1 run before yours" in page.words
+    monkeypatch.setattr(controls, "EVERY", 1e-6)
+    page.click("Play a recorded run").run()
+    assert "1 run before yours" in page.words and "◌ recorded" in page.words
+    assert labs.computing() == 2
+
+
+def test_ones_own_text_stays_out_of_the_address_and_of_the_disk(
+    visit: Callable, labs: Labs, tmp_path: Path
+) -> None:
+    page = visit(PAGE, corpus="own", steps="4000", layers="1", width="32", predict="false")
+    assert "Paste nothing private" in page.words
+    page.type("Too short.", key="own_text").click("Start")
+    until(lambda: not labs._working)
+    assert "expected at least 20" in page.run().words
+    page.type("The cat sat here. A dog ran home. We saw the cat. " * 20, key="own_text")
+    lab = started(page, labs)
+    assert lab.private and set(page.pictures) == INSIDE
+    assert "cat" not in json.dumps(address(page))
+    labs.pause(lab)
+    assert not (tmp_path / "lab").exists()
+
+
+def test_the_address_names_the_settings_and_bad_ones_are_refused(visit: Callable) -> None:
+    page = visit(PAGE, mask_rate="80")
+    assert page.at.selectbox(key="_lab_what").value == 1
+    assert "Only a fifth" in page.words
+    page = visit(PAGE, mask_rate="<u>")
+    assert "expected one of 15, 40, 80" in page.warnings and "<u>" not in page.markup
+    assert page.at.selectbox(key="_lab_what").value == 0
+
+
+def test_one_change_at_a_time_unless_several_are_wanted(visit: Callable) -> None:
+    page = visit(PAGE)
+    page.at.selectbox(key="_lab_set_layers").set_value(4)
+    page.run()
+    page.at.selectbox(key="_lab_set_heads").set_value(8)
+    page.run()
+    assert address(page) == {"heads": "8"}
+    page.at.toggle(key="several").set_value(True)
+    page.at.selectbox(key="_lab_set_layers").set_value(4)
+    page.run()
+    assert address(page) == {"heads": "8", "layers": "4"}
+    assert page.at.selectbox(key="_lab_what").value == -1
+    page.at.selectbox(key="_lab_what").set_value(1)
+    page.run()
+    assert address(page) == {"mask_rate": "80"}
+
+
+def test_the_lab_of_another_visitor_can_be_watched_but_not_stopped(
+    visit: Callable, labs: Labs
+) -> None:
+    lab = labs.start(LabSettings(corpus="facts", width=32, layers=1, steps=4_000), owner="another")
+    until(lambda: lab.runs[0].points)
+    page = visit(PAGE, run=lab.key)
+    assert "● trains" in page.words
+    assert not {"Pause", "Stop", "Resume"} & set(labels(page))
+    assert visit(PAGE, run="../../etc").errors == ""
+
+
+def test_rows_and_vocabulary_show_what_the_model_is_given(visit: Callable) -> None:
+    page = visit(PAGE, tab="Rows", next_sentence="True")
+    assert "(masked)" in page.words and "bx-lab-s1" in page.markup
+    assert "follow" in page.words
+    page = visit(PAGE, tab="Vocabulary", joins="0")
+    assert "t·h·e" in page.words
+    page.at.slider(key="joins").set_value(288)
+    assert "t·h·e" not in page.run().words

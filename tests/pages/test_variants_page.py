@@ -1,0 +1,51 @@
+"""The variants page: its sizes follow the base, stay in the link, and refuse what cannot be."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "15_variants.py"
+
+
+@pytest.fixture
+def at(tiny_model: Path) -> AppTest:
+    return AppTest.from_file(str(PAGE), default_timeout=60)
+
+
+def sizes(at: AppTest) -> list[object]:
+    return [
+        at.number_input(key=key).value
+        for key in ("own_layers", "own_width", "own_heads", "own_vocabulary", "tokens")
+    ]
+
+
+def test_sizes_are_at_first_those_of_the_model(at: AppTest) -> None:
+    at.run()
+    assert not at.exception and not at.warning
+    assert sizes(at)[:3] == [2, 32, 4]
+
+
+def test_another_base_brings_its_sizes(at: AppTest) -> None:
+    at.run()
+    at.button_group(key="base").set_value("modernbert").run()
+    assert sizes(at) == [22, 768, 12, 50_368, 512]
+    at.number_input(key="own_layers").set_value(6).run()
+    assert sizes(at)[0] == 6
+    at.button_group(key="base").set_value("albert").run()
+    assert sizes(at) == [12, 768, 12, 30_000, 512]
+
+
+def test_a_link_opens_an_edited_configuration(at: AppTest) -> None:
+    at.query_params.update({"base": "ALBERT", "own_layers": "24", "tokens": "128"})
+    at.run()
+    assert not at.exception
+    assert sizes(at) == [24, 768, 12, 30_000, 128]
+
+
+def test_heads_that_do_not_divide_the_width_are_refused(at: AppTest) -> None:
+    at.run()
+    at.number_input(key="own_heads").set_value(5).run()
+    assert "cannot be divided among 5 heads" in at.warning[0].value
+    at.number_input(key="own_heads").set_value(8).run()
+    assert not at.warning

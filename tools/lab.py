@@ -1,0 +1,31 @@
+"""Make the recorded runs of the lab: `python -m tools.lab`.
+
+Each example of the lab is trained to its end; what is recorded already is left alone. Remove a file
+to have it made again, after a change of the corpus, of the model or of the training.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from app.catalog import examples
+from app.features.lab.result_settings import LabSettings
+from app.features.lab.task import completed
+from app.features.lab.task_recorded import FOLDER, recorded, write
+
+
+def main() -> int:
+    """Record what is missing; return the exit status."""
+    FOLDER.mkdir(exist_ok=True)
+    for example in examples("lab"):
+        values: Mapping[str, Any] = example.values
+        settings = LabSettings(**values)
+        if recorded(settings) is None:
+            path = write(completed(settings, longest=3600))
+            sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
+            sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
