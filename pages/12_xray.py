@@ -50,7 +50,7 @@ from app.streamlit_kit.components import show_component, show_markup
 from app.streamlit_kit.controls import choose, switch
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
-from app.words.html import join
+from app.words.html import Html, join
 
 _CANCELLED = "_xray_cancelled"
 
@@ -116,11 +116,11 @@ def draw(page: Page) -> None:
     )
     opened = zoom(result)
     with st.container(gap="xsmall", key="bx-xr-picture"):
-        if opened:
-            show_html(zooms.crumbs(result, opened))
-            draw_zoom(page, result, opened, ranking)
-        else:
-            show_markup(overview.live(result, head), key="overview")
+        # One element for the picture at every depth: another one would be drawn below it at first.
+        drawn = draw_whole(page, result, opened, head, ranking)
+        show_markup(drawn, key="picture")
+        if len(opened) > 1:
+            draw_head(page, result, *opened)
     tabs(page, result, ranking)
     page.finish(
         lambda: view.report(result, head, ranking),
@@ -166,28 +166,38 @@ def rank_now(page: Page, result: XrayResult) -> Ranking:
         return rank_parts(text_of(page.engine, result), result.question, told)
 
 
-def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom, ranking: Ranking | None) -> None:
-    """Show the heads of a layer, the matrix of a head, or one of its numbers."""
-    if len(opened) == 1:
-        effects = {each.part: each.effect for each in ranked(ranking)}
-        notes = head_notes(page.engine, result)
-        show_markup(zooms.heads_of(result, opened[0], notes, effects), key="heads")
+def draw_whole(
+    page: Page, result: XrayResult, opened: zooms.Zoom, head: str, ranking: Ranking | None
+) -> Html:
+    """Draw the whole model, or the way back to it and the heads of a layer."""
+    if not opened:
+        return overview.live(result, head)
+    crumbs = zooms.crumbs(result, opened)
+    if len(opened) > 1:
+        return crumbs
+    effects = {each.part: each.effect for each in ranked(ranking)}
+    notes = head_notes(page.engine, result)
+    return join(crumbs, zooms.heads_of(result, opened[0], notes, effects))
+
+
+def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int) -> None:
+    """Show the matrix of a head, or how one of its numbers is computed."""
+    if cell:
+        path = cell_path(page.engine, result, (layer, head), *cell)
+        show_html(join(cells.steps(path.arithmetic), zooms.value_step(result, path)))
+        show_picture(cells.products(path.arithmetic))
+        show_html(cells.softmax_table(path.arithmetic))
         return
-    layer, head, *cell = opened
     whole = attention(page.engine, result.text, result.pair)
     here = replace(whole, attentions=result.attentions)
-    if not cell:
-        shown = head_view(here, Heads.one(layer, head), Selection())
-        drawn = pictures.head_picture(here, shown, common=False, log=False, cell=None)
-        show_component(
-            "attention_heatmap", drawn, key="xray_map", picks=("row", "column"),
-            then=lambda row, column: open_zoom(layer, head, row, column),
-        )  # fmt: skip
-        return
-    path = cell_path(page.engine, result, (layer, head), *cell)
-    show_html(join(cells.steps(path.arithmetic), zooms.value_step(result, path)))
-    show_picture(cells.products(path.arithmetic))
-    show_html(cells.softmax_table(path.arithmetic))
+    shown = head_view(here, Heads.one(layer, head), Selection())
+    show_component(
+        "attention_heatmap",
+        pictures.head_picture(here, shown, common=False, log=False, cell=None),
+        key="xray_map",
+        picks=("row", "column"),
+        then=lambda row, column: open_zoom(layer, head, row, column),
+    )
 
 
 def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:

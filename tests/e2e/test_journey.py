@@ -164,6 +164,16 @@ def use_atlas(page: Page) -> None:
     expect(page.get_by_role("table", name="Findings about attention heads")).to_be_visible()
 
 
+def use_xray(page: Page) -> None:
+    write(page, "Text", "She drank a cup of hot <b>[MASK]</b>.")
+    answer = page.locator(".bx-xr-say")
+    expect(answer).to_contain_text("At “[MASK]” (piece 11) BERT writes")
+    page.get_by_role("switch", name=re.compile("^The attention block of layer 5")).click()
+    expect(answer).to_contain_text("1 part off")
+    page.get_by_role("tab", name="Lens").click()
+    expect(page.get_by_role("img", name=re.compile("by the affine lens rank"))).to_be_visible()
+
+
 TYPED = """drawn => {
     const copy = drawn.cloneNode(true);
     copy.querySelectorAll("mark > span").forEach(added => added.remove());
@@ -267,6 +277,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "senses": use_senses,
     "atlas": use_atlas,
     "why": use_why,
+    "xray": use_xray,
     "qa": use_qa,
     "ner": use_ner,
     "variants": use_variants,

@@ -36,6 +36,7 @@ MAIN = {
     "lab": ".bx-picture .bx-drawing",
     "atlas": ".bx-picture .bx-drawing",
     "why": ".bx-picture .bx-drawing",
+    "xray": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
