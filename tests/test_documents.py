@@ -304,8 +304,8 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (TEACHING, "(error 0.7 %), for next sentence less (3.5 %)",
      lambda e: [share(e, f"calibration error, {task}")
                 for task in ("masked word", "next sentence")], [0.7, 3.5]),
-    (STATIC, "115 examples of thirteen pages",
-     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (115, 13)),
+    (STATIC, "145 examples of sixteen pages",
+     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (145, 16)),
 ]  # fmt: skip
 
 
