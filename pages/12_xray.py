@@ -1,5 +1,6 @@
 """X-ray: the whole model at work, and its parts switched off."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -121,9 +122,9 @@ def draw(page: Page) -> None:
         show_markup(drawn, key="picture")
         if len(opened) > 1:
             draw_head(page, result, *opened)
-    tabs(page, result, ranking)
+    shown = tabs(page, result, ranking)
     page.finish(
-        lambda: view.report(result, head, ranking),
+        lambda: view.report(shown, head, ranking),
         lambda: view.snippet(result, page.engine.provenance.name),
         text=text,
         text_pair=pair,
@@ -200,9 +201,12 @@ def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int)
     )
 
 
-def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
-    """Draw what is below the picture; only the open tab is computed."""
-    draws = {
+def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
+    """Draw what is below the picture, and return the result with what is shown there.
+
+    Only the open tab is computed.
+    """
+    draws: dict[str, Callable[[Page, XrayResult, Ranking | None], XrayResult | None]] = {
         "What matters": draw_ranking,
         "Lens": draw_lens,
         "Patching": draw_patching,
@@ -212,7 +216,8 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     for tab, draws_it in zip(shown, draws.values(), strict=True):
         if tab.open:
             with tab, guarded():
-                draws_it(page, result, ranking)
+                return draws_it(page, result, ranking) or result
+    return result
 
 
 def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
@@ -239,14 +244,14 @@ def draw_lens(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     show_html(lenses.best(result, found))
 
 
-def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
     """Show which activations carry the difference from a second sentence."""
-    show_patching(page, result)
+    return show_patching(page, result)
 
 
-def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
     """Show where the run differs from that of a second sentence or model."""
-    show_diff(page, result)
+    return show_diff(page, result)
 
 
 with page_shell(SLUG) as shell:

@@ -41,6 +41,7 @@ DOES = {
 COLOURS = {"name": "by what it looks at", "layer": "by layer"}
 
 _HIGH = 440
+_PLAIN = 12.0  # radius where no effects are known
 _LEAST, _LARGEST = 8.0, 22.0  # radius of a head without an effect, and of that with the largest
 _TEXT = 84  # letters of a typical text
 _THUMB = 72
@@ -117,6 +118,8 @@ def _keys(result: AtlasResult, scale: float, width: int) -> list[Html]:
 
 def radius(result: AtlasResult, width: int = WIDE) -> np.ndarray:
     """Return the radius of every head: its area grows with the loss without the head."""
+    if result.loss is None:
+        return np.full(len(result.heads), _PLAIN)
     effects = np.array([head.effect or 0.0 for head in result.heads]).clip(0)
     share = effects / (effects.max() or 1.0)
     size = 0.7 if width < WIDE else 1.0

@@ -1,5 +1,7 @@
 """The tabs that compare two runs: patching and diff."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app.features.xray import view_diff, view_patching
@@ -22,8 +24,8 @@ _SAME = "the same model"
 ASKS = "Write a second sentence, or take a pair. "
 
 
-def show_patching(page: Page, result: XrayResult) -> None:
-    """Show which activations carry the difference between two sentences."""
+def show_patching(page: Page, result: XrayResult) -> XrayResult:
+    """Show which activations carry the difference between two sentences, and add it to a result."""
     other = _second(PRESETS)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         answers = st.text_input(
@@ -33,12 +35,12 @@ def show_patching(page: Page, result: XrayResult) -> None:
         site = choose("Replaced at each piece", view_patching.SITES, key="site")
     if not other.strip():
         show_html(line(ASKS + "Both need equally many pieces."))
-        return
+        return result
     asked = (result.text, other, answers, site)
     if st.session_state.get(_STOPPED) == asked:
         show_html(line("Cancelled."))
         st.button("Go on", key="patching_on", on_click=lambda: st.session_state.pop(_STOPPED))
-        return
+        return result
     with progress(
         "Patching",
         "layers",
@@ -46,28 +48,29 @@ def show_patching(page: Page, result: XrayResult) -> None:
     ) as told:
         found = patching(page.engine, result, other, answers=answers, site=site, progress=told)
     _show(*view_patching.blocks(found))
+    return replace(result, patching=found)
 
 
-def show_diff(page: Page, result: XrayResult) -> None:
-    """Show where two runs differ."""
+def show_diff(page: Page, result: XrayResult) -> XrayResult:
+    """Show where two runs differ, and add it to a result."""
     other = _second(PRESETS[:2])
     names = other_models(page.engine)
     model = pick_one("Second model", [_SAME, *names], key="against") if names else _SAME
     if not other.strip() and model == _SAME:
         show_html(line(ASKS + ("Or choose a second model." if names else "")))
-        return
+        return result
     with st.spinner("Comparing …"):
         found = diff(page.engine, result, other, model="" if model == _SAME else model)
     _show(*view_diff.blocks(found))
+    return replace(result, difference=found)
 
 
 def _second(presets: tuple[Preset, ...]) -> str:
     """Draw the box of the second sentence, and the buttons that fill both."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        other: str = st.text_input(
-            "Second sentence", key=SECOND, bind="query-params", persist_state="session",
-            max_chars=2000,
-        )  # fmt: skip
+    other: str = st.text_input(
+        "Second sentence", key=SECOND, bind="query-params", persist_state="session", max_chars=2000,
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
         for each in presets:
             st.button(each.name, key=f"pair_{each.name}", on_click=_take, args=(each,))
     return other

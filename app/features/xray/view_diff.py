@@ -170,7 +170,7 @@ def _grid(
             drawn += [
                 tag("text", f"{value:.2f}".removeprefix("0"), x=f"{_LEFT + (at + 0.5) * cell:.1f}",
                     y=y, class_="bx-svg-middle bx-svg-small"
-                    + (" bx-svg-deep" if shade[number, at] >= 0.85 else ""))
+                    + (" bx-xr-over" if shade[number, at] >= 0.7 else ""))
                 for at, value in enumerate(values[number])
                 if value >= 0.005
             ]  # fmt: skip

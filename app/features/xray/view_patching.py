@@ -156,7 +156,7 @@ def _grid(
                 tag("text", f"{100 * value:.0f}".replace("-", "−"),
                     x=f"{_LEFT + (at + 0.5) * cell:.1f}", y=y,
                     class_="bx-svg-middle bx-svg-small"
-                    + (" bx-svg-deep" if abs(value) >= 0.85 else ""))
+                    + (" bx-xr-over" if abs(value) >= 0.7 else ""))
                 for at, value in enumerate(grid[layer])
                 if abs(value) >= 0.05
             ]  # fmt: skip
