@@ -60,8 +60,8 @@ def draw(page: Page) -> None:
     """Draw the page inside its frame."""
     with page.give:
         text = text_box(SLUG, "Text", height=72)
-        with st.expander("Second text, or a question", expanded=has_pair()):
-            pair = text_box(SLUG, "Second text", key="text_pair", height=72)
+        with st.expander("Second text", expanded=has_pair()):
+            pair = text_box(SLUG, "Second text, or the question", key="text_pair", height=72)
     forget_other_texts(text, pair)
     board = page.settings.container(key="bx-xr-board")
     with board, st.container(horizontal=True, vertical_alignment="center", key="bx-xr-modes"):

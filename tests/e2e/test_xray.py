@@ -38,7 +38,7 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
     assert "BERT writes france" in answer
     cell(page, 3, "[MASK]").hover()
     expect(readout(page)).to_contain_text("Layer 3, [MASK]: the lens says")
-    expect(readout(page)).to_contain_text("attention added")
+    expect(readout(page)).to_contain_text("attention adds")
     page.mouse.move(5, 5)
     cell(page, 0, "[MASK]").focus()  # the keyboard's first stop
     for key, said in (

@@ -195,7 +195,7 @@ def _of(values: Floats, column: int, at: int) -> float:
 def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
     plan = _Plan.of(result, width)
     parts = [
-        *_threads(result, plan, head),
+        *_threads(result, plan, head, live),
         *_heads(result, plan, live),
         *_pieces(result, plan, live),
     ]
@@ -214,10 +214,15 @@ def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
     )  # fmt: skip
 
 
+def _title(words: str, live: bool) -> list[Html]:
+    """Return what the browser shows beside the pointer on paper; the page has its own line."""
+    return [] if live else [tag("title", words)]
+
+
 def _said(words: str, live: bool, first: bool = False) -> dict[str, str | int | None]:
-    """Return what lets an element explain itself; on the page it is a stop of the keyboard too."""
+    """Return what makes an element of the page a stop of the keyboard that explains itself."""
     if not live:
-        return {"data_say": words}
+        return {}
     return {"data_say": "", "aria_label": words, "tabindex": 0 if first else -1, "role": "button"}
 
 
@@ -250,7 +255,7 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
 def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
     """Draw the name of a column, and how many of its parts are off."""
     off = [part for part in result.parts_off if part.layer == column - 1]
-    name = column_name(column) if plan.step > 46 or column == 0 else str(column - 1)
+    name = column_name(column) if column < 2 else str(column - 1)
     says = f"{column_name(column).capitalize()}: open its heads." if column else (
         "The input: words, positions and segments, before the first layer."
     )  # fmt: skip
@@ -289,7 +294,8 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
         parts += _bars(result, plan, column - 1, at)
     says = cell_words(result, column, at)
     return tag(
-        "g", *parts, class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
+        "g", *parts, *_title(says, live),
+        class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
         data_at=f"{linked([at], text=column)} {linked([at])}" if column else linked([at]),
         data_pick="layer" if live and column else None,
         data_value=column - 1 if live and column else None,
@@ -347,7 +353,7 @@ def of_heads(layer: Floats, head: str) -> Floats:
     return found
 
 
-def _threads(result: XrayResult, plan: _Plan, head: str) -> Iterator[Html]:
+def _threads(result: XrayResult, plan: _Plan, head: str, live: bool) -> Iterator[Html]:
     """Draw attention as threads from the pieces looked at to the pieces that look."""
     asked_at = result.question.position
     off = {part.layer for part in result.parts_off if part.place == "attention"}
@@ -364,15 +370,17 @@ def _threads(result: XrayResult, plan: _Plan, head: str) -> Iterator[Html]:
             if not strong and plan.width == NARROW:
                 continue
             shade = 0.4 + 0.6 * weight if strong else pale * (0.1 + 0.25 * weight)
+            says = thread_words(result, layer, link, head)
             yield tag(
                 "path",
+                *_title(says, live),
                 d=f"M{start:.0f} {plan.y(to):.1f}C{middle} {plan.y(to):.1f} {middle} "
                 f"{plan.y(at):.1f} {end:.0f} {plan.y(at):.1f}",
                 class_="bx-xr-thread" + (" bx-xr-strong" if strong else ""),
                 stroke_width=f"{0.6 + (6 if strong else 3) * weight:.2f}",
                 stroke_opacity=f"{shade:.2f}",
                 data_at=linked([at], text=layer + 1),
-                data_say=thread_words(result, layer, link, head),
+                data_say=says if live else None,
             )
 
 
@@ -436,8 +444,9 @@ def _candidate(
         parts.append(tag("text", "▸", x=f"{x - 12:.1f}", y=f"{middle - 7:.1f}",
                          style=f"font-size:{_LETTER:g}px"))  # fmt: skip
     return tag(
-        "g", *parts, class_="bx-xr-node", data_pick="follow" if live else None,
-        data_value=number if live else None, **_said(says, live),
+        "g", *parts, *_title(says, live), class_="bx-xr-node",
+        data_pick="follow" if live else None, data_value=number if live else None,
+        **_said(says, live),
     )  # fmt: skip
 
 

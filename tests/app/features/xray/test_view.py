@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -82,9 +83,8 @@ def test_bars_are_as_long_as_what_was_added(result: XrayResult) -> None:
 
 @pytest.mark.parametrize("head", ["mean", "2"])
 def test_threads_are_the_strongest_links_of_each_layer(result: XrayResult, head: str) -> None:
-    threads = [
-        each for each in nodes(overview(result, head).wide, "bx-xr-thread") if "data-say" in each
-    ]
+    drawn = re.findall(r'<div class="bx-wide">(<svg.*?</svg>)</div>', str(live(result, head)))[0]
+    threads = [each for each in nodes(drawn, "bx-xr-thread") if "data-say" in each]
     expected = []
     for layer, attention in enumerate(result.attentions):
         chosen = attention.mean(0) if head == "mean" else attention[2]
@@ -100,6 +100,7 @@ def test_threads_are_the_strongest_links_of_each_layer(result: XrayResult, head:
     assert sorted(each["data-say"] for each in threads) == sorted(expected)
     for each in threads:
         weight = float(re.findall(r"([\d.]+) %", each["data-say"])[0]) / 100
+        assert f"<title>{each['data-say']}</title>" in str(overview(result, head).wide)
         slope = 6 if "bx-xr-strong" in each["class"] else 3
         assert float(each["stroke-width"]) == pytest.approx(0.6 + slope * weight, abs=0.01)
 
@@ -108,7 +109,7 @@ def test_a_layer_without_attention_has_no_threads(off: XrayResult) -> None:
     threads = nodes(overview(off).wide, "bx-xr-thread")
     assert {each["data-at"].split(".")[0] for each in threads if "data-at" in each} == {"1"}
     heads = texts(overview(off).wide, "bx-xr-quiet")
-    assert [each for each in heads if "layer" in each] == ["layer 0 ✕1", "layer 1 ✕2"]
+    assert heads == ["piece", "input", "layer 0 ✕1", "1 ✕2", "answer"]
 
 
 def test_answers_are_bars_with_a_mark_where_they_were(off: XrayResult) -> None:
@@ -120,6 +121,14 @@ def test_answers_are_bars_with_a_mark_where_they_were(off: XrayResult) -> None:
         room = float(track["width"])
         assert float(bar["width"]) == pytest.approx(max(1, room * each.probability), abs=0.1)
         assert float(mark["x1"]) - float(track["x"]) == pytest.approx(room * each.before, abs=0.2)
+
+
+def test_paper_explains_itself_under_the_pointer(result: XrayResult) -> None:
+    drawn = unescape(str(overview(result).wide))
+    for column in range(3):
+        for at in range(9):
+            assert f"<title>{cell_words(result, column, at)}</title>" in drawn
+    assert "tabindex" not in drawn and "data-pick" not in drawn
 
 
 def test_the_page_can_be_walked_through_by_keyboard(result: XrayResult) -> None:
@@ -146,7 +155,7 @@ def test_what_is_said_of_a_cell_has_its_exact_numbers(result: XrayResult) -> Non
     assert f"{100 * result.readings.shares[2, 3]:.1f} %" in said
     mean = result.attentions[1][:, 3].mean(0)
     assert f"{result.tokens[mean.argmax()]} {100 * mean.max():.0f} %" in said
-    assert "turned" not in cell_words(result, 0, 3)
+    assert "Turned" not in cell_words(result, 0, 3)
 
 
 def test_the_table_has_the_numbers_of_the_picture(result: XrayResult) -> None:
