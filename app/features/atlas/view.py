@@ -43,7 +43,7 @@ COLOURS = {"name": "by what it looks at", "layer": "by layer"}
 _HIGH = 440
 _PLAIN = 12.0  # radius where no effects are known
 _LEAST, _LARGEST = 8.0, 22.0  # radius of a head without an effect, and of that with the largest
-_TEXT = 84  # letters of a typical text
+_TEXT = 64  # letters of a typical text
 _THUMB = 72
 PAPER = "Clark et al. 2019"
 
@@ -334,12 +334,14 @@ def small_map(text: TypicalText) -> Html:
 
 
 def measures(result: AtlasResult) -> Html:
-    """List what the chosen head looks at, on average over all texts."""
+    """List, folded, what the chosen head looks at on average over all texts."""
     rows = [
         (place.name, _amount(result.asked, place.key, is_share=place.is_share))
         for place in result.places
     ]
-    return facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
+    listed = facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
+    return tag("details", tag("summary", "What it looks at, in numbers"), listed,
+               class_="bx-at-fold")  # fmt: skip
 
 
 def _amount(head: OneHead, key: str, *, is_share: bool) -> str:
