@@ -165,9 +165,8 @@ FEATURES = (
         icon=":material/balance:",
         page="pages/14_why.py",
         group=INSIDE,
-        see="Which words pushed for an answer, which against, and is the story true?",
-        beware="Scores describe this model and this text. They say which words the answer depends "
-        "on, not whether it is right, nor how people would reason.",
+        see="See which words push for an answer, and which against.",
+        beware="Scores say what the model depends on, not whether it is right.",
     ),
     Feature(
         slug="atlas",

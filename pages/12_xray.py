@@ -51,7 +51,7 @@ from app.streamlit_kit.components import show_component, show_markup
 from app.streamlit_kit.controls import choose, switch
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
-from app.words.html import Html, join
+from app.words.html import join
 
 _CANCELLED = "_xray_cancelled"
 
@@ -102,10 +102,6 @@ def draw(page: Page) -> None:
             lens=lens,
             progress=told,
         )
-    notes = head_notes(page.engine, result)
-    ranking = rank_now(page, result) if rank else None
-    with board:
-        switchboard(result, ranked(ranking), notes)
     page.picks.update(
         {
             "piece": ask_piece,
@@ -116,12 +112,16 @@ def draw(page: Page) -> None:
         }
     )
     opened = zoom(result)
-    with st.container(gap="xsmall", key="bx-xr-picture"):
-        # One element for the picture at every depth: another one would be drawn below it at first.
-        drawn = draw_whole(page, result, opened, head, ranking)
-        show_markup(drawn, key="picture")
-        if len(opened) > 1:
-            draw_head(page, result, *opened)
+    place = st.container(gap="xsmall", key="bx-xr-picture")
+    if not opened:  # the picture comes before the ranking, which may take long
+        with place:
+            show_markup(overview.live(result, head), key="picture")
+    ranking = rank_now(page, result) if rank else None
+    if opened:
+        with place:
+            draw_zoom(page, result, opened, ranking)
+    with board:
+        switchboard(result, ranked(ranking), head_notes(page.engine, result))
     shown = tabs(page, result, ranking)
     page.finish(
         lambda: view.report(shown, head, ranking),
@@ -167,18 +167,16 @@ def rank_now(page: Page, result: XrayResult) -> Ranking:
         return rank_parts(text_of(page.engine, result), result.question, told)
 
 
-def draw_whole(
-    page: Page, result: XrayResult, opened: zooms.Zoom, head: str, ranking: Ranking | None
-) -> Html:
-    """Draw the whole model, or the way back to it and the heads of a layer."""
-    if not opened:
-        return overview.live(result, head)
-    crumbs = zooms.crumbs(result, opened)
+def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom, ranking: Ranking | None) -> None:
+    """Show the way back, and the heads of a layer, one head, or one of its numbers."""
+    drawn = zooms.crumbs(result, opened)
+    if len(opened) == 1:
+        effects = {each.part: each.effect for each in ranked(ranking)}
+        notes = head_notes(page.engine, result)
+        drawn = join(drawn, zooms.heads_of(result, opened[0], notes, effects))
+    show_markup(drawn, key="picture")  # the same element at every depth, which is replaced at once
     if len(opened) > 1:
-        return crumbs
-    effects = {each.part: each.effect for each in ranked(ranking)}
-    notes = head_notes(page.engine, result)
-    return join(crumbs, zooms.heads_of(result, opened[0], notes, effects))
+        draw_head(page, result, *opened)
 
 
 def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int) -> None:

@@ -32,11 +32,11 @@ MAIN = {
     "attention": ".scroll canvas",
     "input": ".bx-picture .bx-drawing",
     "senses": ".bx-picture .bx-drawing",
+    "xray": ".bx-picture .bx-drawing",
     "variants": ".bx-picture .bx-drawing",
     "lab": ".bx-picture .bx-drawing",
     "atlas": ".bx-picture .bx-drawing",
     "why": ".bx-picture .bx-drawing",
-    "xray": ".bx-picture .bx-drawing",
     "model_card": ".bx-picture .bx-drawing",
 }
 """The main picture of each page; a page that shows something else first is not listed."""
