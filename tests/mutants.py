@@ -52,6 +52,7 @@ FILES = {
     "next_sentence": "app/features/next_sentence/view.py",
     "sentence order": "app/features/next_sentence/view_order.py",
     "many pairs": "app/features/next_sentence/view_pairs.py",
+    "reliability": "app/features/next_sentence/view_reliability.py",
     "classification": "app/features/classification/view.py",
     "multiple_choice": "app/features/multiple_choice/view.py",
     "qa": "app/features/qa/view_text.py",
@@ -558,7 +559,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "how sure and how right are exchanged",
-        "many pairs",
+        "reliability",
         "across, up = x(max(_LEAST, row.stated)), y(max(_LEAST, row.right))",
         "across, up = x(max(_LEAST, row.right)), y(max(_LEAST, row.stated))",
         "many pairs::test_dots_are_where_their_numbers_say",
@@ -734,8 +735,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "checks that failed are folded away",
         "verified",
-        'is_open = "open" if _wrong(checks) else None',
-        'is_open = None if _wrong(checks) else "open"',
+        "is_open=_wrong(checked.files) > 0",
+        "is_open=_wrong(checked.files) == 0",
         "model_card::test_a_table_is_open_only_where_something_in_it_disagrees",
     ),
     Mutant(
@@ -777,8 +778,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a pick of true and false counts as numbers",
         "components",
-        "all(type(value) is int for value in values.values())",
-        "all(isinstance(value, int) for value in values.values())",
+        "all(type(value) is int for value in numbers.values())",
+        "all(isinstance(value, int) for value in numbers.values())",
         "attention page::test_a_pick_is_taken_only_when_it_is_whole_numbers",
     ),
     Mutant(
@@ -839,21 +840,21 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a difference in favour of the first word points to the second",
-        "fill_mask tabs",
+        "fill_mask pair",
         "first = row.difference > 0",
         "first = row.difference < 0",
         "fill_mask tabs::test_differences_lie_left_and_right_of_the_line_on_one_scale",
     ),
     Mutant(
         "the differences of each mask have a scale of their own",
-        "fill_mask tabs",
+        "fill_mask pair",
         "top = max(abs(row.difference) for row in every) or 1.0",
         "top = max(abs(row.difference) for row in rows) or 1.0",
         "fill_mask tabs::test_differences_lie_left_and_right_of_the_line_on_one_scale",
     ),
     Mutant(
         "bars of surprise hang from the line above",
-        "fill_mask tabs",
+        "fill_mask surprise",
         "high = _TALL * piece.surprise / top",
         "high = _TALL * (1 - piece.surprise / top)",
         "fill_mask tabs::test_each_piece_has_a_bar_as_tall_as_its_surprise",
