@@ -1,5 +1,6 @@
 """X-ray: the whole model at work, and its parts switched off."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -31,6 +32,7 @@ from app.features.xray.controls import (
     switchboard,
     zoom,
 )
+from app.features.xray.controls_compare import show_diff, show_patching
 from app.features.xray.result import Ask, Ranking, XrayResult
 from app.features.xray.task import offered, xray
 from app.features.xray.task_lens import lens_paths
@@ -50,6 +52,7 @@ from app.streamlit_kit.controls import choose, switch
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
 from app.words.html import join
+from app.words.report import Block, Report
 
 _CANCELLED = "_xray_cancelled"
 
@@ -123,9 +126,14 @@ def draw(page: Page) -> None:
             draw_zoom(page, result, opened, ranking)
     with board:
         switchboard(result, ranked(ranking), head_notes(page.engine, result))
-    tabs(page, result, ranking)
+    shown = tabs(page, result, ranking)
+
+    def on_paper() -> Report:
+        report = view.report(result, head, ranking)
+        return replace(report, blocks=(*report.blocks, *shown))
+
     page.finish(
-        lambda: view.report(result, head, ranking),
+        on_paper,
         lambda: view.snippet(result, model.name),
         text=text,
         text_pair=pair,
@@ -200,14 +208,23 @@ def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int)
     )
 
 
-def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
-    """Draw what is below the picture; only the open tab is computed."""
-    draws = {"What matters": draw_ranking, "Lens": draw_lens}
+def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
+    """Draw what is below the picture, and return what a comparison adds to the saved page.
+
+    Only the open tab is computed.
+    """
+    draws: dict[str, Callable[[Page, XrayResult, Ranking | None], tuple[Block, ...] | None]] = {
+        "What matters": draw_ranking,
+        "Lens": draw_lens,
+        "Patching": draw_patching,
+        "Diff": draw_diff,
+    }
     shown = st.tabs(list(draws), key="tab", bind="query-params")
     for tab, draws_it in zip(shown, draws.values(), strict=True):
         if tab.open:
             with tab, guarded():
-                draws_it(page, result, ranking)
+                return draws_it(page, result, ranking) or ()
+    return ()
 
 
 def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
@@ -232,6 +249,16 @@ def draw_lens(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     show_html(lenses.explanation())
     show_picture(lenses.paths(found))
     show_html(lenses.best(result, found))
+
+
+def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
+    """Show which activations carry the difference from a second sentence."""
+    return show_patching(page, result)
+
+
+def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
+    """Show where the run differs from that of a second sentence or model."""
+    return show_diff(page, result)
 
 
 with page_shell(SLUG) as shell:

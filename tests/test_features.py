@@ -22,4 +22,4 @@ def test_the_sum_of_features_is_the_sum_of_the_tables() -> None:
         sum(counts),
         *counts,
     ]
-    assert sum(counts) == 120
+    assert sum(counts) == 129

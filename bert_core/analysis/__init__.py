@@ -22,6 +22,7 @@ from bert_core.analysis.effects import (
     effects_by_layer,
     head_effects,
     layer_effects,
+    patching_by_layer,
     patching_grid,
 )
 from bert_core.analysis.faithfulness import (
@@ -84,6 +85,7 @@ __all__ = [
     "norms",
     "part_biases",
     "parts",
+    "patching_by_layer",
     "patching_grid",
     "rank_heads",
     "rolled",

@@ -144,6 +144,25 @@ def patching_grid(
     Raises:
         InputError: the texts differ in length, or the target has the same value for both.
     """
+    rows = []
+    for row in patching_by_layer(model, clean, corrupt, target, site, direction=direction):
+        rows.append(row)
+        if progress is not None:
+            progress(len(rows), model.config.num_hidden_layers)
+    return np.stack(rows)
+
+
+@torch.inference_mode()
+def patching_by_layer(
+    model: BertPreTrainedModel,
+    clean: Input,
+    corrupt: Input,
+    target: Target,
+    site: str = "layer",
+    *,
+    direction: str = "denoise",
+) -> Iterator[Floats]:
+    """Measure the same one layer at a time, for callers that do other things in between."""
     if site not in SITES or direction not in DIRECTIONS:
         raise InputError(
             f"Found site={site!r} and direction={direction!r}; expected one of {', '.join(SITES)} "
@@ -160,15 +179,13 @@ def patching_grid(
         raise InputError("The target has the same value for both texts; there is no difference.")
     start, giver = (other, original) if direction == "denoise" else (original, other)
     columns = model.config.num_attention_heads if site == "head" else original.tokens
-    grid = np.full((original.layers, columns), np.nan)
     for layer in range(original.layers):
+        row = np.full(columns, np.nan)
         places, masks = start.masks(layer, heads=site == "head")
         if places:
             found = start.variants((site, layer), masks, giver.activations.at[site, layer])
-            grid[layer, places] = (found - other.value) / span
-        if progress is not None:
-            progress(layer + 1, original.layers)
-    return grid
+            row[places] = (found - other.value) / span
+        yield row
 
 
 class _Without:

@@ -5,6 +5,7 @@ import streamlit as st
 from app.features.atlas.task import cancel, first_head, measured
 from app.streamlit_kit import Page
 from app.streamlit_kit.progress import progress
+from app.words.html import plain
 from bert_core.analysis.head_atlas import HeadAtlas
 
 LAYER, HEAD, HEADS = "layer", "head", "heads"
@@ -29,16 +30,12 @@ def wait_for(page: Page) -> HeadAtlas | None:
 
     place = st.empty()
     if engine.head_atlas() is None:
-        with place.container():
-            st.caption(
-                f"Measuring all heads of {engine.provenance.name} on a hundred texts, once. You "
-                "can look at other pages meanwhile."
-            )
-            st.button("Cancel", key="_atlas_cancel", on_click=stop)
-            with progress("Measuring", "texts") as report:
-                found = measured(engine, report)
-    else:
-        found = measured(engine)
+        place.caption(
+            f"All heads of {plain(engine.provenance.name)} are measured on a hundred texts, once. "
+            "It goes on while you look at other pages."
+        )
+    with progress("Measuring", "texts", least=1, cancel=stop) as report:
+        found = measured(engine, report)
     place.empty()
     return found
 

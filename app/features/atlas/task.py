@@ -21,6 +21,7 @@ from bert_core.analysis.head_atlas import AtlasSums, HeadAtlas
 from bert_core.analysis.head_statistics import (
     fixed_texts,
     name_heads,
+    rank_heads,
     telling_measure,
     text_statistics,
 )
@@ -100,7 +101,9 @@ def cancel(engine: Engine) -> None:
 
 
 def first_head(found: HeadAtlas) -> tuple[int, int]:
-    """Return the head to show first: the one without which most is lost."""
+    """Return the head to show first: the one without which most is lost, or the clearest."""
+    if not found.words:
+        return rank_heads(found.statistics)[0]
     values = np.where(np.isnan(found.statistics.entropy), -np.inf, np.nan_to_num(found.effects))
     layer, head = np.unravel_index(int(values.argmax()), values.shape)
     return int(layer), int(head)

@@ -41,8 +41,9 @@ DOES = {
 COLOURS = {"name": "by what it looks at", "layer": "by layer"}
 
 _HIGH = 440
+_PLAIN = 12.0  # radius where no effects are known
 _LEAST, _LARGEST = 8.0, 22.0  # radius of a head without an effect, and of that with the largest
-_TEXT = 84  # letters of a typical text
+_TEXT = 64  # letters of a typical text
 _THUMB = 72
 PAPER = "Clark et al. 2019"
 
@@ -117,6 +118,8 @@ def _keys(result: AtlasResult, scale: float, width: int) -> list[Html]:
 
 def radius(result: AtlasResult, width: int = WIDE) -> np.ndarray:
     """Return the radius of every head: its area grows with the loss without the head."""
+    if result.loss is None:
+        return np.full(len(result.heads), _PLAIN)
     effects = np.array([head.effect or 0.0 for head in result.heads]).clip(0)
     share = effects / (effects.max() or 1.0)
     size = 0.7 if width < WIDE else 1.0
@@ -331,12 +334,14 @@ def small_map(text: TypicalText) -> Html:
 
 
 def measures(result: AtlasResult) -> Html:
-    """List what the chosen head looks at, on average over all texts."""
+    """List, folded, what the chosen head looks at on average over all texts."""
     rows = [
         (place.name, _amount(result.asked, place.key, is_share=place.is_share))
         for place in result.places
     ]
-    return facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
+    listed = facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
+    return tag("details", tag("summary", "What it looks at, in numbers"), listed,
+               class_="bx-at-fold")  # fmt: skip
 
 
 def _amount(head: OneHead, key: str, *, is_share: bool) -> str:

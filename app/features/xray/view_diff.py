@@ -1,0 +1,204 @@
+"""The diff tab: where two runs differ, in the answer, in the heads and along the layers."""
+
+import numpy as np
+import pandas as pd
+
+from app.features.xray.result_diff import Difference, Floats
+from app.words.blocks import hint
+from app.words.format import count, percent, signed
+from app.words.html import Html, tag, visible
+from app.words.pictures import Picture, bar_length, picture, svg
+from app.words.pixels import pixels
+from app.words.report import Report
+
+TITLE = "Diff"
+EXAMPLE = {
+    "text": "The author of the books [MASK] in London.",
+    "second": "The authors of the books [MASK] in London.",
+}
+NOTE = (
+    "Pieces that both texts have in the same order are paired; pieces between them are paired if "
+    "there are as many. Heads: how differently a head spreads its attention in the two runs "
+    "(Jensen-Shannon distance, mean over pairs; 0 is the same, 1 has nothing in common). Vectors: "
+    "1 − cosine of the two vectors of a pair after each layer; 0 is the same direction."
+)
+
+_LEFT, _RIGHT, _ROW = 70, 24, 26
+_PRINTED = 30.0  # least width of a cell with a number
+_LETTERS = 12
+_WIDEST = 46.0
+
+
+def report(found: Difference) -> Report:
+    """Write the result as it would stand on paper."""
+    return Report(compared(found), blocks(found))
+
+
+def compared(found: Difference) -> str:
+    """Say what differs most."""
+    if not np.nanmax(found.attention) and not found.turned.max():
+        return "The runs are equal: no vector and no head differs."
+    layer, head = np.unravel_index(int(np.nanargmax(found.attention)), found.attention.shape)
+    most = found.answers[0]
+    return (
+        f"“{visible(most.name)}” goes from {percent(most.first)} to {percent(most.second)}. The "
+        f"head that differs most is head {head} of layer {layer} "
+        f"({found.attention[layer, head]:.2f})."
+    )
+
+
+def headline(found: Difference) -> Html:
+    """Say what is compared, and what differs most."""
+    one, other = found.models
+    models = [] if one == other else [tag("p", f"{visible(one)} and {visible(other)}.")]
+    told = tag("p", compared(found))
+    return tag("div", hint(NOTE), *models, told, aligned(found), class_="bx-xr-diff")
+
+
+def aligned(found: Difference) -> Html:
+    """Write both texts below each other, with what has no partner or another one marked."""
+    partner = dict(found.pairs)
+    back = {b: a for a, b in found.pairs}
+    first = [
+        _piece(token, same=at in partner and found.other_tokens[partner[at]] == token)
+        for at, token in enumerate(found.tokens)
+    ]
+    second = [
+        _piece(token, same=at in back and found.tokens[back[at]] == token)
+        for at, token in enumerate(found.other_tokens)
+    ]
+    return tag(
+        "div",
+        *(tag("p", *row, class_="bx-xr-row") for row in (first, second)),
+        tag("p", f"{count(len(found.pairs), 'pair')} of pieces are compared.", class_="bx-line"),
+    )
+
+
+def _piece(token: str, *, same: bool) -> Html:
+    return tag("span" if same else "mark", tag("bdi", visible(token)), " ")
+
+
+def answers_picture(found: Difference) -> Picture:
+    """Draw the answers of both runs as pairs of bars."""
+    return picture(
+        "xray-diff-answers",
+        lambda width: _bars(found, width),
+        alt="Answers of the first and of the second run: "
+        + "; ".join(
+            f"{visible(each.name)} {percent(each.first)}, {percent(each.second)}"
+            for each in found.answers
+        )
+        + ".",
+        table=pd.DataFrame(
+            [(each.name, each.first, each.second, each.change) for each in found.answers],
+            columns=["answer", "first", "second", "change"],
+        ),
+    )
+
+
+def _bars(found: Difference, width: int) -> Html:
+    """Draw two bars for each answer, the second one hatched."""
+    left, right = 120, 150
+    room = width - left - right
+    top = max(max(each.first, each.second) for each in found.answers) or 1.0
+    drawn: list[Html] = []
+    for number, each in enumerate(found.answers):
+        y = number * 40
+        name = visible(each.name)
+        shown = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
+        drawn.append(tag("text", shown, x=left - 10, y=y + 16, class_="bx-svg-name"))
+        for row, share in enumerate((each.first, each.second)):
+            drawn.append(
+                tag("rect", x=left, y=y + 16 * row, width=f"{bar_length(share / top, room):.2f}",
+                    height=14, class_="bx-svg-mark" if row else "bx-svg-bar")
+            )  # fmt: skip
+        printed = f"{percent(each.first)} → {percent(each.second)}"
+        drawn.append(tag("text", printed, x=left + room + 10, y=y + 16, class_="bx-svg-small"))
+    return svg(width, 40 * len(found.answers), *drawn)
+
+
+def heads_picture(found: Difference) -> Picture:
+    """Draw how differently each head looks in the two runs."""
+    heads = [str(head) for head in range(found.attention.shape[1])]
+    layers = [str(layer) for layer in range(found.attention.shape[0])]
+    return _picture("xray-diff-heads", found.attention, (layers, heads), ("layer", "head"))
+
+
+def vectors_picture(found: Difference) -> Picture:
+    """Draw how far the vectors of each pair are apart after each layer."""
+    names = [
+        visible(one) if one == other else f"{visible(one)}/{visible(other)}"
+        for one, other in ((found.tokens[a], found.other_tokens[b]) for a, b in found.pairs)
+    ]
+    rows = ["input", *map(str, range(found.turned.shape[0] - 1))]
+    return _picture("xray-diff-vectors", found.turned, (rows, names), ("after", "piece"))
+
+
+def _picture(
+    name: str, values: Floats, labels: tuple[list[str], list[str]], what: tuple[str, str]
+) -> Picture:
+    rows, columns = labels
+    row, column = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    kind = "Distance of heads" if what[1] == "head" else "1 − cosine of vectors"
+    return picture(
+        name,
+        lambda width: _grid(values, labels, width, slanted=what[1] == "piece"),
+        alt=f"{kind}, {len(rows)} rows by {count(len(columns), 'column')}: largest at {what[0]} "
+        f"{rows[row]}, {what[1]} {columns[column]}, {signed(float(values[row, column]), 3)[1:]}.",
+        table=pd.DataFrame(
+            {
+                what[0]: np.repeat(rows, len(columns)),
+                what[1]: columns * len(rows),
+                "difference": values.reshape(-1),
+            }
+        ),
+    )
+
+
+def _grid(
+    values: Floats, labels: tuple[list[str], list[str]], width: int, *, slanted: bool
+) -> Html:
+    """Draw a grid of numbers from 0; the largest has the full colour."""
+    rows, columns = labels
+    top = 92 if slanted else 30
+    cell = min(_WIDEST, (width - _LEFT - _RIGHT) / len(columns))
+    side, high = cell * len(columns), _ROW * len(rows)
+    full = max(float(np.nanmax(values)), 1e-6)
+    shade = (np.nan_to_num(values) / full).astype(np.float32)
+    drawn = [
+        pixels(shade, x=_LEFT, y=top, width=side, height=high),
+        tag("rect", x=_LEFT, y=top, width=f"{side:.1f}", height=high, class_="bx-svg-frame"),
+    ]
+    step = int(np.ceil(15 / cell))
+    for at, name in enumerate(columns[::step]):
+        x = _LEFT + (at * step + 0.5) * cell
+        shown = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
+        slant = {"transform": f"rotate(-45 {x:.1f} {top - 8:g})"} if slanted else {}
+        drawn.append(
+            tag("text", shown, x=f"{x:.1f}", y=f"{top - 8 - 6 * (not slanted):g}",
+                class_="bx-svg-small" if slanted else "bx-svg-middle bx-svg-small", **slant)
+        )  # fmt: skip
+    for number, name in enumerate(rows):
+        y = f"{top + (number + 0.5) * _ROW:g}"
+        drawn.append(tag("text", name, x=_LEFT - 8, y=y, class_="bx-svg-name bx-svg-small"))
+        if cell >= _PRINTED:
+            drawn += [
+                tag("text", f"{value:.2f}".removeprefix("0"), x=f"{_LEFT + (at + 0.5) * cell:.1f}",
+                    y=y, class_="bx-svg-middle bx-svg-small"
+                    + (" bx-xr-over" if shade[number, at] >= 0.7 else ""))
+                for at, value in enumerate(values[number])
+                if value >= 0.005
+            ]  # fmt: skip
+    return svg(width, top + high + 6, *drawn)
+
+
+def blocks(found: Difference) -> tuple[Html | Picture, ...]:
+    """Return everything the tab shows, in order."""
+    return (
+        headline(found),
+        answers_picture(found),
+        tag("p", "Heads: distance of their attention in the two runs, 0 to 1", class_="bx-line"),
+        heads_picture(found),
+        tag("p", "Vectors: 1 − cosine after each layer, 0 for equal ones", class_="bx-line"),
+        vectors_picture(found),
+    )

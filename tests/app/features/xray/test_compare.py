@@ -1,0 +1,253 @@
+"""Patching and diff: what is shown are the library's numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from app.faces.json import as_json
+from app.features.xray import view_diff, view_patching
+from app.features.xray.result import XrayResult
+from app.features.xray.result_patching import Patching
+from app.features.xray.task import xray
+from app.features.xray.task_diff import align, diff, other_models, xray_diff
+from app.features.xray.task_patching import PRESETS, Preset, patching, xray_patching
+from app.models import Engine, open_engine
+from bert_core import BertForMaskedLM, BertForSequenceClassification
+from bert_core.analysis import Patch, Target, differences, patching_grid, run
+from bert_core.errors import InputError
+from bert_core.model.outputs import ModelOutputs
+from tests.drawings import elements, words
+
+TEXT, OTHER = "the cat sat on [MASK] mat", "the dog sat on [MASK] mat"
+ANSWERS = "cat / dog"
+
+
+@pytest.fixture
+def result(tiny_engine: Engine) -> XrayResult:
+    return xray(tiny_engine, TEXT)
+
+
+@pytest.fixture
+def patched(tiny_engine: Engine, result: XrayResult) -> Patching:
+    return patching(tiny_engine, result, OTHER, answers=ANSWERS)
+
+
+def runs(engine: Engine, *texts: str) -> list[ModelOutputs]:
+    model = engine.model(BertForMaskedLM)
+    return [run(model, engine.tokenizer.encode(text)) for text in texts]
+
+
+@pytest.mark.parametrize("site", ["layer", "attention", "feed_forward"])
+def test_grids_are_the_library_s_in_both_directions(
+    tiny_engine: Engine, result: XrayResult, site: str
+) -> None:
+    found = patching(tiny_engine, result, OTHER, answers=ANSWERS, site=site)
+    model, tokenizer = tiny_engine.model(BertForMaskedLM), tiny_engine.tokenizer
+    vocabulary = tokenizer.vocab
+    target = Target.token_difference(5, vocabulary["cat"], vocabulary["dog"])
+    given = (model, tokenizer.encode(TEXT), tokenizer.encode(OTHER), target)
+    for grid, place, direction in (
+        (found.restored, site, "denoise"),
+        (1 - found.lost, site, "noise"),
+        (found.heads_restored, "head", "denoise"),
+        (1 - found.heads_lost, "head", "noise"),
+    ):
+        expected = patching_grid(*given, place, direction=direction)
+        np.testing.assert_allclose(grid, expected, atol=1e-4)
+    clean, corrupt = runs(tiny_engine, TEXT, OTHER)
+    for value, outputs in zip(found.values, (clean, corrupt), strict=True):
+        logits = outputs.logits[0, 5]
+        difference = logits[vocabulary["cat"]] - logits[vocabulary["dog"]]
+        assert value == pytest.approx(difference.item(), abs=1e-4)
+    assert found.changed == (2,) and found.answers == ("cat", "dog") and found.is_contrast
+
+
+def test_the_last_layer_restores_all_at_the_asked_piece_and_nothing_elsewhere(
+    patched: Patching,
+) -> None:
+    expected = np.zeros(8)
+    expected[5] = 1
+    np.testing.assert_allclose(patched.restored[-1], expected, atol=1e-4)
+    np.testing.assert_allclose(patched.lost[-1], expected, atol=1e-4)
+
+
+def test_a_patch_with_itself_changes_nothing(tiny_engine: Engine, result: XrayResult) -> None:
+    model, text = tiny_engine.model(BertForMaskedLM), tiny_engine.tokenizer.encode(TEXT)
+    whole = run(model, text)
+    for site in ("layer", "attention", "feed_forward", "head"):
+        same = run(model, text, interventions=[Patch(site, 1, None, text)])
+        assert same.logits.equal(whole.logits)
+    with pytest.raises(InputError, match="Both sentences are the same"):
+        patching(tiny_engine, result, TEXT)
+
+
+def test_sentences_that_cannot_be_patched_get_a_reason(
+    tiny_engine: Engine, result: XrayResult
+) -> None:
+    for other, answers, says in (
+        ("the dog sat", "", "The sentences have 8 and 5 pieces"),
+        (OTHER, "cat", "Expected two different words"),
+        (OTHER, "cat / cat", "Expected two different words"),
+        (OTHER, "cat / playing", "not one piece"),
+    ):
+        with pytest.raises(InputError, match=says):
+            patching(tiny_engine, result, other, answers=answers)
+
+
+def test_other_questions_are_patched_too(tiny_engine: Engine) -> None:
+    result = xray(tiny_engine, "the cat sat", ask="label")
+    found = patching(tiny_engine, result, "the dog sat")
+    model = tiny_engine.model(BertForSequenceClassification)
+    texts = [tiny_engine.tokenizer.encode(text) for text in ("the cat sat", "the dog sat")]
+    target = Target.classification(result.question.chosen)
+    np.testing.assert_allclose(found.restored, patching_grid(model, *texts, target), atol=1e-4)
+    assert not found.is_contrast
+
+
+def test_progress_counts_both_directions_and_may_cancel(
+    tiny_engine: Engine, result: XrayResult
+) -> None:
+    steps: list[tuple[int, int]] = []
+    patching(tiny_engine, result, "a cat sat on [MASK] mat", answers=ANSWERS,
+             progress=lambda *step: steps.append(step))  # fmt: skip
+    assert steps == [(n, 8) for n in range(1, 9)]
+    with pytest.raises(ZeroDivisionError):
+        patching(tiny_engine, result, "the mat sat on [MASK] mat", answers=ANSWERS,
+                 progress=lambda *_: 1 // 0)  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda each: each.name)
+def test_the_sentences_of_a_preset_differ_in_one_piece_and_in_the_answer(preset: Preset) -> None:
+    engine = open_engine()
+    first, second = (engine.tokenizer.encode(text) for text in (preset.text, preset.other))
+    pairs = list(zip(first.tokens, second.tokens, strict=True))
+    assert sum(one != other for one, other in pairs) == 1 and "[UNK]" not in first.tokens
+    place = first.tokens.index("[MASK]")
+    scores = [engine.scores_at(each, [place])[0] for each in (first, second)]
+    numbers = [int(each.argmax()) for each in scores]
+    if preset.answers:
+        numbers = [engine.tokenizer.vocab[word] for word in preset.answers.split(" / ")]
+    one, other = (float(each[numbers[0]] - each[numbers[1]]) for each in scores)
+    assert one > 1 and other < -1
+
+
+# --- diff -----------------------------------------------------------------------------------------
+
+
+def test_equal_runs_differ_nowhere(tiny_engine: Engine, result: XrayResult) -> None:
+    found = diff(tiny_engine, result)
+    assert not found.attention.any() and not found.turned.any()
+    assert all(each.change == 0 for each in found.answers)
+    assert "The runs are equal" in words(view_diff.headline(found))
+
+
+def test_differences_are_the_library_s(tiny_engine: Engine, result: XrayResult) -> None:
+    other = "a dog sat on [MASK] big mat"
+    found = diff(tiny_engine, result, other)
+    expected = differences(*runs(tiny_engine, TEXT, other), align=found.pairs)
+    np.testing.assert_allclose(found.attention, expected.attention, atol=1e-4)
+    np.testing.assert_allclose(found.turned, expected.hidden_states, atol=1e-4)
+    for each in found.answers:
+        for share, outputs in zip(
+            (each.first, each.second), runs(tiny_engine, TEXT, other), strict=True
+        ):
+            number = tiny_engine.tokenizer.vocab[each.name]
+            assert share == pytest.approx(outputs.logits[0, 5].softmax(0)[number].item(), abs=1e-5)
+    best = [outputs.logits[0, 5].argmax().item() for outputs in runs(tiny_engine, TEXT, other)]
+    names = {each.name for each in found.answers}
+    assert {tiny_engine.tokenizer.ids_to_tokens[each] for each in best} <= names
+    back = diff(tiny_engine, xray(tiny_engine, other), TEXT)
+    np.testing.assert_allclose(back.attention, found.attention, atol=1e-5)
+
+
+def test_pieces_are_paired_in_order() -> None:
+    first = ["[CLS]", "the", "cat", "sat", "[SEP]"]
+    assert align(first, first) == tuple((at, at) for at in range(5))
+    assert align(first, ["[CLS]", "the", "dog", "sat", "[SEP]"])[2] == (2, 2)
+    longer = ["[CLS]", "the", "old", "cat", "sat", "[SEP]"]
+    assert align(first, longer) == ((0, 0), (1, 1), (2, 3), (3, 4), (4, 5))
+
+
+def test_a_question_without_a_partner_and_an_unknown_model_are_refused(
+    tiny_engine: Engine, result: XrayResult
+) -> None:
+    with pytest.raises(InputError, match="is not in the second sentence"):
+        diff(tiny_engine, result, "the cat sat")
+    with pytest.raises(InputError, match="Found the model 'no'"):
+        diff(tiny_engine, result, model="no")
+    assert tiny_engine.provenance.name not in other_models(tiny_engine)
+
+
+def test_starts_are_compared_piece_by_piece(tiny_engine: Engine) -> None:
+    result = xray(tiny_engine, "the cat sat on the mat", text_pair="the dog", ask="start")
+    found = diff(tiny_engine, result, "a cat sat on the mat")
+    assert sum(each.first for each in found.answers) <= 1.0001
+    assert all(each.name.endswith(")") for each in found.answers)
+
+
+# --- drawings, and other faces --------------------------------------------------------------------
+
+
+def test_the_grids_print_what_they_show(patched: Patching) -> None:
+    picture = view_patching.pieces_picture(patched)
+    table = picture.table
+    assert len(table) == patched.restored.size
+    np.testing.assert_array_equal(table["restored"], patched.restored.reshape(-1))
+    np.testing.assert_array_equal(table["lost"], patched.lost.reshape(-1))
+    printed = [each.text.replace("−", "-") for each in elements(picture.wide, "text")]
+    shown = [value for grid in (patched.restored, patched.lost) for value in grid.reshape(-1)
+             if abs(value) >= 0.05]  # fmt: skip
+    for value in shown:
+        assert f"{100 * value:.0f}" in printed
+    assert "cat/dog" in printed
+    assert len(view_patching.heads_picture(patched).table) == 8
+    strongest = np.unravel_index(patched.heads_lost.argmax(), (2, 4))
+    assert f"Head {strongest[1]} of layer {strongest[0]} alone costs" in words(
+        view_patching.headline(patched)
+    )
+
+
+def test_the_diff_prints_what_it_shows(tiny_engine: Engine, result: XrayResult) -> None:
+    found = diff(tiny_engine, result, OTHER)
+    heads, vectors = view_diff.heads_picture(found), view_diff.vectors_picture(found)
+    np.testing.assert_array_equal(heads.table["difference"], found.attention.reshape(-1))
+    np.testing.assert_array_equal(vectors.table["difference"], found.turned.reshape(-1))
+    assert [each.text.strip() for each in elements(view_diff.aligned(found), "bdi")] == [
+        *found.tokens, *found.other_tokens,
+    ]  # fmt: skip
+    assert words(view_diff.aligned(found)).count("cat") == 1
+    marked = elements(view_diff.aligned(found), "mark")
+    assert len(marked) == 2
+    bars = elements(view_diff.answers_picture(found).wide, "rect")
+    lengths = [each.number("width") for each in bars]
+    shares = [share for each in found.answers for share in (each.first, each.second)]
+    np.testing.assert_allclose(np.array(lengths) / max(lengths),
+                               np.array(shares) / max(shares), atol=0.01)  # fmt: skip
+
+
+def test_both_reach_every_face(tiny_engine: Engine) -> None:
+    patched = xray_patching(tiny_engine, TEXT, OTHER, answers=ANSWERS)
+    answer = json.loads(json.dumps(as_json(patched), allow_nan=False))
+    assert len(answer["restored"]) == 2 and len(answer["heads_lost"][0]) == 4
+    names = {each.name for each in view_patching.report(patched).blocks if hasattr(each, "name")}
+    assert names == {"xray-patching", "xray-patching-heads"}
+    found = xray_diff(tiny_engine, TEXT, against="the <b>dog</b> sat on [MASK] mat")
+    assert json.dumps(as_json(found), allow_nan=False)
+    names = {each.name for each in view_diff.report(found).blocks if hasattr(each, "name")}
+    assert names == {"xray-diff-answers", "xray-diff-heads", "xray-diff-vectors"}
+    assert "<b>dog" not in "".join(str(each) for each in view_diff.report(found).blocks)
+
+
+def test_equal_first_guesses_are_followed_by_their_probability(
+    tiny_engine: Engine, result: XrayResult
+) -> None:
+    model, vocabulary = tiny_engine.model(BertForMaskedLM), tiny_engine.tokenizer.vocab
+    guesses = [int(each.logits[0, 5].argmax()) for each in runs(tiny_engine, TEXT, OTHER)]
+    found = patching(tiny_engine, result, OTHER)
+    assert found.is_contrast is (guesses[0] != guesses[1])
+    if not found.is_contrast:
+        texts = [tiny_engine.tokenizer.encode(text) for text in (TEXT, OTHER)]
+        grid = patching_grid(model, *texts, Target.token(5, guesses[0]))
+        np.testing.assert_allclose(found.restored, grid, atol=1e-3)
+    assert found.answers[0] in vocabulary
