@@ -52,6 +52,7 @@ from app.streamlit_kit.controls import choose, switch
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
 from app.words.html import join
+from app.words.report import Block, Report
 
 _CANCELLED = "_xray_cancelled"
 
@@ -126,8 +127,13 @@ def draw(page: Page) -> None:
     with board:
         switchboard(result, ranked(ranking), head_notes(page.engine, result))
     shown = tabs(page, result, ranking)
+
+    def on_paper() -> Report:
+        report = view.report(result, head, ranking)
+        return replace(report, blocks=(*report.blocks, *shown))
+
     page.finish(
-        lambda: view.report(shown, head, ranking),
+        on_paper,
         lambda: view.snippet(result, model.name),
         text=text,
         text_pair=pair,
@@ -202,12 +208,12 @@ def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int)
     )
 
 
-def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
-    """Draw what is below the picture, and return the result with what is shown there.
+def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
+    """Draw what is below the picture, and return what a comparison adds to the saved page.
 
     Only the open tab is computed.
     """
-    draws: dict[str, Callable[[Page, XrayResult, Ranking | None], XrayResult | None]] = {
+    draws: dict[str, Callable[[Page, XrayResult, Ranking | None], tuple[Block, ...] | None]] = {
         "What matters": draw_ranking,
         "Lens": draw_lens,
         "Patching": draw_patching,
@@ -217,8 +223,8 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
     for tab, draws_it in zip(shown, draws.values(), strict=True):
         if tab.open:
             with tab, guarded():
-                return draws_it(page, result, ranking) or result
-    return result
+                return draws_it(page, result, ranking) or ()
+    return ()
 
 
 def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
@@ -245,12 +251,12 @@ def draw_lens(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     show_html(lenses.best(result, found))
 
 
-def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
+def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
     """Show which activations carry the difference from a second sentence."""
     return show_patching(page, result)
 
 
-def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> XrayResult:
+def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
     """Show where the run differs from that of a second sentence or model."""
     return show_diff(page, result)
 

@@ -34,6 +34,7 @@ VALUES = {
     "lines": "the cat\na dog",
     "annotations": "cat\tO\nsat\tO",
     "piece": "cat",
+    "against": "the dog sat on the mat\nthe cat sat on the [MASK]",
 }
 """A value for every parameter that a feature needs."""
 

@@ -1,7 +1,5 @@
 """The tabs that compare two runs: patching and diff."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from app.features.xray import view_diff, view_patching
@@ -24,8 +22,8 @@ _SAME = "the same model"
 ASKS = "Write a second sentence, or take a pair. "
 
 
-def show_patching(page: Page, result: XrayResult) -> XrayResult:
-    """Show which activations carry the difference between two sentences, and add it to a result."""
+def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
+    """Show which activations carry the difference between two sentences; return what is drawn."""
     other = _second(PRESETS)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         answers = st.text_input(
@@ -35,34 +33,32 @@ def show_patching(page: Page, result: XrayResult) -> XrayResult:
         site = choose("Replaced at each piece", view_patching.SITES, key="site")
     if not other.strip():
         show_html(line(ASKS + "Both need equally many pieces."))
-        return result
+        return ()
     asked = (result.text, other, answers, site)
     if st.session_state.get(_STOPPED) == asked:
         show_html(line("Cancelled."))
         st.button("Go on", key="patching_on", on_click=lambda: st.session_state.pop(_STOPPED))
-        return result
+        return ()
     with progress(
         "Patching",
         "layers",
         cancel=lambda: st.session_state.update({_STOPPED: asked}),
     ) as told:
         found = patching(page.engine, result, other, answers=answers, site=site, progress=told)
-    _show(*view_patching.blocks(found))
-    return replace(result, patching=found)
+    return _show(*view_patching.blocks(found))
 
 
-def show_diff(page: Page, result: XrayResult) -> XrayResult:
-    """Show where two runs differ, and add it to a result."""
+def show_diff(page: Page, result: XrayResult) -> tuple[Block, ...]:
+    """Show where two runs differ; return what is drawn."""
     other = _second(PRESETS[:2])
     names = other_models(page.engine)
     model = pick_one("Second model", [_SAME, *names], key="against") if names else _SAME
     if not other.strip() and model == _SAME:
         show_html(line(ASKS + ("Or choose a second model." if names else "")))
-        return result
+        return ()
     with st.spinner("Comparing …"):
         found = diff(page.engine, result, other, model="" if model == _SAME else model)
-    _show(*view_diff.blocks(found))
-    return replace(result, difference=found)
+    return _show(*view_diff.blocks(found))
 
 
 def _second(presets: tuple[Preset, ...]) -> str:
@@ -85,9 +81,10 @@ def _take(preset: Preset) -> None:
     st.query_params.pop(AT, None)
 
 
-def _show(*blocks: Block) -> None:
+def _show(*blocks: Block) -> tuple[Block, ...]:
     for each in blocks:
         if isinstance(each, Picture):
             show_picture(each)
         else:
             show_html(each)
+    return blocks

@@ -8,8 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.features.xray.result_diff import Difference
-from app.features.xray.result_patching import Patching
 from app.results import Calibration
 
 Floats = NDArray[np.float32]
@@ -215,9 +213,6 @@ class XrayResult:
         path: what the lens says after each layer at the piece that is asked.
         ranking: every part by the change of the target without it alone, in nats, what is needed
             most first; [] if that was not asked for.
-        difference: what differs in the run of the second sentence; None if there is none.
-        patching: which activations carry the difference; None without a second sentence.
-        unpatched: why it could not be found out; "" otherwise.
         layers: number of layers.
         heads: number of heads in each.
         sides: for each piece 0 (first text), 1 (second text) or None (added special token).
@@ -231,8 +226,7 @@ class XrayResult:
     """
 
     ANSWER: ClassVar = ("tokens", "question", "followed", "candidates", "effect", "off", "mode",
-                        "path", "ranking", "difference", "patching", "unpatched", "layers",
-                        "heads")  # fmt: skip
+                        "path", "ranking", "layers", "heads")  # fmt: skip
 
     tokens: tuple[str, ...]
     question: Question
@@ -253,9 +247,6 @@ class XrayResult:
     changes: Changes
     attentions: tuple[Floats, ...]
     calibration: Calibration
-    difference: Difference | None = None
-    patching: Patching | None = None
-    unpatched: str = ""
 
     @property
     def best(self) -> Candidate:

@@ -23,8 +23,6 @@ from app.features.xray.result import (
     XrayResult,
     read_parts,
 )
-from app.features.xray.task_diff import diff
-from app.features.xray.task_patching import patching
 from app.features.xray.task_ranking import rank_parts
 from app.features.xray.task_run import (
     CLASSES,
@@ -61,8 +59,6 @@ def xray(
     other: Annotated[str, Field("Text that replaces", lines=1)] = "",
     lens: Annotated[Lens, Field("Lens")] = "affine",
     rank: Annotated[bool, Field("Rank all parts")] = False,
-    second: Annotated[str, Field("Second sentence", lines=1)] = "",
-    answers: Annotated[str, Field("Answers compared, as in: is / are", lines=1)] = "",
     progress: Progress | None = None,
 ) -> XrayResult:
     """Follow a text through all layers to an answer, with parts of the model switched off.
@@ -86,9 +82,6 @@ def xray(
         lens: whether vectors are mapped to the last layer before the head reads them ("affine"),
             or not ("raw").
         rank: whether each part is also switched off alone, to see which ones the answer needs.
-        second: another sentence, to see where its run differs and, if it has as many pieces, which
-            activations carry the difference.
-        answers: the two words that are compared then; "" for the first guess of each sentence.
 
     Raises:
         InputError: a text is empty or too long, the model cannot answer, or there is no such
@@ -117,22 +110,9 @@ def xray(
     question = _question(read, position, before[-1], answer)
     after = layer_scores(read, now, position) if read.off else before
     result = _result(read, question, now, (before, after))
-    if rank:
-        result = replace(result, ranking=rank_parts(read, question, progress).parts)
-    return compared(engine, result, second, answers, progress) if second.strip() else result
-
-
-def compared(
-    engine: Engine, result: XrayResult, second: str, answers: str, progress: Progress | None
-) -> XrayResult:
-    """Add to a result what a second sentence shows: where the runs differ, and what carries it."""
-    check_text(second)
-    found = replace(result, difference=diff(engine, result, second))
-    try:
-        patched = patching(engine, result, second, answers=answers, progress=progress)
-        return replace(found, patching=patched)
-    except InputError as error:
-        return replace(found, unpatched=str(error))
+    if not rank:
+        return result
+    return replace(result, ranking=rank_parts(read, question, progress).parts)
 
 
 def offered(engine: Engine) -> tuple[Kind, ...]:

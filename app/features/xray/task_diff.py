@@ -4,12 +4,16 @@ What `differences` of the library measures, with pieces aligned, and the answers
 """
 
 from difflib import SequenceMatcher
+from typing import Annotated
 
 from app.compute.processor import PROCESSOR
-from app.features.xray.result import Floats, XrayResult
+from app.compute.visitor import check_text
+from app.features.xray.result import Ask, Floats, XrayResult
 from app.features.xray.result_diff import Difference, TwoShares
+from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, shares_of, text_of
 from app.features.xray.task_target import name_of
+from app.fields import Field
 from app.models import Engine, offers, open_engine
 from bert_core.analysis import differences
 from bert_core.errors import InputError
@@ -18,6 +22,35 @@ from bert_core.model.outputs import ModelOutputs
 _TOP = 5  # answers of each run
 
 Pairs = tuple[tuple[int, int], ...]
+
+
+def xray_diff(
+    engine: Engine,
+    text: Annotated[str, Field("First sentence", lines=2)],
+    *,
+    against: Annotated[str, Field("Second sentence", key="second", lines=2)] = "",
+    other_model: Annotated[str, Field("Second model", lines=1)] = "",
+    text_pair: Annotated[str, Field("Second text, or the question", lines=2)] = "",
+    ask: Annotated[Ask, Field("What is asked")] = "auto",
+    at: Annotated[int | None, Field("Piece that is asked", low=0)] = None,
+) -> Difference:
+    """Compare two sentences in one model, or one sentence in two models.
+
+    Args:
+        engine: the model of the first run.
+        text: the sentence of the first run.
+        against: the sentence of the second run; "" for the same one.
+        other_model: the model of the second run, by its name on offer; "" for the same one.
+        text_pair: a second text of both; "" for none.
+        ask: as in `xray`.
+        at: the piece that is asked; if empty, the one that fits.
+
+    Raises:
+        InputError: see `diff`, and `xray`.
+    """
+    check_text(against)
+    result = xray(engine, text, text_pair=text_pair, ask=ask, at=at)
+    return diff(engine, result, against, model=other_model)
 
 
 def other_models(engine: Engine) -> tuple[str, ...]:

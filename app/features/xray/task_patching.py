@@ -5,16 +5,20 @@ al. 2020; Zhang and Nanda 2023).
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import regex
 
 from app.compute.processor import PROCESSOR
 from app.compute.recent import RECENT
-from app.features.xray.result import XrayResult
+from app.compute.visitor import check_text
+from app.features.xray.result import Ask, XrayResult
 from app.features.xray.result_patching import Grid, Patching, Site
+from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, text_of
 from app.features.xray.task_target import name_of, number_of, target_of
+from app.fields import Field
 from app.models import Engine
 from bert_core import Encoding
 from bert_core.analysis import Target, patching_by_layer, run
@@ -59,6 +63,40 @@ PRESETS = (
 """Sentences to begin with; `tests` check that their pieces are equal in number."""
 
 
+def xray_patching(
+    engine: Engine,
+    text: Annotated[str, Field("First sentence", lines=2)],
+    against: Annotated[str, Field("Second sentence", key="second", lines=2)],
+    *,
+    text_pair: Annotated[str, Field("Second text, or the question", lines=2)] = "",
+    ask: Annotated[Ask, Field("What is asked")] = "auto",
+    at: Annotated[int | None, Field("Piece that is asked", low=0)] = None,
+    answers: Annotated[str, Field("Answers compared, as in: is / are", lines=1)] = "",
+    site: Annotated[Site, Field("Replaced at each piece")] = "layer",
+    progress: Progress | None = None,
+) -> Patching:
+    """Find out which activations carry the difference between two sentences.
+
+    Args:
+        engine: the model.
+        text: the first sentence, whose answer is to be restored or lost.
+        against: the second one, of as many pieces; best with only one word changed.
+        text_pair: a second text of both; "" for none.
+        ask: as in `xray`.
+        at: the piece that is asked; if empty, the one that fits.
+        answers: for a hidden word, the two words that are compared; "" for the first guess of
+            each sentence.
+        site: what is replaced at each piece: the output of the "layer", or what its "attention" or
+            its "feed_forward" block adds.
+
+    Raises:
+        InputError: the sentences differ in length or are equal; or see `xray`.
+    """
+    check_text(against)
+    result = xray(engine, text, text_pair=text_pair, ask=ask, at=at)
+    return patching(engine, result, against, answers=answers, site=site, progress=progress)
+
+
 def patching(
     engine: Engine,
     result: XrayResult,
@@ -78,12 +116,12 @@ def patching(
         result: the first sentence, and what is asked of it.
         other: the second sentence, with as many pieces; it has the same second text.
         answers: for a hidden word, the two words that are compared, as in "is / are"; "" for the
-            first guess of each sentence.
+            first guess of each sentence, or, if that is the same, its log-probability.
         site: what is patched at each piece.
         progress: called with the layers done and their number, both directions together.
 
     Raises:
-        InputError: the sentences differ in length, are equal, or have the same answer.
+        InputError: the sentences differ in length or are equal, or the answers cannot be compared.
     """
     clean = text_of(engine, result).whole
     corrupt = Text(
@@ -117,24 +155,25 @@ def _target(
     """Return what is measured, and the names of the two answers."""
     kind, position = result.question.kind, result.question.position
     scores = [layer_scores(each, see(each), position)[-1] for each in (clean, corrupt)]
-    if kind != "word":
-        guesses = [int(each.argmax()) for each in scores]
-        target = target_of(kind, position, guesses[0])
-        return target, (name_of(clean, guesses[0]), name_of(corrupt, guesses[1]))
-    if answers.strip():
-        words = [word for word in regex.split(r"\s*[/,]\s*", answers.strip()) if word]
-        if len(words) != 2:
-            raise InputError("Expected two words with a slash between them, as in: is / are.")
-        numbers = [number_of(clean, word, len(scores[0])) for word in words]
-    else:
-        numbers = [int(each.argmax()) for each in scores]
-    names = (name_of(clean, numbers[0]), name_of(clean, numbers[1]))
-    if numbers[0] == numbers[1]:
-        raise InputError(
-            f"Both sentences have the answer “{names[0]}”, so there is no difference to follow. "
-            "Name two words, as in: is / are."
-        )
-    return Target.token_difference(position, *numbers), names
+    guesses = [int(each.argmax()) for each in scores]
+    if kind == "word" and answers.strip():
+        guesses = [number_of(clean, word, len(scores[0])) for word in _two_words(answers)]
+    names = (name_of(clean, guesses[0]), name_of(corrupt, guesses[1]))
+    if kind == "word" and guesses[0] != guesses[1]:
+        return Target.token_difference(position, *guesses), names
+    return target_of(kind, position, guesses[0]), names
+
+
+def _two_words(answers: str) -> list[str]:
+    """Read the two answers that are compared.
+
+    Raises:
+        InputError: these are not two different words.
+    """
+    words = [word for word in regex.split(r"\s*[/,]\s*", answers.strip()) if word]
+    if len(words) != 2 or words[0] == words[1]:
+        raise InputError("Expected two different words with a slash between them: is / are.")
+    return words
 
 
 def _patch(

@@ -1,11 +1,10 @@
 """The X-ray of a text on paper and in Python."""
 
-from app.features.xray import view_diff, view_patching
 from app.features.xray.result import Mode, Part, Ranking, XrayResult
 from app.features.xray.view_overview import overview
 from app.features.xray.view_switches import ranking_line, ranking_picture
 from app.features.xray.view_words import MEAN, headline
-from app.words.blocks import line, note
+from app.words.blocks import line
 from app.words.html import visible
 from app.words.report import Block, Report
 
@@ -26,12 +25,6 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
     if ranked:
         mode = ranking.mode if ranking else result.mode
         blocks += [ranking_line(result, ranked, mode), ranking_picture(result, ranked)]
-    if result.difference:
-        blocks += view_diff.blocks(result.difference)
-    if result.patching:
-        blocks += view_patching.blocks(result.patching)
-    elif result.unpatched:
-        blocks.append(note(visible(result.unpatched)))
     return Report(headline(result), tuple(blocks))
 
 

@@ -9,7 +9,13 @@ from app.words.format import count, percent, signed
 from app.words.html import Html, tag, visible
 from app.words.pictures import Picture, bar_length, picture, svg
 from app.words.pixels import pixels
+from app.words.report import Report
 
+TITLE = "Diff"
+EXAMPLE = {
+    "text": "The author of the books [MASK] in London.",
+    "second": "The authors of the books [MASK] in London.",
+}
 NOTE = (
     "Pieces that both texts have in the same order are paired; pieces between them are paired if "
     "there are as many. Heads: how differently a head spreads its attention in the two runs "
@@ -23,21 +29,30 @@ _LETTERS = 12
 _WIDEST = 46.0
 
 
+def report(found: Difference) -> Report:
+    """Write the result as it would stand on paper."""
+    return Report(compared(found), blocks(found))
+
+
+def compared(found: Difference) -> str:
+    """Say what differs most."""
+    if not np.nanmax(found.attention) and not found.turned.max():
+        return "The runs are equal: no vector and no head differs."
+    layer, head = np.unravel_index(int(np.nanargmax(found.attention)), found.attention.shape)
+    most = found.answers[0]
+    return (
+        f"“{visible(most.name)}” goes from {percent(most.first)} to {percent(most.second)}. The "
+        f"head that differs most is head {head} of layer {layer} "
+        f"({found.attention[layer, head]:.2f})."
+    )
+
+
 def headline(found: Difference) -> Html:
     """Say what is compared, and what differs most."""
-    layer, head = np.unravel_index(int(np.nanargmax(found.attention)), found.attention.shape)
-    if not np.nanmax(found.attention) and not found.turned.max():
-        told = "The runs are equal: no vector and no head differs."
-    else:
-        most = found.answers[0]
-        told = (
-            f"“{visible(most.name)}” goes from {percent(most.first)} to {percent(most.second)}. "
-            f"The head that differs most is head {head} of layer {layer} "
-            f"({found.attention[layer, head]:.2f})."
-        )
     one, other = found.models
     models = [] if one == other else [tag("p", f"{visible(one)} and {visible(other)}.")]
-    return tag("div", hint(NOTE), *models, tag("p", told), aligned(found), class_="bx-xr-diff")
+    told = tag("p", compared(found))
+    return tag("div", hint(NOTE), *models, told, aligned(found), class_="bx-xr-diff")
 
 
 def aligned(found: Difference) -> Html:

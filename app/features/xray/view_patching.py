@@ -9,7 +9,13 @@ from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, picture, svg
 from app.words.pixels import pixels
+from app.words.report import Report
 
+TITLE = "Patching"
+EXAMPLE = {
+    "text": "The author of the books [MASK] in London.",
+    "second": "The authors of the books [MASK] in London.",
+}
 SITES: dict[Site, str] = {
     "layer": "outputs of layers",
     "attention": "attention blocks",
@@ -34,13 +40,23 @@ _PRINTED = 25.0  # least width of a cell with a number
 _ROW = 26
 
 
-def headline(found: Patching) -> Html:
-    """State what is compared, and where most of the difference is."""
+def report(found: Patching) -> Report:
+    """Write the result as it would stand on paper."""
+    return Report(compared(found), blocks(found))
+
+
+def compared(found: Patching) -> str:
+    """State what is compared."""
     one, other = (visible(name) for name in found.answers)
     first, second = (signed(value, 2) for value in found.values)
     what = f"“{one}” or “{other}”: difference of logits" if found.is_contrast else f"“{one}”:"
-    told = f"{what} {first} for the first sentence, {second} for the second. "
-    return tag("div", hint(NOTE), tag("p", told, *_strongest(found)), class_="bx-xr-patched")
+    return f"{what} {first} for the first sentence, {second} for the second."
+
+
+def headline(found: Patching) -> Html:
+    """State what is compared, and which heads carry most of the difference."""
+    told = tag("p", compared(found), " ", *_strongest(found))
+    return tag("div", hint(NOTE), told, class_="bx-xr-patched")
 
 
 def _strongest(found: Patching) -> list[Html | str]:

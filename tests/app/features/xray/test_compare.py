@@ -10,9 +10,8 @@ from app.features.xray import view_diff, view_patching
 from app.features.xray.result import XrayResult
 from app.features.xray.result_patching import Patching
 from app.features.xray.task import xray
-from app.features.xray.task_diff import align, diff, other_models
-from app.features.xray.task_patching import PRESETS, Preset, patching
-from app.features.xray.view import report
+from app.features.xray.task_diff import align, diff, other_models, xray_diff
+from app.features.xray.task_patching import PRESETS, Preset, patching, xray_patching
 from app.models import Engine, open_engine
 from bert_core import BertForMaskedLM, BertForSequenceClassification
 from bert_core.analysis import Patch, Target, differences, patching_grid, run
@@ -88,8 +87,8 @@ def test_sentences_that_cannot_be_patched_get_a_reason(
 ) -> None:
     for other, answers, says in (
         ("the dog sat", "", "The sentences have 8 and 5 pieces"),
-        (OTHER, "cat", "Expected two words"),
-        (OTHER, "cat / cat", "Both sentences have the answer “cat”"),
+        (OTHER, "cat", "Expected two different words"),
+        (OTHER, "cat / cat", "Expected two different words"),
         (OTHER, "cat / playing", "not one piece"),
     ):
         with pytest.raises(InputError, match=says):
@@ -227,14 +226,28 @@ def test_the_diff_prints_what_it_shows(tiny_engine: Engine, result: XrayResult) 
                                np.array(shares) / max(shares), atol=0.01)  # fmt: skip
 
 
-def test_a_second_sentence_reaches_every_face(tiny_engine: Engine) -> None:
-    result = xray(tiny_engine, TEXT, second=OTHER, answers=ANSWERS)
-    answer = json.loads(json.dumps(as_json(result), allow_nan=False))
-    assert len(answer["patching"]["restored"]) == 2 and answer["difference"]["pairs"]
-    names = {each.name for each in report(result).blocks if hasattr(each, "name")}
-    assert {"xray-patching", "xray-patching-heads", "xray-diff-heads"} <= names
-    longer = xray(tiny_engine, TEXT, second="the big dog sat on [MASK] mat")
-    assert longer.patching is None and "pieces" in longer.unpatched
-    assert longer.difference is not None and report(longer).blocks
-    hostile = xray(tiny_engine, TEXT, second="<script> [MASK]", answers="cat / dog")
-    assert "<script" not in "".join(str(each) for each in report(hostile).blocks[-9:])
+def test_both_reach_every_face(tiny_engine: Engine) -> None:
+    patched = xray_patching(tiny_engine, TEXT, OTHER, answers=ANSWERS)
+    answer = json.loads(json.dumps(as_json(patched), allow_nan=False))
+    assert len(answer["restored"]) == 2 and len(answer["heads_lost"][0]) == 4
+    names = {each.name for each in view_patching.report(patched).blocks if hasattr(each, "name")}
+    assert names == {"xray-patching", "xray-patching-heads"}
+    found = xray_diff(tiny_engine, TEXT, against="the <b>dog</b> sat on [MASK] mat")
+    assert json.dumps(as_json(found), allow_nan=False)
+    names = {each.name for each in view_diff.report(found).blocks if hasattr(each, "name")}
+    assert names == {"xray-diff-answers", "xray-diff-heads", "xray-diff-vectors"}
+    assert "<b>dog" not in "".join(str(each) for each in view_diff.report(found).blocks)
+
+
+def test_equal_first_guesses_are_followed_by_their_probability(
+    tiny_engine: Engine, result: XrayResult
+) -> None:
+    model, vocabulary = tiny_engine.model(BertForMaskedLM), tiny_engine.tokenizer.vocab
+    guesses = [int(each.logits[0, 5].argmax()) for each in runs(tiny_engine, TEXT, OTHER)]
+    found = patching(tiny_engine, result, OTHER)
+    assert found.is_contrast is (guesses[0] != guesses[1])
+    if not found.is_contrast:
+        texts = [tiny_engine.tokenizer.encode(text) for text in (TEXT, OTHER)]
+        grid = patching_grid(model, *texts, Target.token(5, guesses[0]))
+        np.testing.assert_allclose(found.restored, grid, atol=1e-3)
+    assert found.answers[0] in vocabulary
