@@ -155,9 +155,9 @@ FEATURES = (
         icon=":material/radiology:",
         page="pages/12_xray.py",
         group=INSIDE,
-        see="See the whole model at work, and switch its parts off.",
-        beware="What changes without a part shows what this answer needs from it, not what the "
-        "part is for: other parts may replace it.",
+        see="See the whole model at work, and switch parts off.",
+        beware="That one answer needs a part does not show what the part is for; others may "
+        "replace it.",
     ),
     Feature(
         slug="why",
@@ -165,9 +165,8 @@ FEATURES = (
         icon=":material/balance:",
         page="pages/14_why.py",
         group=INSIDE,
-        see="Which words pushed for an answer, which against, and is the story true?",
-        beware="Scores describe this model and this text. They say which words the answer depends "
-        "on, not whether it is right, nor how people would reason.",
+        see="See which words push for an answer, and which against.",
+        beware="Scores say what the model depends on, not whether it is right.",
     ),
     Feature(
         slug="atlas",

@@ -102,7 +102,7 @@ class Texts:
             question = self.of(min(_QUESTION, tokens // 3))
             length = tokens - 3 - len(question.split())
             return {"question": question, "text": self.of(length)}
-        if slug == "fill_mask":
+        if slug in {"fill_mask", "why"}:
             return {"text": f"{self.of(tokens - 4)} [MASK] ."}
         if slug == "senses":  # in every sentence the word of the first example
             count = min(_SENTENCES, tokens // _SHORTEST)

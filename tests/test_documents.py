@@ -10,12 +10,14 @@ import pytest
 from PIL import Image
 
 from app.catalog import FEATURES, examples, feature
+from app.declared import declared
 from app.features.attention.task import attention
 from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
 from app.features.fill_mask.task_surprise import surprise
 from app.features.input.task import input as input_parts
 from app.features.input.task import neighbours
+from app.features.lab.task_finetune_recorded import recorded, weights_of
 from app.features.model_card.task import model_card
 from app.features.model_card.view import TABS
 from app.features.multiple_choice.task import multiple_choice, split_choices
@@ -25,6 +27,8 @@ from app.features.qa.task import qa
 from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
 from app.features.variants.task import variants
+from app.features.why.result import WhyResult
+from app.features.why.task import why
 from app.models import Engine, open_engine
 from app.overview import FIRST, doors
 from app.recorded.entries import all_entries
@@ -193,9 +197,33 @@ def at_home(engine: Engine, name: str) -> tuple[int, int]:
     return found.at_home, len(found.occurrences)
 
 
+def pushes(engine: Engine, example: str, method: str = "integrated_gradients") -> dict[str, float]:
+    """Return the scores of the words of an example; of equal words the last one's."""
+    result = reasons(engine, example, method)
+    return {w.text: s for w, s in zip(result.words, result.story.scores, strict=True)}
+
+
+def reasons(engine: Engine, example: str, method: str = "integrated_gradients") -> WhyResult:
+    (values,) = (each.values for each in examples("why") if each.label == example)
+    given = declared("why").example_values(values)
+    return why(engine, **given, method=method)  # type: ignore[arg-type]
+
+
+def one_word_makes_a_person(engine: Engine) -> bool:
+    found = pushes(engine, "City and child")
+    most = found.pop("daughter")
+    return most > 4 * max(found.values()) and abs(found["Paris"]) < 0.02
+
+
 def share(engine: Engine, task: str) -> float:
     figures = model_card(engine).figures
     return next(round(each.share * 100, 1) for each in figures if each.task == task)
+
+
+def tuned(engine: Engine) -> tuple[int, int, int]:
+    found = recorded("texts")
+    assert weights_of("texts") == engine.provenance.fingerprint
+    return found.last.right, found.last.cases, len(found.mistakes)
 
 
 def albert_twice(engine: Engine) -> tuple[float, float]:
@@ -263,6 +291,9 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (GUIDE, "0.97 within and 0.93 between become 0.84 and 0.61",
      lambda e: (apart(e, 0), apart(e, 6)), ((0.97, 0.93), (0.84, 0.61))),
     (GUIDE, "Only 8 of 12 sentences", lambda e: at_home(e, "Spring"), (8, 12)),
+    (GUIDE, "9 of 12 come out right, and the three that do not", tuned, (9, 12, 3)),
+    (GUIDE, "from 47 % to 91 %", lambda e: (whole(recorded("texts").low),
+     whole(recorded("texts").high)), (47, 91)),
     (GUIDE, "11.7 million parameters, and computes twice as much", albert_twice, (11.7, 2.0)),
     (GUIDE, "in 14 of its 22 layers a token sees only its 129 nearest",
      near_only, (14, 22, 129)),
@@ -293,8 +324,16 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (TEACHING, "(error 0.7 %), for next sentence less (3.5 %)",
      lambda e: [share(e, f"calibration error, {task}")
                 for task in ("masked word", "next sentence")], [0.7, 3.5]),
-    (STATIC, "145 examples of sixteen pages",
-     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (145, 16)),
+    (GUIDE, "*daughter* does most to make a person of the second Paris", one_word_makes_a_person,
+     True),
+    (GUIDE, "integrated gradients survive deletion, gradient × input does not",
+     lambda e: [(r := reasons(e, "Two stories", m)).duel.survives(r.shown)
+                for m in ("integrated_gradients", "gradient_x_input")], [True, False]),
+    (GUIDE, "it calls *doctor* a word against *patient*",
+     lambda e: (reasons(e, "Two stories").explained.answer,
+                pushes(e, "Two stories", "gradient_x_input")["doctor"] < 0), ("patient", True)),
+    (STATIC, "146 examples of sixteen pages",
+     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (146, 16)),
 ]  # fmt: skip
 
 

@@ -155,6 +155,16 @@ def use_senses(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("sentences at layer 0"))).to_be_visible()
 
 
+def use_xray(page: Page) -> None:
+    write(page, "Text", "She drank a cup of hot <b>[MASK]</b>.")
+    answer = page.locator(".bx-xr-say")
+    expect(answer).to_contain_text("At “[MASK]” (piece 11) BERT writes")
+    page.get_by_role("switch", name=re.compile("^The attention block of layer 5")).click()
+    expect(answer).to_contain_text("1 part off")
+    page.get_by_role("tab", name="Lens").click()
+    expect(page.get_by_role("img", name=re.compile("by the affine lens rank"))).to_be_visible()
+
+
 def use_atlas(page: Page) -> None:
     head = page.get_by_role("button", name=re.compile("^Layer 1, head 8:"))
     head.press("Enter")
@@ -267,6 +277,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "attention": use_attention,
     "input": use_input,
     "senses": use_senses,
+    "xray": use_xray,
     "atlas": use_atlas,
     "why": use_why,
     "qa": use_qa,

@@ -27,7 +27,7 @@ def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     page = visit(PAGE)
     assert page.warnings == page.errors == ""
     assert page.at.text_area(key="text").value == examples("why")[0].values["text"]
-    assert set(page.pictures) == {"why", "why-duel", "why-curves"}
+    assert set(page.pictures) == {"why", "why-curves"}
     assert "Survives deletion" in page.words or "Does not survive deletion" in page.words
 
 
@@ -45,13 +45,13 @@ def test_the_fold_explains_the_answer_of_its_page_when_it_is_open(
 ) -> None:
     script, given = FOLDS[of]
     assert "why" not in visit(script, **given).pictures
-    page = visit(script, **given, why="true", why_method="Shapley values")
+    page = visit(script, **given, why="true", why_method="Shapley")
     assert page.errors == page.warnings == ""
     pair = given.get("question", given.get("text_pair", ""))
     result = why(tiny_engine, given["text"], pair, of=of, method="shapley")
     drawn = view.text(result)
     assert str(drawn.wide) in page.pictures["why"]
-    assert str(view_duel.ranking(result, result.duel).wide) in page.pictures["why-duel"]
+    assert str(view_duel.curves(result, result.duel).wide) in page.pictures["why-curves"]
     assert view.leaders(result).split(".")[0] in page.words
 
 
@@ -67,7 +67,7 @@ def test_the_link_has_the_method_the_target_and_the_tab(
         tiny_engine, "the cat sat on the mat.", "the cat?", of="qa", target="end",
         method="gradient_x_input",
     )  # fmt: skip
-    assert set(page.pictures) == {"why", "why-methods"}
+    assert set(page.pictures) == {"why", "why-duel", "why-methods"}
     assert str(view.text(result).wide) in page.pictures["why"]
     page = visit(PAGE, text=TEXT, why_method="x", why_target="<b>", of="?", baseline="?")
     assert page.errors == "" and "why" in page.pictures

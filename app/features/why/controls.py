@@ -9,24 +9,25 @@ from streamlit.delta_generator import DeltaGenerator
 from app.catalog import feature
 from app.features.why import view as view
 from app.features.why import view_duel
-from app.features.why.result import METHODS, SIGNED, Method, Of, Operator, WhyResult
+from app.features.why.result import METHODS, Method, Of, Operator, WhyResult
 from app.features.why.task import Baseline, why
 from app.features.why.task_asked import Asked, asked
 from app.features.why.task_texts import MOST_TEXTS, Row, duels, explained_of, summary
 from app.streamlit_kit import Page, guarded, show_html, show_picture
+from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, long_work, pick_from
 from app.streamlit_kit.progress import Progress, progress
 from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.html import join, plain, stylesheet
 
 SLUG = "why"
-TABS = ("Duel", "All methods", f"{MOST_TEXTS} texts", "On this model")
+TABS = ("Curves", "All methods", f"{MOST_TEXTS} texts", "This model")
 _STYLE = Path(__file__).with_name("style.css")
 _CHEAP = 40  # tokens of a text that is explained without being asked
 _KEYS = ("why_method", "why_target", "why_place")
 _ROWS = "_why_rows"
 _METHOD_NAMES: dict[Method, str] = {
-    each: (view_duel.NAMES if each in SIGNED[:3] else view_duel.SHORT)[each] for each in METHODS
+    each: (view_duel.NAMES if each == METHODS[0] else view_duel.SHORT)[each] for each in METHODS
 }
 _WHICH: dict[Of, str] = {
     "fill_mask": "Why this word?",
@@ -107,7 +108,7 @@ def explain(
             with progress("Comparing", "passes") as told:
                 result = compute(told, duel=True)
         if result.duel is not None:
-            show_html(view.verdict(result, result.duel))
+            show_markup(view.verdict(result, result.duel), key="verdict")
     show_html(view.sums(result))
     return _tabs(page, result, operator)
 
@@ -135,14 +136,15 @@ def _draw(result: WhyResult) -> None:
 
 def _tabs(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
     """Draw what else there is; return the result with the duel over texts, if there is one."""
-    duel, methods, texts, measured = st.tabs(TABS, key="why_tab", bind="query-params")
-    if duel.open and result.duel is not None:
-        with duel:
-            show_picture(view_duel.ranking(result, result.duel))
+    curves, methods, texts, measured = st.tabs(TABS, key="why_tab", bind="query-params")
+    if curves.open and result.duel is not None:
+        with curves:
             show_html(view.duel_note(result.duel))
             show_picture(view_duel.curves(result, result.duel))
     if methods.open:
         with methods:
+            if result.duel is not None:
+                show_picture(view_duel.ranking(result, result.duel))
             show_picture(view.methods(result))
     if texts.open:
         with texts:

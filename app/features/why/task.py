@@ -30,7 +30,7 @@ from app.features.why.result import (
 )
 from app.features.why.task_asked import Asked, asked, code_of
 from app.features.why.task_measured import measured
-from app.features.why.task_methods import attribute_all
+from app.features.why.task_methods import AT_ONCE, attribute_all
 from app.features.why.task_texts import MOST_TEXTS, over_texts
 from app.fields import Field
 from app.models import Engine
@@ -140,7 +140,7 @@ class _Work:
         one = self.asked
         return in_turns(
             lambda told: work(model, one.encoding, one.target, told),
-            tokens=len(one.encoding),
+            tokens=AT_ONCE,
             progress=self.progress,
         )
 

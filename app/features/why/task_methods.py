@@ -8,9 +8,14 @@ from bert_core.analysis import Attribution, Target, attribute
 from bert_core.analysis.forward import Progress
 from bert_core.model.bert import BertPreTrainedModel
 
+_LONG = 64  # tokens from which fewer orders are drawn: the work grows with the cube of the length
+_ORDERS, _FEW = 10, 4
+AT_ONCE = 2048
+"""Tokens that the library reads in one step on a processor."""
 
-def options(method: Method, baseline: str = "[MASK]") -> dict[str, Any]:
-    """Return the arguments of `attribute` for a method.
+
+def options(method: Method, baseline: str = "[MASK]", tokens: int = 0) -> dict[str, Any]:
+    """Return the arguments of `attribute` for a method and a number of tokens.
 
     >>> options("attention_last")
     {'method': 'attention', 'layers': 'last'}
@@ -19,6 +24,8 @@ def options(method: Method, baseline: str = "[MASK]") -> dict[str, Any]:
         return {"method": "attention", "layers": "last"}
     if method == "integrated_gradients":
         return {"method": method, "baseline": baseline}
+    if method == "shapley":
+        return {"method": method, "orders": _orders(tokens)}
     return {"method": method}
 
 
@@ -37,12 +44,16 @@ def attribute_all(
         def told(done: int, of: int, number: int = number) -> None:
             progress(sum(passes[:number]) + passes[number] * done // of, sum(passes))
 
-        given = options(method, baseline)
+        given = options(method, baseline, len(encoding))
         found.append(attribute(model, encoding, target, **given, progress=told))
     return found
 
 
+def _orders(tokens: int) -> int:
+    return _FEW if tokens > _LONG else _ORDERS
+
+
 def passes_of(method: Method, tokens: int) -> int:
     """Estimate the passes of a method through the model."""
-    dear = {"integrated_gradients": 50, "occlusion": tokens, "shapley": 10 * tokens}
+    dear = {"integrated_gradients": 50, "occlusion": tokens, "shapley": _orders(tokens) * tokens}
     return dear.get(method, 2)

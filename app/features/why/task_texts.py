@@ -16,7 +16,7 @@ import numpy as np
 from app.compute.turns import Progress, in_turns
 from app.features.why.result import METHODS, Figure, Many, Of
 from app.features.why.task_asked import Asked, asked
-from app.features.why.task_methods import attribute_all
+from app.features.why.task_methods import AT_ONCE, attribute_all
 from app.models import Engine
 from bert_core.analysis.faithfulness import Faithfulness, measure_orders
 from bert_core.analysis.head_statistics import fixed_texts
@@ -134,7 +134,7 @@ def _row(engine: Engine, found: Asked, operator: str, number: int, progress: Pro
         orders = [each.order for each in scored]
         return measure_orders(model, found.encoding, found.target, orders, operator, told)
 
-    curves = in_turns(work, tokens=len(found.encoding), progress=progress)
+    curves = in_turns(work, tokens=AT_ONCE, progress=progress)
     chance = curves[0].random
     high = float(chance.comprehensiveness.high)
     mean = (float(chance.comprehensiveness.mean), float(chance.sufficiency.mean))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.features.why.result import COMPLETE, SIGNED, Duel, Figure, Many, Of, Operator, WhyResult
-from app.features.why.view_duel import NAMES, SHORT, curves, figures, minus, ranking
+from app.features.why.view_duel import NAMES, SHORT, curves, figures, gauge, minus, ranking
 from app.features.why.view_text import bar, drawn_text, kind_of, lengths
 from app.words.blocks import hint, line, note, ticked
 from app.words.format import count, percent, shortened, signed
@@ -44,8 +44,9 @@ ABOUT = {
     "The scores sum to what the words change together.",
     "occlusion": "How far the number falls when this word alone is hidden. Words that say the same "
     "cover for each other, so the scores need not sum to anything.",
-    "shapley": "What a word adds when words appear one after another, averaged over 10 orders (all "
-    "of them up to 7 pieces). The scores sum to what the words change together.",
+    "shapley": "What a word adds when words appear one after another, averaged over 10 orders "
+    "(all of them up to 7 pieces, 4 from 65 tokens). The scores sum to what the words change "
+    "together.",
     "attention": "How much the asked piece looks at this word, averaged over all heads and layers. "
     "It is the same for every answer at this place.",
     "attention_last": "How much the asked piece looks at this word in the last layer, averaged "
@@ -155,7 +156,10 @@ def verdict(result: WhyResult, duel: Duel) -> Html:
     )
     says = "Survives deletion:" if survives else "Does not survive deletion:"
     return tag(
-        "p", tag("strong", ticked(survives, says)), " ", numbers, ".", class_="bx-why-verdict"
+        "div",
+        tag("div", gauge(duel, result.shown), class_="bx-why-gauge"),
+        tag("p", tag("strong", ticked(survives, says)), " ", numbers, "."),
+        class_="bx-why-verdict",
     )
 
 
@@ -174,7 +178,8 @@ def sums(result: WhyResult) -> Html:
     gap = result.story.gap
     if gap is not None:
         said += f": completeness gap {percent(gap, 2, counted=True)}"
-        said += f" at {result.story.steps} steps" if not other or result.story.steps else ""
+        how = "orders" if result.method == "shapley" else "steps"
+        said += f" at {result.story.steps:,} {how}"
     elif result.method not in COMPLETE:
         said += "; this method’s scores need not sum to it"
     return tag("div", more, line(f"{said}."), class_="bx-why-sums")
@@ -272,13 +277,14 @@ def duel_note(duel: Duel) -> Html:
     """Explain what the pictures of the duel show."""
     how = OPERATORS[duel.operator]
     more = hint(
+        f"Hidden pieces are {how}. The band is that of 20 random orders, 5 to 95 %. "
         "Pieces are hidden step by step, those with the highest score of a method first. If the "
         "scores are true to the model, the probability must fall fast (deletion), and the few "
         "strongest pieces alone must bring it back (insertion). “Without them” is the mean fall "
         "when the strongest 10 to 50 % are hidden (comprehensiveness), “with only them” the fall "
         "when only those are left (sufficiency; DeYoung et al. 2020)."
     )
-    return tag("div", more, line(f"Grey: 20 random orders, 5 to 95 %. Hidden pieces are {how}."))
+    return tag("div", more, line("Grey: random orders; thin: other methods."))
 
 
 def many_note(many: Many | None, of: Of) -> Html:

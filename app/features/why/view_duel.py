@@ -113,7 +113,7 @@ def _panels(result: WhyResult, duel: Duel, width: int) -> Html:
     wide = (width - 24) / 2 if beside else width
     drawn: list[Html] = []
     for number, (kind, says) in enumerate(
-        (("deletion", "strongest pieces hidden first"), ("insertion", "strongest shown first"))
+        (("deletion", "strongest hidden first"), ("insertion", "strongest shown first"))
     ):
         left = number * (wide + 24) if beside else 0
         top = 0 if beside else number * (_HIGH + 14)
@@ -165,6 +165,27 @@ def _panel(result: WhyResult, duel: Duel, kind: str, says: str, at: _Frame) -> l
         ),
     ]
     return drawn
+
+
+def gauge(duel: Duel, number: int) -> Html:
+    """Draw the fall of the probability in the order of one method beside that in random orders."""
+    shown, mean = duel.curves[number].comprehensiveness, duel.mean.comprehensiveness
+    low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
+    ends = (min(0.0, low, shown), max(high, shown, 1e-9))
+    at = _Frame(6, 174, 4, 22, *ends)
+
+    def across(value: float) -> float:
+        return at.across((value - ends[0]) / (ends[1] - ends[0]))
+
+    x = units(across(mean))
+    return svg(
+        180, 26,
+        tag("line", x1=6, x2=174, y1=13, y2=13, class_="bx-svg-grid"),
+        tag("rect", x=units(across(low)), y=4, width=units(across(high) - across(low)), height=18,
+            class_="bx-why-band"),
+        tag("line", x1=x, x2=x, y1=4, y2=22, class_="bx-why-mean"),
+        tag("circle", cx=units(across(shown)), cy=13, r=6, class_="bx-why-dot"),
+    )  # fmt: skip
 
 
 # -- all methods -----------------------------------------------------------------------------------

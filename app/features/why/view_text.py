@@ -128,7 +128,7 @@ def kind_of(method: str, score: float) -> str:
 def _frame(box: Box, top: float) -> Html:
     """Draw the frame of the answer, which is not scored or is what the number is about."""
     return tag(
-        "rect", x=units(box.left - 2), y=units(top), width=units(box.right - box.left + 4),
+        "rect", x=units(box.left - 1), y=units(top), width=units(box.right - box.left + 2),
         height=units(_LETTERS), rx=4, class_="bx-why-asked",
     )  # fmt: skip
 

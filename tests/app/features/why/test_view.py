@@ -82,8 +82,8 @@ def test_the_answer_is_framed_where_it_is(result: WhyResult) -> None:
     drawn = view.text(result).wide
     (frame,) = elements(drawn, "rect", "bx-why-asked")
     mask = next(each for each in elements(drawn, "text", "bx-why-word") if each.text == "[MASK]")
-    assert frame.number("x") == pytest.approx(mask.number("x") - 2, abs=0.1)
-    assert frame.number("width") == pytest.approx(mask.number("textlength") + 4, abs=0.1)
+    assert frame.number("x") == pytest.approx(mask.number("x") - 1, abs=0.1)
+    assert frame.number("width") == pytest.approx(mask.number("textlength") + 2, abs=0.1)
 
 
 def test_two_texts_are_drawn_one_below_the_other(tiny_engine: Engine) -> None:
@@ -105,6 +105,17 @@ def test_the_verdict_compares_with_the_band(result: WhyResult) -> None:
     )
     weak = replace(duel, curves=(curve(0.5, 0.1),) * 9)
     assert words(view.verdict(result, weak)).startswith("✗ Does not survive deletion:")
+
+
+def test_the_gauge_shows_the_verdict(result: WhyResult) -> None:
+    duel = Duel("mask", (curve(0.6, 0.1),) * 9, curve(0.2, 0.5), curve(0.1, 0.3), curve(0.5, 0.7))
+    drawn = view_duel.gauge(duel, 0)
+    (band,) = elements(drawn, "rect", "bx-why-band")
+    (dot,) = elements(drawn, "circle", "bx-why-dot")
+    end = band.number("x") + band.number("width")
+    unit = band.number("width") / 0.4  # from 0.1 to 0.5
+    assert dot.number("cx") == pytest.approx(end + 0.1 * unit, abs=0.1)
+    assert str(drawn) in str(view.verdict(result, duel))
 
 
 def test_dots_are_where_their_numbers_are(result: WhyResult) -> None:
