@@ -155,9 +155,9 @@ FEATURES = (
         icon=":material/radiology:",
         page="pages/12_xray.py",
         group=INSIDE,
-        see="See the whole model at work, and switch its parts off.",
-        beware="What changes without a part shows what this answer needs from it, not what the "
-        "part is for: other parts may replace it.",
+        see="See the whole model at work, and switch parts off.",
+        beware="That one answer needs a part does not show what the part is for; others may "
+        "replace it.",
     ),
     Feature(
         slug="why",

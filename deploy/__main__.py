@@ -8,7 +8,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from deploy.check import check_space
+from deploy.check import check_root, check_space
 from deploy.tree import FILES, build_tree
 
 
@@ -28,10 +28,19 @@ def main() -> None:
         metavar="REQUIREMENT",
         help="install this instead of deploy/torch.lock, where PyTorch's index is out of reach",
     )
+    check.add_argument(
+        "--root",
+        type=Path,
+        metavar="FOLDER",
+        help="docker: a Debian root with Python, in which all steps of the Dockerfile are run",
+    )
     check.add_argument("--keep", type=Path, metavar="FOLDER", help="work here, and leave it")
     given = parser.parse_args()
     if given.action == "tree":
         build_tree(given.kind, given.folder)
+        return
+    if given.root and given.kind == "docker":
+        check_root(given.root.resolve())
         return
     with tempfile.TemporaryDirectory(prefix="space-") as temporary:
         work = (given.keep or Path(temporary)).resolve()

@@ -14,18 +14,49 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.dockerfile import read_dockerfile
+from deploy.dockerfile import Recipe, read_dockerfile
 from deploy.tree import build_tree
 
 HOST = "someone-bert-explorer.hf.space"
 _START_SECONDS = 180
+_APP = "/home/user/app"  # as in the Dockerfile
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _QUESTION = {"text": "Paris is the [MASK] of France."}
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where commands are run.
+
+    Attributes:
+        folder: the files of the Space, as this machine sees them.
+        python: the interpreter of an empty environment; None in a root of its own.
+        root: the root of another system; None for this machine.
+    """
+
+    folder: Path
+    python: Path | None = None
+    root: Path | None = None
+
+    def command(self, words: Sequence[str], user: str = "root") -> list[str]:
+        """Return what runs a command here."""
+        if self.root is not None:
+            enter = ["chroot", f"--userspec={user}", str(self.root), "env", "-C", _APP]
+            return [*enter, f"PATH={_PATH}", *words]
+        return [str(self.python), *words[1:]] if words[0] == "python" else list(words)
+
+    def run(self, words: Sequence[str], environment: Mapping[str, str], user: str = "root") -> None:
+        """Run a command to its end."""
+        _say(" ".join(words))
+        command = self.command(words, user)
+        subprocess.run(command, cwd=self.folder, env=_clean(environment), check=True)
+
+
 def check_space(kind: str, work: Path, *, python: str, torch: str = "") -> None:
-    """Build a Space's tree in a folder, install it there, start it, ask, and stop it.
+    """Build a Space's tree in a folder, install it in an empty environment, and try it.
 
     Args:
         kind: "docker" or "gradio".
@@ -36,26 +67,45 @@ def check_space(kind: str, work: Path, *, python: str, torch: str = "") -> None:
     tree, venv = work / "tree", work / "venv"
     _say(f"{kind}: {build_tree(kind, tree) / 1e6:.1f} MB of files in {tree}")
     subprocess.run([python, "-m", "venv", str(venv)], check=True)
-    bin_ = venv / ("Scripts" if os.name == "nt" else "bin")
-    port = free_port()
+    place = Place(tree, venv / ("Scripts" if os.name == "nt" else "bin") / "python")
     recipe = read_dockerfile(tree / "Dockerfile") if kind == "docker" else None
-    installs = recipe.installs if recipe else (gradio_install(tree),)
-    for install in installs:
-        if torch and "deploy/torch.lock" in install:
-            install = ("python", "-m", "pip", "install", "--no-cache-dir", torch)
-        _say(" ".join(install))
-        _run(bin_, install, tree)
+    for install in recipe.installs if recipe else (gradio_install(tree),):
+        instead = torch and "deploy/torch.lock" in install
+        place.run((*install[:5], torch) if instead else install, {})
+    _try(place, recipe, {"HOME": str(work)})
+    _say(f"{kind}: works")
+
+
+def check_root(root: Path) -> None:
+    """Follow all steps of the Dockerfile in the root of a Debian system, and try the site there.
+
+    This stands for the image where no container engine is at hand; it needs the rights of root.
+
+    Args:
+        root: a system with Python, as debootstrap makes it; it must not have been tried before.
+    """
+    place = Place(root / _APP.strip("/"), root=root)
+    _say(f"docker: {build_tree('docker', place.folder) / 1e6:.1f} MB of files in {place.folder}")
+    recipe = read_dockerfile(place.folder / "Dockerfile")
+    for command in recipe.commands:
+        place.run(command, {})
+    _try(place, recipe, {})
+    _say("docker in a root of its own: works")
+
+
+def _try(place: Place, recipe: Recipe | None, more: Mapping[str, str]) -> None:
+    """Start the server as user 1000 where there is one, ask, and stop it."""
+    port = free_port()
+    environment = {**(recipe.environment if recipe else {}), **space_environment(port), **more}
     start = recipe.start if recipe else ("python", "gradio_app.py")
-    environment = (recipe.environment if recipe else {}) | space_environment(port)
-    environment["HOME"] = str(work)
     began = time.monotonic()
-    with _started(bin_, start, tree, environment) as server:
+    command = place.command(start, "1000:1000")
+    with _started(command, place.folder, environment) as server:
         answer = _first_answer(server, port, "/gradio" if recipe else "")
         _say(f"first answer after {time.monotonic() - began:.1f} s: {answer[:200]}")
         if recipe:
-            _run(bin_, recipe.health, tree, environment)
+            place.run(recipe.health, environment, "1000:1000")
             _say(f"GET / gives {len(_get(port, '/'))} bytes")
-    _say(f"{kind}: works")
 
 
 def gradio_install(tree: Path) -> tuple[str, ...]:
@@ -129,29 +179,18 @@ def _get(port: int, path: str, body: bytes | None = None) -> bytes:
         return bytes(answer.read())
 
 
-def _command(bin_: Path, words: Sequence[str]) -> list[str]:
-    """Let `python` mean that of the new environment."""
-    return [str(bin_ / "python"), *words[1:]] if words[0] == "python" else list(words)
-
-
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:
     """Return this process's variables without the site's own, and with these."""
     ours = ("BERT_", "STREAMLIT_", "GRADIO_", "SPACE_", "PYTHON")
     return {k: v for k, v in os.environ.items() if not k.startswith(ours)} | dict(environment)
 
 
-def _run(
-    bin_: Path, words: Sequence[str], tree: Path, environment: Mapping[str, str] | None = None
-) -> None:
-    subprocess.run(_command(bin_, words), cwd=tree, env=_clean(environment or {}), check=True)
-
-
 @contextmanager
 def _started(
-    bin_: Path, words: Sequence[str], tree: Path, environment: Mapping[str, str]
+    command: Sequence[str], folder: Path, environment: Mapping[str, str]
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """Run the server during the block."""
-    server = subprocess.Popen(_command(bin_, words), cwd=tree, env=_clean(environment))
+    server = subprocess.Popen(command, cwd=folder, env=_clean(environment))
     try:
         yield server
     finally:

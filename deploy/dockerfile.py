@@ -12,16 +12,21 @@ class Recipe:
     """What the Dockerfile does after copying files.
 
     Attributes:
-        installs: the commands that install packages, word by word.
+        commands: the commands that are run while it is built, word by word.
         environment: the variables of the running container.
         health: the command of the health check.
         start: the command that starts the server.
     """
 
-    installs: tuple[tuple[str, ...], ...]
+    commands: tuple[tuple[str, ...], ...]
     environment: dict[str, str]
     health: tuple[str, ...]
     start: tuple[str, ...]
+
+    @property
+    def installs(self) -> tuple[tuple[str, ...], ...]:
+        """Those of the commands that install packages."""
+        return tuple(each for each in self.commands if each[:3] == ("python", "-m", "pip"))
 
 
 def read_dockerfile(path: Path) -> Recipe:
@@ -42,7 +47,7 @@ def read_dockerfile(path: Path) -> Recipe:
     last = dict(instructions)
     words = [word for name, rest in instructions if name == "ENV" for word in shlex.split(rest)]
     return Recipe(
-        installs=tuple(each for each in commands if each[:3] == ("python", "-m", "pip")),
+        commands=tuple(commands),
         environment=dict(word.split("=", 1) for word in words),
         health=tuple(json.loads(last["HEALTHCHECK"].partition("CMD ")[2])),
         start=tuple(json.loads(last["CMD"])),

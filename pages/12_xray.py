@@ -58,8 +58,8 @@ def draw(page: Page) -> None:
     """Draw the page inside its frame."""
     with page.give:
         text = text_box(SLUG, "Text", height=72)
-        with st.expander("Second text, or a question", expanded=has_pair()):
-            pair = text_box(SLUG, "Second text", key="text_pair", height=72)
+        with st.expander("Second text", expanded=has_pair()):
+            pair = text_box(SLUG, "Second text, or the question", key="text_pair", height=72)
     forget_other_texts(text, pair)
     board = page.settings.container(key="bx-xr-board")
     with board, st.container(horizontal=True, vertical_alignment="center", key="bx-xr-modes"):
@@ -100,10 +100,6 @@ def draw(page: Page) -> None:
             lens=lens,
             progress=told,
         )
-    notes = head_notes(page.engine, result)
-    ranking = rank_now(page, result) if rank else None
-    with board:
-        switchboard(result, ranked(ranking), notes)
     page.picks.update(
         {
             "piece": ask_piece,
@@ -114,12 +110,16 @@ def draw(page: Page) -> None:
         }
     )
     opened = zoom(result)
-    with st.container(gap="xsmall", key="bx-xr-picture"):
-        if opened:
-            show_html(zooms.crumbs(result, opened))
+    place = st.container(gap="xsmall", key="bx-xr-picture")
+    if not opened:  # the picture comes before the ranking, which may take long
+        with place:
+            show_markup(overview.live(result, head), key="picture")
+    ranking = rank_now(page, result) if rank else None
+    if opened:
+        with place:
             draw_zoom(page, result, opened, ranking)
-        else:
-            show_markup(overview.live(result, head), key="overview")
+    with board:
+        switchboard(result, ranked(ranking), head_notes(page.engine, result))
     tabs(page, result, ranking)
     page.finish(
         lambda: view.report(result, head, ranking),
@@ -166,27 +166,35 @@ def rank_now(page: Page, result: XrayResult) -> Ranking:
 
 
 def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom, ranking: Ranking | None) -> None:
-    """Show the heads of a layer, the matrix of a head, or one of its numbers."""
+    """Show the way back, and the heads of a layer, one head, or one of its numbers."""
+    drawn = zooms.crumbs(result, opened)
     if len(opened) == 1:
         effects = {each.part: each.effect for each in ranked(ranking)}
         notes = head_notes(page.engine, result)
-        show_markup(zooms.heads_of(result, opened[0], notes, effects), key="heads")
+        drawn = join(drawn, zooms.heads_of(result, opened[0], notes, effects))
+    show_markup(drawn, key="picture")  # the same element at every depth, which is replaced at once
+    if len(opened) > 1:
+        draw_head(page, result, *opened)
+
+
+def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int) -> None:
+    """Show the matrix of a head, or how one of its numbers is computed."""
+    if cell:
+        path = cell_path(page.engine, result, (layer, head), *cell)
+        show_html(join(cells.steps(path.arithmetic), zooms.value_step(result, path)))
+        show_picture(cells.products(path.arithmetic))
+        show_html(cells.softmax_table(path.arithmetic))
         return
-    layer, head, *cell = opened
     whole = attention(page.engine, result.text, result.pair)
     here = replace(whole, attentions=result.attentions)
-    if not cell:
-        shown = head_view(here, Heads.one(layer, head), Selection())
-        drawn = pictures.head_picture(here, shown, common=False, log=False, cell=None)
-        show_component(
-            "attention_heatmap", drawn, key="xray_map", picks=("row", "column"),
-            then=lambda row, column: open_zoom(layer, head, row, column),
-        )  # fmt: skip
-        return
-    path = cell_path(page.engine, result, (layer, head), *cell)
-    show_html(join(cells.steps(path.arithmetic), zooms.value_step(result, path)))
-    show_picture(cells.products(path.arithmetic))
-    show_html(cells.softmax_table(path.arithmetic))
+    shown = head_view(here, Heads.one(layer, head), Selection())
+    show_component(
+        "attention_heatmap",
+        pictures.head_picture(here, shown, common=False, log=False, cell=None),
+        key="xray_map",
+        picks=("row", "column"),
+        then=lambda row, column: open_zoom(layer, head, row, column),
+    )
 
 
 def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> None:

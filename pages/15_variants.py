@@ -5,10 +5,11 @@ import streamlit as st
 from app.catalog import FEATURES
 from app.features.variants import task, view
 from app.streamlit_kit import page_shell, show_html, show_picture
-from app.streamlit_kit.controls import choose
+from app.streamlit_kit.controls import choose, pick_one
 from app.streamlit_kit.state import put
 
 SLUG = "variants"
+MOST_HEADS = 256
 LAB = next((row.slug for row in FEATURES if row.slug == "lab"), "")
 BASES = {task.MODEL: "this model", **{row["slug"]: row["name"] for row in task.published()}}
 
@@ -20,6 +21,15 @@ def size(label: str, key: str, start: int, *, most: int = task.MOST_SIZE, step: 
     )
 
 
+def heads_of(width: int, usual: int) -> int:
+    """Let the visitor choose a number of heads that divides the width."""
+    options = [str(n) for n in range(1, min(width, MOST_HEADS) + 1) if width % n == 0]
+    if st.session_state.get("own_heads", options[0]) not in options:
+        del st.session_state["own_heads"]
+    fitting = max(n for n, each in enumerate(options) if int(each) <= usual)
+    return int(pick_one("Heads", options, key="own_heads", index=fitting))
+
+
 with page_shell(SLUG) as page:
     left, right = st.columns([1, 2], gap="large")
     with left, st.container(key="bx-va-give", gap="small"):
@@ -27,15 +37,17 @@ with page_shell(SLUG) as page:
         start = task.start_of(page.engine, base)
         if st.session_state.setdefault("_variants_start", start) != start:  # another base or model
             st.session_state["_variants_start"] = start
-            for name in ("layers", "width", "heads", "vocabulary"):
+            for name in ("layers", "width", "vocabulary"):
                 put(SLUG, f"own_{name}", getattr(start, name))
+            put(SLUG, "own_heads", str(start.heads))
         one, two = st.columns(2)
         with one:
             layers = size("Layers", "own_layers", start.layers, most=task.MOST_LAYERS)
-            heads = size("Heads", "own_heads", start.heads)
         with two:
             width = size("Width", "own_width", start.width, step=64)
             words = size("Vocabulary", "own_vocabulary", start.vocabulary, step=1_000)
+        with one:
+            heads = heads_of(width, start.heads)
         length = size("Tokens of the text", "tokens", task.LENGTH, most=task.LONGEST, step=128)
     with right:
         found = task.variants(

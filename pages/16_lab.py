@@ -1,11 +1,16 @@
 """The lab: a tiny BERT is trained before the visitor's eyes."""
 
+from functools import partial
+
 import streamlit as st
 
 from app.catalog import feature
-from app.features.lab import controls, view
-from app.features.lab.task import archive
+from app.features.lab import controls, controls_finetune, view
+from app.features.lab.controls_live import EVERY, chosen_step, follow, scene, show_prediction
+from app.features.lab.result import LabResult
+from app.features.lab.task import texts
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
+from app.features.lab.task_model import archive
 from app.features.lab.task_run import Run
 from app.streamlit_kit import guarded, page_shell, show_html
 from app.streamlit_kit.controls import count
@@ -15,6 +20,7 @@ from app.words.blocks import line
 
 SLUG = "lab"
 GO = "_lab_go"
+TABS = ("Try it", "Rows", "Vocabulary", "Take along", "Fine-tune")
 
 
 def open_elsewhere(lab: Lab, number: int, step: int | None, text: str) -> None:
@@ -34,7 +40,9 @@ def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
         text: the sentence at first.
     """
     with guarded():
-        text = st.text_input("A sentence with [MASK]", text, key="gap", persist_state="session")
+        text = st.text_input(
+            "A sentence with [MASK]", text, key="gap", max_chars=500, persist_state="session"
+        )
         show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
 
 
@@ -65,6 +73,17 @@ def take_along(trained: Run, lab: Lab, step: int | None, text: str) -> None:
         )
 
 
+def save_texts(run: LabResult) -> None:
+    """Offer the texts that the Python of a recorded run reads."""
+    st.download_button(
+        "Download the texts",
+        lambda: texts(run.start.settings),
+        "corpus.txt",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
 with page_shell(SLUG) as page:
     if allowed():
         warm_up()
@@ -76,40 +95,43 @@ with page_shell(SLUG) as page:
         text = controls.main_settings(settings)
         with guarded():
             controls.buttons(settings, text, lab)
-        shown = controls.scene(settings, lab)
-        controls.show_prediction(shown)
+        shown = scene(settings, lab)
+        show_prediction(shown)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         controls.all_settings(settings)
     controls.write_address(settings)
-    controls.follow(settings, lab, shown)
-    if shown.runs:
-        run = shown.runs[-1]
-        trained = lab.runs[len(shown.runs) - 1] if lab and shown.live else None
-        step = controls.looked_at(run).step
-        saved = step if trained and step in trained.states else None
-        gap = run.start.watched[0].text if run.start.watched else "[MASK]"
-        tried, rows, joins, taken = st.tabs(
-            ["Try it", "Rows", "Vocabulary", "Take along"], key="tab", bind="query-params"
-        )
-        if tried.open:
-            with tried:
-                if lab and trained:
-                    every = controls.EVERY if shown.moving else None
-                    st.fragment(try_it, run_every=every)(trained, lab, saved, gap)
-                else:
-                    show_html(line("Press Start first: a recording has no model."))
-        if rows.open:
-            with rows:
-                show_html(view.beginning(run))
-                show_html(view.rows(run))
-        if joins.open:
-            with joins:
-                most = len(run.start.joins)
-                done = count("Joins so far", (0, most), key="joins", default=most // 4)
-                show_html(view.vocabulary(run, done))
-        if taken.open:
-            with taken, guarded():
-                if lab and trained:
-                    take_along(trained, lab, saved, gap)
-                st.code(run.python, language="python")
-        page.finish(lambda: view.report(run), lambda: run.python)
+    follow(settings, lab, shown)
+    run = shown.runs[-1] if shown.runs else None
+    trained = lab.runs[len(shown.runs) - 1] if lab and shown.live and run else None
+    back = chosen_step(shown)
+    step = back if trained and back in trained.states else None
+    gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
+    tried, rows, joins, taken, tuned = st.tabs(TABS, key="tab", bind="query-params")
+    if tried.open:
+        with tried:
+            if lab and trained:
+                every = EVERY if shown.moving else None
+                st.fragment(try_it, run_every=every)(trained, lab, step, gap)
+            else:
+                show_html(line("Press Start first: a recording has no model."))
+    if rows.open and run:
+        with rows:
+            show_html(view.beginning(run))
+            show_html(view.rows(run))
+    if joins.open and run:
+        with joins:
+            most = len(run.start.joins)
+            done = count("Joins so far", (0, most), key="joins", default=most // 4)
+            show_html(view.vocabulary(run, done))
+    if taken.open and run:
+        with taken, guarded():
+            if lab and trained:
+                take_along(trained, lab, step, gap)
+            else:
+                save_texts(run)
+            st.code(run.python, language="python", wrap_lines=True)
+    if tuned.open:
+        with tuned:
+            controls_finetune.show(page)
+    if run:
+        page.finish(partial(view.report, run), partial(str, run.python))

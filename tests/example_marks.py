@@ -48,7 +48,6 @@ from app.features.tokenizer.task import tokenizer
 from app.models import Engine, default_offer
 from app.settings import ROOT
 
-THRESHOLD = 0.0  # default of the slider on the question-answering page
 _SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")
 _WEIGHTS = re.compile(r'^weights = "[0-9a-f]*"$', re.MULTILINE)
 
@@ -127,7 +126,7 @@ def _qa(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
     asked = questions(_text(example, "question"))
     results = [qa(engine, _text(example), question) for question in asked]
     answers = tuple(
-        result.answers[0].text if result.answered(THRESHOLD) else "no answer" for result in results
+        result.answers[0].text if result.answered else "no answer" for result in results
     )
     more = [
         f"{result.answers[0].text!r} {result.probability:.3f}, "

@@ -1,1 +1,1 @@
-"""Commands for those who work on the documents."""
+"""Commands for those who work on the site: pictures of the documents, recorded runs of the lab."""

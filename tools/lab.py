@@ -12,6 +12,7 @@ from app.catalog import examples
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task import completed
 from app.features.lab.task_recorded import FOLDER, recorded, write
+from app.features.lab.task_run import Run
 
 
 def main() -> int:
@@ -21,7 +22,7 @@ def main() -> int:
         values: Mapping[str, Any] = example.values
         settings = LabSettings(**values)
         if recorded(settings) is None:
-            path = write(completed(settings, longest=3600))
+            path = write(completed(Run(settings), longest=3600))
             sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
             sys.stdout.flush()
     return 0

@@ -2,17 +2,31 @@
 
 import importlib
 import importlib.util
+import os
+import socket
+import sys
 from typing import Any
 
 import gradio as gr
 import torch
 from gradio.events import api
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
-from app.gradio_kit.face import OPTIONS, build, own_app
+from app.gradio_kit.face import OPTIONS, at_path, build, own_app
 from app.gradio_kit.limits import SESSIONS
 from app.models import open_engine
+from app.serving.gate import Gate
+from app.serving.listening import listener
+from app.serving.names import names_of
+from app.serving.policy import Policy
+from app.serving.running import affordable, configured, run
+from app.serving.sessions import Sessions
+from app.settings import settings
 
 _BRIEF = 10  # seconds of the visitor's quota that one call may take
+_VARIABLES = "GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT"
+_ADDRESS, _PORT = "127.0.0.1", "7860"
 
 
 def serve() -> None:
@@ -21,12 +35,57 @@ def serve() -> None:
     The model is loaded first, so a server that answers can also compute.
 
     Raises:
-        BertError: the model cannot be opened.
+        BertError: the address or the model is not available.
     """
-    open_engine().warm_up()
-    face = build()
-    lend_gpu(face)
-    face.launch(**OPTIONS, app_kwargs=own_app(), share=False, state_session_capacity=SESSIONS)
+    address, port = map(os.environ.get, _VARIABLES, (_ADDRESS, _PORT))
+    number = int(port) if port.isdecimal() else port
+    with listener(address, number, _VARIABLES) as socket_:
+        open_engine().warm_up()
+        face = build()
+        lend_gpu(face)
+        number = socket_.getsockname()[1]
+        if os.environ.get("SPACES_ZERO_GPU"):
+            socket_.close()
+            _launch(face, address, number)
+            return
+        gate = _gated(at_path(face, "/"), address, number)
+        space = bool(settings().space)
+        config = configured(gate, affordable(settings().connections), in_space=space)
+        run(config, socket_, ready=lambda: _announce(address, number))
+
+
+def _launch(face: gr.Blocks, address: str, port: int) -> None:
+    """Serve the face with Gradio's own server: ZeroGPU begins to lend when that is launched."""
+    app = own_app()
+    gate = Middleware(_gated, address=address, port=port)
+    app["middleware"] = [gate, *app["middleware"]]
+    face.launch(
+        **OPTIONS,
+        app_kwargs=app,
+        server_name=address,
+        server_port=port,
+        share=False,
+        state_session_capacity=SESSIONS,
+    )
+
+
+def _gated(app: ASGIApp, address: str, port: int) -> Gate:
+    """Return the face behind the checks for strangers."""
+    found = settings()
+    return Gate(
+        app,
+        app,
+        below="",
+        names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
+        policy=Policy(in_space=bool(found.space)),
+        sessions=Sessions(found.tabs, found.sessions),
+        closed=(),
+    )
+
+
+def _announce(address: str, port: int) -> None:
+    sys.stdout.write(f"BERT Explorer, URL: http://{address}:{port}\n")
+    sys.stdout.flush()
 
 
 def lend_gpu(face: gr.Blocks) -> None:

@@ -85,11 +85,11 @@ def own_app() -> dict[str, Any]:
     return {"middleware": [Middleware(OwnRoutes)]}
 
 
-def at_path(path: str) -> FastAPI:
-    """Return an application that serves the face at a path, beside other applications."""
+def at_path(face: gr.Blocks, path: str) -> FastAPI:
+    """Return an application that serves the face at a path: "/", or one beside others."""
     app: FastAPI = gr.mount_gradio_app(
         FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
-        build("../"),
+        face,
         path,
         **OPTIONS,
         app_kwargs=own_app(),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("app")
 PATH = "/gradio"
-"""Where the face is."""
+"""Where the face is, below the site's own path."""
 
 _SERVED = threading.Event()
 _PATIENCE = 10.0  # seconds; if nobody has come by then, the server has nothing to do
@@ -31,10 +31,10 @@ class Later:
     """An ASGI application that is built while others already answer.
 
     Enter `lifespan` in the lifespan of the server, and pass on requests whose path begins with
-    `PATH`, unchanged or from a `Mount`.
+    its own, unchanged or from a `Mount`.
 
     Args:
-        build: imports and builds the application, which answers at `PATH`; runs in a thread.
+        build: imports and builds the application, which answers at that path; runs in a thread.
         wanted: building begins when this is set, or after ten seconds.
     """
 
@@ -96,16 +96,17 @@ def is_served() -> bool:
     return _SERVED.is_set()
 
 
-def mounted(wanted: threading.Event) -> Later:
-    """Return the face for the site's server, with links to the pages at `/`.
+def mounted(wanted: threading.Event, path: str = PATH) -> Later:
+    """Return the face for the site's server, with links to the pages around it.
 
     Args:
         wanted: set when there is time to build it.
+        path: where it is.
     """
 
-    def build() -> "FastAPI":
-        from app.gradio_kit.face import at_path  # imports Gradio
+    def application() -> "FastAPI":
+        from app.gradio_kit.face import at_path, build  # imports Gradio
 
-        return at_path(PATH)
+        return at_path(build("../"), path)
 
-    return Later(build, wanted)
+    return Later(application, wanted)

@@ -6,6 +6,7 @@
 - `gate.py`: applies these three to every request, in front of both faces.
 - `connections.py`: ends requests that are only half sent, and refuses connections beyond the limit.
 - `health.py`: whether the model answers.
+- `listening.py`: its address.
 - `running.py`: the server itself.
 - `heaps.py`: how its threads share memory.
 

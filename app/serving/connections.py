@@ -1,16 +1,21 @@
 """Connections to strangers: how long one may take to say what it wants, and how many there are."""
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from websockets.datastructures import Headers
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
 
 from app.serving.policy import Policy
 
 _SECONDS = 20.0  # for a whole request; without an end, a few hundred half ones fill the server
 _LINGER = 1.0  # seconds in which a refused client can read why
 _BUSY = "All connections of this server are in use. Try again in a minute."
+_NO_HANDSHAKE = "This is not the beginning of a websocket."
 _LATE = "The rest of the request did not arrive in time."
 
 
@@ -51,7 +56,16 @@ class Connection(H11Protocol):
             self._watch()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Hand the connection over; what follows is not a request."""
+        """Hand the connection over; what follows is not a request.
+
+        Uvicorn answers a malformed handshake itself, without the headers of every answer.
+        """
+        headers = Headers((name.decode("latin-1"), value.decode("latin-1"))
+                          for name, value in self.headers)  # fmt: skip
+        status = ServerProtocol().accept(Request("/", headers)).status_code
+        if status != HTTPStatus.SWITCHING_PROTOCOLS:
+            self._refuse(status, _NO_HANDSHAKE)
+            return
         self._over = True
         self._stop_watching()
         super().handle_websocket_upgrade(event)

@@ -46,7 +46,7 @@ class Gate:
     Args:
         site: the first face, at `/`; it also gets the lifespan.
         second: the second face, which answers every path that begins with its own.
-        below: that path.
+        below: that path; "" if there is no first face.
         names: names of this server.
         policy: the headers of its answers.
         sessions: counts open pages.

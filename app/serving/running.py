@@ -1,5 +1,6 @@
 """The server: uvicorn with the options that a site for strangers needs."""
 
+import os
 import socket
 from collections.abc import Callable
 
@@ -12,6 +13,8 @@ from bert_core.errors import ConfigError
 _MESSAGE = 4 * 2**20  # bytes from a page at once; all its texts together are far below that
 _PING = 30  # seconds between signs of life of a page, and for its answer to one
 _FAREWELL = 2  # seconds for answers that are under way when the server is stopped
+_HERE = "127.0.0.1,::1"
+_NEAR = f"{_HERE},10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"  # a private network
 _RESERVE = 150  # descriptors for everything but connections: files, libraries, threads
 
 
@@ -27,7 +30,11 @@ def run(config: uvicorn.Config, listener: socket.socket, ready: Callable[[], Non
 
 
 def configured(
-    gate: ASGIApp, connections: int, certificate: tuple[str, str] | None = None
+    gate: ASGIApp,
+    connections: int,
+    certificate: tuple[str, str] | None = None,
+    *,
+    in_space: bool = False,
 ) -> uvicorn.Config:
     """Return the options of the server.
 
@@ -35,6 +42,8 @@ def configured(
         gate: the application.
         connections: maximum number of connections.
         certificate: the files of a certificate and its key, for https.
+        in_space: whether this is a Space, whose proxy says who the visitor is. Other proxies are
+            believed if `FORWARDED_ALLOW_IPS` names them.
     """
     certificate_file, key_file = certificate or (None, None)
     return uvicorn.Config(
@@ -51,6 +60,7 @@ def configured(
         use_colors=False,
         server_header=False,
         limit_concurrency=connections,
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", _NEAR if in_space else _HERE),
         timeout_graceful_shutdown=_FAREWELL,
         ssl_certfile=certificate_file,
         ssl_keyfile=key_file,

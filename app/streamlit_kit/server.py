@@ -1,6 +1,5 @@
 """Start the process that serves the site."""
 
-import errno
 import gc
 import os
 import re
@@ -19,7 +18,7 @@ from streamlit.url_util import make_url_path
 from streamlit.web.bootstrap import load_config_options
 
 from app.compute.device import chosen_device
-from app.gradio_kit import mounted
+from app.gradio_kit import PATH, mounted
 from app.models import open_engine
 from app.models.asking import ask_model
 from app.models.copies import remove_all_leftovers
@@ -28,6 +27,7 @@ from app.models.shelf import is_there
 from app.serving.gate import Gate
 from app.serving.health import Health
 from app.serving.heaps import share_heaps
+from app.serving.listening import EVERYWHERE, listener
 from app.serving.names import names_of
 from app.serving.policy import Policy, inline_scripts
 from app.serving.running import affordable, configured, run
@@ -43,11 +43,6 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
 }
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_EVERYWHERE = "0.0.0.0"  # where Streamlit listens if no address is given
-_PORT_TROUBLE: dict[int | None, str] = {
-    errno.EADDRINUSE: "is in use",
-    errno.EACCES: "is reserved by the system",
-}
 
 
 def serve(script: Path) -> None:
@@ -63,12 +58,12 @@ def serve(script: Path) -> None:
         BertError: the address or the model is not available.
     """
     share_heaps()
-    second = mounted(DRAWN)
+    load_config_options(_overrides())
+    below = make_url_path(st.get_option("server.baseUrlPath"), PATH)
+    second = mounted(DRAWN, below)
     health = Route("/healthz", Health(ask_model).answer)
     site = st.App(script, lifespan=second.lifespan, routes=[health])
-    options = _overrides()
-    load_config_options(options)
-    address, port = st.get_option("server.address") or _EVERYWHERE, st.get_option("server.port")
+    address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
     listener(address, port).close()  # before a model is fetched or loaded
     chosen_device()
     bring_model()
@@ -83,14 +78,19 @@ def serve(script: Path) -> None:
     try:
         with listener(address, port) as socket_:
             port = socket_.getsockname()[1]
-            gate = _gate(site, second, address, port)
-            config = configured(gate, affordable(settings().connections), _certificate())
+            gate = _gate(site, second, below, address, port)
+            config = configured(
+                gate,
+                affordable(settings().connections),
+                _certificate(),
+                in_space=bool(settings().space),
+            )
             run(config, socket_, ready=lambda: _announce(address, port))
     finally:
         warming.join()  # Python must not end while a thread is inside PyTorch: it would abort
 
 
-def _gate(site: ASGIApp, second: ASGIApp, address: str, port: int) -> Gate:
+def _gate(site: ASGIApp, second: ASGIApp, below: str, address: str, port: int) -> Gate:
     """Return both faces behind the checks for strangers."""
     found = settings()
     page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
@@ -98,7 +98,7 @@ def _gate(site: ASGIApp, second: ASGIApp, address: str, port: int) -> Gate:
     return Gate(
         site,
         second,
-        below="/gradio",
+        below=below,
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=Policy(inline_scripts(page), in_space=bool(found.space)),
         sessions=Sessions(found.tabs, found.sessions),
@@ -121,49 +121,11 @@ def _announce(address: str, port: int) -> None:
     """Say where the site is; nothing outside is asked for it."""
     scheme = "https" if _certificate() else "http"
     path = make_url_path(st.get_option("server.baseUrlPath"), "")
-    names = {_EVERYWHERE: ("localhost", socket.gethostname()), "::": ("localhost",)}
+    names = {EVERYWHERE: ("localhost", socket.gethostname()), "::": ("localhost",)}
     for name in names.get(address, (address,)):
         host = f"[{name}]" if ":" in name else name
         sys.stdout.write(f"BERT Explorer, URL: {scheme}://{host}:{port}{path}\n")
     sys.stdout.flush()
-
-
-def listener(address: str, port: object) -> socket.socket:
-    """Return a socket bound to the address of the server.
-
-    Raises:
-        ConfigError: it cannot be had; the message says what to do.
-    """
-    if not isinstance(port, int) or not 0 <= port <= 65_535:
-        raise ConfigError(
-            f"The port is {str(port)[:20]!r}; expected a number from 1 to 65535, or 0 for any free "
-            "port (STREAMLIT_SERVER_PORT)."
-        )
-    found = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
-    try:
-        if os.name != "nt":  # there it would report a port in use as free
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if found.family == socket.AF_INET6:
-            found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        found.bind((address, port))
-    except (OSError, TypeError, UnicodeError) as error:  # the last two: invalid host name
-        found.close()
-        raise ConfigError(_why_not(error, address, port)) from None
-    return found
-
-
-def _why_not(error: Exception, address: str, port: int) -> str:
-    """Explain why the server cannot listen on an address."""
-    number = error.errno if isinstance(error, OSError) else None
-    if number in _PORT_TROUBLE:
-        return (
-            f"Port {port} of {address} {_PORT_TROUBLE[number]}. Choose another one, or 0 for any "
-            "free port (STREAMLIT_SERVER_PORT)."
-        )
-    return (
-        f"The address is {address!r}; expected one of this machine: 127.0.0.1 for visitors on "
-        f"this machine alone, {_EVERYWHERE} for others too (STREAMLIT_SERVER_ADDRESS)."
-    )
 
 
 def bring_model() -> None:

@@ -50,9 +50,9 @@ def enter(slug: str) -> None:
             _restore(slug, key, _first_text(slug, key))
 
 
-def opened_by_address() -> bool:
-    """Return whether this run opens a page with what its address says: by a link or by Back."""
-    return st.session_state.get(_FROM) == "address"
+def opened_by() -> str:
+    """Return how this run opens its page: by its "address", by a "visit", or "" if it was open."""
+    return str(st.session_state.get(_FROM, ""))
 
 
 def leave() -> None:

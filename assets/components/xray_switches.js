@@ -18,7 +18,7 @@ function element(name, classes, text) {
 }
 
 function build(root, { layers, heads }) {
-  const view = element("div", "view");
+  const view = element("div", layers > 8 ? "view many" : "view");
   const board = element("div", "board");
   board.setAttribute("role", "group");
   board.style.gridTemplateColumns = `auto repeat(${heads}, minmax(0, 1fr)) 0.35rem repeat(2, minmax(0, 1.35fr))`;

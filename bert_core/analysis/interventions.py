@@ -63,25 +63,26 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
+class _Sublayer:
+    """Scale what a block of one layer adds to its input; fields as in `Heads`."""
+
+    layer: int
+    _: KW_ONLY
+    scale: float = 0.0
+    mode: str = "zero"
+    source: Source | None = None
+
+
+class Attention(_Sublayer):
     """Scale what the attention block of one layer adds to its input; fields as in `Heads`."""
 
-    layer: int
-    _: KW_ONLY
-    scale: float = 0.0
-    mode: str = "zero"
-    source: Source | None = None
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FeedForward:
+class FeedForward(_Sublayer):
     """Scale what the feed-forward block of one layer adds to its input; fields as in `Heads`."""
 
-    layer: int
-    _: KW_ONLY
-    scale: float = 0.0
-    mode: str = "zero"
-    source: Source | None = None
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,14 @@ class Tensors:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A number, split by the parts of the model."""
+    """A number, split by the parts of the model.
+
+    Attributes:
+        embedding: word, position and segment vectors.
+        attention: queries, keys, values and the output projection.
+        feed_forward: both matrices, and the gate.
+        rest: normalisations, and the pooler.
+    """
 
     embedding: int
     attention: int

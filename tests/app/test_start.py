@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from app.models.copies import downloads_folder
+from app.serving.listening import listener
 from app.streamlit_kit import server
-from app.streamlit_kit.server import bring_model, listener, open_first, warm_up
+from app.streamlit_kit.server import bring_model, open_first, warm_up
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +77,7 @@ def test_a_port_is_a_number_that_ports_have(port: object) -> None:
         listener("127.0.0.1", port)
 
 
-@pytest.mark.parametrize("address", ["192.0.2.1", "a..b", "unix:///tmp/x", "1.2.3", "é" * 80])
+@pytest.mark.parametrize("address", ["192.0.2.1", "a..b", "unix:///x", "1.2.3", "é" * 80])
 def test_an_address_is_one_of_this_machine(address: str) -> None:
     with pytest.raises(ConfigError, match="expected one of this machine"):
         listener(address, 0)
@@ -174,3 +176,18 @@ def test_ctrl_c_is_one_word_and_status_130(serving: bool) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (130, "Stopped.\n")
+
+
+def test_below_another_path_both_faces_move(tiny_model: Path) -> None:
+    process = started(STREAMLIT_SERVER_BASE_URL_PATH="bert", BERT_EXPLORER_MODEL=str(tiny_model))
+    assert process.stdout is not None
+    try:
+        address = process.stdout.readline().strip().partition("URL: ")[2]
+        assert address.endswith("/bert/")
+        assert "streamlit" in httpx.get(address).text.lower()
+        page = httpx.get(f"{address}gradio/fill_mask", timeout=PATIENCE)
+        assert page.status_code == 200 and "unsafe-eval" in page.headers["content-security-policy"]
+        assert httpx.get(address.replace("bert/", "gradio/")).status_code == 404
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, feature
-from tests.e2e.conftest import Record, Site, watched
+from tests.e2e.conftest import Record, Site, wait_until, watched
 
 pytestmark = pytest.mark.e2e
 
@@ -29,12 +29,14 @@ def main(page: Page) -> str:
     return page.get_by_role("main").inner_text()
 
 
-def settled(page: Page, slug: str) -> None:
-    """Wait until the page has drawn everything, the foot included."""
-    expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
+def settled(page: Page, slug: str | None = None) -> None:
+    """Wait until the page, or that of a slug, has drawn everything, and its script runs."""
+    if slug is not None:
+        expect(page.get_by_role("heading", level=1, name=TITLES[slug])).to_be_visible()
     expect(page.locator(".st-key-bx-foot")).to_be_visible()
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    wait_until(page, "() => Boolean(window.bxSite)")
 
 
 def go(page: Page, slug: str) -> None:
@@ -153,6 +155,16 @@ def use_senses(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("sentences at layer 0"))).to_be_visible()
 
 
+def use_xray(page: Page) -> None:
+    write(page, "Text", "She drank a cup of hot <b>[MASK]</b>.")
+    answer = page.locator(".bx-xr-say")
+    expect(answer).to_contain_text("At “[MASK]” (piece 11) BERT writes")
+    page.get_by_role("switch", name=re.compile("^The attention block of layer 5")).click()
+    expect(answer).to_contain_text("1 part off")
+    page.get_by_role("tab", name="Lens").click()
+    expect(page.get_by_role("img", name=re.compile("by the affine lens rank"))).to_be_visible()
+
+
 def use_atlas(page: Page) -> None:
     head = page.get_by_role("button", name=re.compile("^Layer 1, head 8:"))
     head.press("Enter")
@@ -265,6 +277,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "attention": use_attention,
     "input": use_input,
     "senses": use_senses,
+    "xray": use_xray,
     "atlas": use_atlas,
     "why": use_why,
     "qa": use_qa,

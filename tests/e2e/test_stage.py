@@ -32,6 +32,7 @@ MAIN = {
     "attention": ".scroll canvas",
     "input": ".bx-picture .bx-drawing",
     "senses": ".bx-picture .bx-drawing",
+    "xray": ".bx-picture .bx-drawing",
     "variants": ".bx-picture .bx-drawing",
     "lab": ".bx-picture .bx-drawing",
     "atlas": ".bx-picture .bx-drawing",

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.catalog import FEATURES, GROUPS, examples, feature
+from app.catalog import FEATURES, GROUPS, examples
 from tests.e2e.conftest import wait_until
+from tests.e2e.test_journey import go, settled
 
 pytestmark = pytest.mark.e2e
 
@@ -23,13 +24,6 @@ DESK, LAPTOP = {"width": 1280, "height": 720}, {"width": 1024, "height": 768}
 PHONE = {"width": 390, "height": 844}
 
 
-def settled(page: Page) -> None:
-    """Wait until the page is drawn and nothing is running."""
-    expect(page.locator(".st-key-bx-foot")).to_be_visible()
-    expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
-    wait_until(page, "() => Boolean(window.bxSite)")
-
-
 def box(page: Page) -> Locator:
     return page.get_by_role("textbox").first
 
@@ -41,15 +35,6 @@ def write(page: Page, text: str) -> None:
     box(page).press("Control+Enter")
     wait_until(page, "before => location.href !== before", before)
     expect(page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
-
-
-def go(page: Page, slug: str) -> None:
-    """Open a page through the menu."""
-    row = feature(slug)
-    page.get_by_test_id("stTopNavSection").filter(has_text=row.group).click()
-    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=row.title).click()
-    expect(page.get_by_role("heading", level=1, name=row.title)).to_be_visible()
-    settled(page)
 
 
 def height(page: Page) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.features.lab import controls, task, task_lab
+from app.features.lab import controls, controls_live, task, task_lab
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_lab import Lab, Labs
@@ -23,7 +23,7 @@ INSIDE = {"lab-loss", "lab-accuracy", "lab-attention", "lab-words"}
 @pytest.fixture(autouse=True)
 def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
     made = Labs(tmp_path / "lab", patience=30.0)
-    for module in (controls, task, task_lab):
+    for module in (controls, controls_live, task, task_lab):
         monkeypatch.setattr(module, "LABS", made)
     yield made
     for lab in list(made._line):
@@ -51,6 +51,11 @@ def started(page: Any, labs: Labs) -> Lab:
     until(lambda: lab.runs[0].step > 0 and lab.runs[0].points)
     page.run()
     return lab
+
+
+def filled(page: Any) -> str:
+    """The guesses for the gap that the visitor wrote."""
+    return str(page.markup.partition('class="bx-lab-filled"')[2].partition("</ol>")[0])
 
 
 def labels(page: Any) -> list[str]:
@@ -98,7 +103,7 @@ def test_a_run_is_started_paused_resumed_and_stopped(visit: Callable, labs: Labs
 def test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_along(
     visit: Callable, labs: Labs
 ) -> None:
-    page = visit(PAGE, **{**SMALL, "tab": "Take along"})
+    page = visit(PAGE, **SMALL)
     lab = started(page, labs)
     page.at.session_state["_lab_guess"] = "worse"
     assert "You predicted: worse." in page.run().words
@@ -107,8 +112,10 @@ def test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_alon
     assert "✓ done" in page.words and "step 500 of 500" in page.words
     assert "You predicted: worse. Nothing" in page.words  # without the change, nothing is recorded
     assert any("PretrainingBatches" in code.value for code in page.at.code)
+    newest = filled(page.run())
     page.at.select_slider(key="_lab_look").set_value(0)
     page.run()
+    assert filled(page) != newest
     assert "step 0 of 500" in page.words
     assert 'class="bx-svg-here"' in page.pictures["lab-loss"]
 
@@ -132,7 +139,7 @@ def test_a_gap_of_ones_own_is_filled_by_the_model_just_trained(visit: Callable, 
 def test_a_recorded_run_is_played_and_judged(
     visit: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(controls, "EVERY", 1e-6)
+    monkeypatch.setattr(controls_live, "EVERY", 1e-6)
     page = visit(PAGE, predict="false").click("Play a recorded run")
     page.at.session_state["_lab_guess"] = "facts"
     page.run()
@@ -161,7 +168,7 @@ def test_a_crowded_lab_shows_the_place_and_a_recorded_run_meanwhile(
     labs.start(LabSettings(corpus="facts", width=32, layers=1, steps=4_000), owner="another")
     page = visit(PAGE, predict="false").click("Start")
     assert "waits for its turn: 1 run before yours" in page.words
-    monkeypatch.setattr(controls, "EVERY", 1e-6)
+    monkeypatch.setattr(controls_live, "EVERY", 1e-6)
     page.click("Play a recorded run").run()
     assert "1 run before yours" in page.words and "◌ recorded" in page.words
     assert labs.computing() == 2

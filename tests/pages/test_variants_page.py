@@ -14,10 +14,9 @@ def at(tiny_model: Path) -> AppTest:
 
 
 def sizes(at: AppTest) -> list[object]:
-    return [
-        at.number_input(key=key).value
-        for key in ("own_layers", "own_width", "own_heads", "own_vocabulary", "tokens")
-    ]
+    numbers = [at.number_input(key=f"own_{name}").value for name in ("layers", "width")]
+    words, tokens = (at.number_input(key=key).value for key in ("own_vocabulary", "tokens"))
+    return [*numbers, int(at.selectbox(key="own_heads").value), words, tokens]
 
 
 def test_sizes_are_at_first_those_of_the_model(at: AppTest) -> None:
@@ -43,9 +42,20 @@ def test_a_link_opens_an_edited_configuration(at: AppTest) -> None:
     assert sizes(at) == [24, 768, 12, 30_000, 128]
 
 
-def test_heads_that_do_not_divide_the_width_are_refused(at: AppTest) -> None:
+def test_only_heads_that_divide_the_width_are_offered(at: AppTest) -> None:
     at.run()
-    at.number_input(key="own_heads").set_value(5).run()
-    assert "cannot be divided among 5 heads" in at.warning[0].value
-    at.number_input(key="own_heads").set_value(8).run()
-    assert not at.warning
+    at.button_group(key="base").set_value("bert").run()
+    assert {"1", "12", "16", "256"} <= set(at.selectbox(key="own_heads").options)
+    assert "7" not in at.selectbox(key="own_heads").options
+    at.number_input(key="own_width").set_value(64 * 7).run()
+    assert not at.warning and not at.exception
+    assert sizes(at)[1:3] == [448, 8]
+    at.selectbox(key="own_heads").set_value("7").run()
+    assert sizes(at)[2] == 7 and not at.warning
+
+
+def test_a_link_with_heads_that_do_not_fit_opens_with_some_that_do(at: AppTest) -> None:
+    at.query_params.update({"base": "BERT", "own_heads": "7"})
+    at.run()
+    assert not at.exception and not at.warning
+    assert sizes(at)[2] == 12

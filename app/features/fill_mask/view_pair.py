@@ -70,7 +70,7 @@ def differences(
         scale: the candidates of all masks, whose drawings share one scale.
     """
     every = [row for mask in scale for row in mask]
-    left = max(letters_wide(_shortened(row.token)) for row in every) + 12
+    left = max(letters_wide(_shortened(row.token)) for row in every) + 24
     half = (width - left) / 2
     zero, room = left + half, half - 84
     top = max(abs(row.difference) for row in every) or 1.0

@@ -1,15 +1,16 @@
 """Fine-tuning in a tab of the lab: the rows, the buttons, and what follows the training."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import feature
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State
 from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
-from app.features.lab.task_finetune import STEPS, Tuning, archive
+from app.features.lab.task_finetune_recorded import recorded
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
+from app.features.lab.task_finetune_run import STEPS, Tuning
 from app.features.lab.task_lab import LABS, Job, allowed
+from app.features.lab.task_model import archive
 from app.streamlit_kit import Page, guarded, show_html, show_picture
 from app.streamlit_kit.controls import choose
 from app.streamlit_kit.picker import use_model
@@ -28,18 +29,19 @@ _GOING = (State.WAITING, State.RUNNING)
 def show(page: Page) -> None:
     """Draw everything; for a tab of the lab."""
     if _GO in st.session_state:
-        slug, name, text = st.session_state.pop(_GO)
-        leave_for(feature(slug), {"text": text}, {"model": name})
+        slug, text = st.session_state.pop(_GO)
+        leave_for(feature(slug), {"text": text})
     if not allowed():
-        show_html(line("This server trains nothing. Run your own copy to fine-tune a model."))
+        _recorded()
         return
     show_html(view.intro())
-    left, right = st.columns([1, 2], gap="large")
-    with left:
-        kind, text, place = _given()
-        steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=100)
+    chosen = choose("Rows", {name: name for name in (*READY, _OWN)}, key="rows")
+    kind = READY.get(chosen) or choose("What is labelled", KINDS, key="labelled")
+    steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=STEPS[1])
+    place = st.container()
     rows = None
-    with right, guarded():
+    with st.expander("The rows", expanded=chosen == _OWN), guarded():
+        text = _text(chosen, kind)
         rows = read_rows(text, kind) if text.strip() else None
     job = _job()
     with place, guarded():
@@ -49,29 +51,43 @@ def show(page: Page) -> None:
         elif st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:",
                        disabled=rows is None):  # fmt: skip
             _start(Tuning(page.engine, text, kind, steps))
-    with right:
-        if job is not None:
-            _follow(job)
-        elif rows is not None:
-            show_html(view.preview(rows))
+    if job is not None:
+        _follow(job)
+    elif rows is not None:
+        show_html(view.preview(rows))
 
 
-def _given() -> tuple[str, str, DeltaGenerator]:
-    """Let the visitor choose rows; return what is labelled, the rows, and a place between."""
-    names = (*READY, _OWN)
-    chosen = choose("Rows", {name: name for name in names}, key="rows")
-    kind = READY.get(chosen, "")
-    if not kind:
-        kind = choose("What is labelled", KINDS, key="labelled")
-    place = st.container()
-    key = f"{_ROWS}_{names.index(chosen)}_{kind}"
+def _recorded() -> None:
+    """Show a recorded training, where nobody trains."""
+    show_html(
+        line(
+            "This server trains nothing; this is a recorded training of its bundled model. To "
+            "fine-tune on rows of your own, run a copy of this site."
+        )
+    )
+    chosen = choose("Rows", {name: name for name in READY}, key="rows")
+    found = recorded(READY[chosen])
+    show_html(view.headline(found))
+    show_picture(view.curves(found))
+    _mistakes(found)
+
+
+def _mistakes(found: FinetuneResult) -> None:
+    """Draw what so few rows cannot say, and what the model gets wrong."""
+    show_html(view.few(found))
+    show_html(view.mistakes(found))
+    show_html(view.divided(found))
+
+
+def _text(chosen: str, kind: str) -> str:
+    """Draw the box of the rows; what is written in it stays in the session."""
     text = st.text_area(
         f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST} rows)",
         ready(kind) if chosen != _OWN else "",
-        key=key,
+        key=f"{_ROWS}_{kind}" if chosen == _OWN else f"{_ROWS}_ready_{kind}",
         persist_state="session",
     )
-    return kind, str(text), place
+    return str(text)
 
 
 def _start(run: Tuning) -> None:
@@ -118,13 +134,9 @@ def _result(job: Job[Tuning]) -> FinetuneResult | None:
 def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
     """Draw what came of it: the mistakes, a text of the visitor's, and the model to take along."""
     run = job.runs[0]
-    show_html(view.few(found))
-    st.subheader("What it gets wrong", anchor=False)
-    show_html(view.mistakes(found))
-    show_html(view.divided(found))
-    st.subheader("Try it", anchor=False)
+    _mistakes(found)
     first = found.rows.held_out[0].text
-    text = st.text_input("A text of your own", first, key="_tune_try")
+    text = st.text_input("Try a text of your own", first, key="_tune_try")
     if text.strip():
         show_html(view.asked(job.compute(lambda: run.ask(text)), found.rows.kind))
     with st.container(horizontal=True, gap="small"):
@@ -143,8 +155,10 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
             "application/zip",
             icon=":material/download:",
             on_click="ignore",
-            help="A folder that `transformers` opens.",
+            help="A folder that `transformers` opens, with the rows and the script.",
         )
+        with st.popover("In Python", icon=":material/code:", type="tertiary"):
+            st.code(run.python(), language="python")
     if job.private:
         show_html(
             line("A model trained on your own rows stays in memory, so other pages do not open it.")
@@ -154,6 +168,5 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
 def _open(job: Job[Tuning], slug: str, text: str) -> None:
     """Offer the model on every page and choose it; the next run of this page goes there."""
     with guarded():
-        name = LABS.open_elsewhere(job)
-        use_model(name)
-        st.session_state[_GO] = slug, name, text
+        use_model(LABS.open_elsewhere(job))
+        st.session_state[_GO] = slug, text

@@ -164,13 +164,15 @@ class LabResult:
         start: what it started from.
         points: how it looked at each moment, the newest last.
         diverged: why it ended early; "" if it did not.
-        python: the lines of Python that repeat it.
+        python: the lines of Python that repeat it; they read the texts from "corpus.txt".
+        kept: the name under which the trained model is on offer; "" if it was not to be kept.
     """
 
     start: Start
     points: tuple[Point, ...]
     diverged: str
     python: str
+    kept: str = ""
 
     def at(self, step: int) -> Point:
         """Return the point that is nearest to a step."""

@@ -1,6 +1,7 @@
 """What fine-tuning shows: labelled rows, how well the model does so far, and where it is wrong."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 TEXTS, WORDS = "texts", "words"
 KINDS = {TEXTS: "One label for each text", WORDS: "One tag for each word"}
@@ -36,6 +37,8 @@ class LabelledRows:
         frequent: that label.
     """
 
+    ANSWER: ClassVar = ("kind", "labels", "guess", "frequent")
+
     kind: str
     labels: tuple[str, ...]
     train: tuple[LabelledRow, ...]
@@ -61,6 +64,8 @@ class TuningPoint:
         cases: number of held-out labels.
         left: seconds of computing until the end.
     """
+
+    ANSWER: ClassVar = ("step", "loss", "held_out", "right", "cases")
 
     step: int
     loss: float

@@ -1,17 +1,19 @@
 """One run of the lab from beginning to end, and what a visitor takes along."""
 
-import io
 import threading
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from secrets import token_urlsafe
 from typing import Annotated, Literal
 
 from app.compute.processor import PROCESSOR
 from app.compute.visitor import check_text
 from app.features.lab.result import LabResult
-from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_lab import LABS, allowed
+from app.features.lab.result_settings import OWN, LabSettings
+from app.features.lab.task_corpora import corpus_of
+from app.features.lab.task_lab import LABS, Lab, allowed
+from app.features.lab.task_model import corpus_file
 from app.features.lab.task_recorded import recorded
 from app.features.lab.task_run import Run
 from app.fields import Field
@@ -19,7 +21,8 @@ from app.models import Engine
 from bert_core.errors import InputError
 
 LOOKS = 38
-"""How often a complete run is measured after its start; each saved state is among them."""
+"""How often a complete run is measured after its start: most often at first, as most is learned
+early."""
 
 LONGEST = 120.0
 """Seconds of computing after which a run that somebody waits for ends."""
@@ -46,6 +49,7 @@ def lab(
     pieces: Annotated[int, Field("Most pieces", low=100, high=2_000)] = 2_000,
     seed: Annotated[int, Field("Seed", low=0, high=9)] = 0,
     steps: Annotated[int, Field("Steps", low=500, high=4_000)] = 2_000,
+    keep: Annotated[bool, Field("Keep the model")] = False,
 ) -> LabResult:
     """Train a tiny BERT from nothing and measure what it learns.
 
@@ -70,6 +74,7 @@ def lab(
         pieces: most pieces of the vocabulary: 100, 200 or 2,000.
         seed: of the first weights and of the masks, 0 to 9.
         steps: of the training: 500, 1,000, 2,000 or 4,000.
+        keep: whether the trained model is offered to all tasks, under the name in the answer.
 
     Raises:
         InputError: a value is none of its choices, the text is too short, the server trains
@@ -80,7 +85,11 @@ def lab(
         next_sentence, shared, whole_words, pieces, seed, steps,
     )  # fmt: skip
     check_text(text)
-    found = recorded(settings)
+    if keep and corpus == OWN:
+        raise InputError(
+            "A model trained on your own text is not kept on this server. Leave `keep` out."
+        )
+    found = None if keep else recorded(settings)
     if found is not None:
         return found
     if not allowed():
@@ -88,29 +97,42 @@ def lab(
             "This server trains no models. It has recorded runs: leave all settings as they are, "
             "or change one. Its host can allow training (BERT_EXPLORER_LAB)."
         )
+    with alone():
+        run = Run(settings, text)
+        found = completed(run)
+    if not keep:
+        return found
+    return replace(found, kept=LABS.open_elsewhere(Lab(token_urlsafe(12), "", [run])))
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let one caller at a time train while it waits, and none beside the labs of the pages.
+
+    Raises:
+        InputError: somebody trains already.
+    """
     if LABS.computing() or not _ALONE.acquire(blocking=False):
         raise InputError("Another lab is computing. Try again in a minute.")
     try:
-        return completed(settings, text)
+        yield
     finally:
         _ALONE.release()
 
 
-def completed(settings: LabSettings, text: str = "", longest: float = LONGEST) -> LabResult:
-    """Train to the end, or for as long as somebody would wait.
+def completed(run: Run, longest: float = LONGEST) -> LabResult:
+    """Train a run to its end, or for as long as somebody would wait.
 
     Args:
-        settings: of the run.
-        text: the visitor's text, for the corpus "own".
+        run: that has not begun.
         longest: seconds of computing.
 
     Raises:
         InputError: the visitor's text is too short.
     """
-    run = Run(settings, text)
     PROCESSOR.run(run.prepare, tokens=0, training=True)
-    for number in range(LOOKS + 1):
-        while run.step < round(number * settings.steps / LOOKS) and not run.done:
+    for step in sorted({round(run.settings.steps * (n / LOOKS) ** 2) for n in range(LOOKS + 1)}):
+        while run.step < step and not run.done:
             PROCESSOR.run(lambda: run.advance(0), tokens=0, training=True)
         PROCESSOR.run(run.look, tokens=0)
         found = run.result()
@@ -122,10 +144,6 @@ def completed(settings: LabSettings, text: str = "", longest: float = LONGEST) -
     return found
 
 
-def archive(files: Mapping[str, bytes]) -> bytes:
-    """Write files into one ZIP file."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, content in files.items():
-            made.writestr(name, content)
-    return target.getvalue()
+def texts(settings: LabSettings) -> bytes:
+    """Return the texts of a generated corpus, as the Python of a run reads them."""
+    return corpus_file(corpus_of(settings)).encode()

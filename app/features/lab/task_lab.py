@@ -22,6 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import torch
 
 from app.compute.processor import PROCESSOR
+from app.compute.visitor import check_text
 from app.features.lab.result import State, Status
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
@@ -203,8 +204,10 @@ class Labs:
             text: the visitor's own text, for the corpus "own".
 
         Raises:
-            InputError: too many labs wait, or the visitor has one already that trains.
+            InputError: too many labs wait, the visitor has one already that trains, or the text is
+                longer than the site takes.
         """
+        check_text(text)
         wanted = [settings] if isinstance(settings, LabSettings) else list(settings)
         if not 1 <= len(wanted) <= 2:
             raise InputError(f"Found {len(wanted)} settings; expected one or two.")

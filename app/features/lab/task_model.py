@@ -3,6 +3,9 @@
 `as_python` writes the same as a script that needs only `bert_core`.
 """
 
+import io
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -157,3 +160,12 @@ def as_python(settings: LabSettings, corpus: Corpus) -> str:
         'tokenizer.save_pretrained("my-bert")',
     ]
     return "\n".join(lines) + "\n"
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """Write files into one ZIP file, uncompressed: weights hardly get smaller."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    return target.getvalue()

@@ -40,6 +40,14 @@ def not_trained() -> Html:
     return _state("○", "not trained yet", "")
 
 
+def no_text() -> Html:
+    """Say what will come of a visitor's own text."""
+    return line(
+        "Paste a text and press Start: its vocabulary is built, some of its words are hidden, and "
+        "a model learns to name them. Every tenth sentence is kept apart to measure it."
+    )
+
+
 def _state(sign: str, says: str, more: str) -> Html:
     return tag(
         "p",
@@ -65,7 +73,7 @@ def progress(run: LabResult, point: Point) -> Html:
         rows.append(("NSP loss", f"{point.next_sentence:.2f}"))
     if point.step:
         rows += [
-            ("rate", f"{point.learning_rate:.5f}"),
+            ("rate", f"{point.learning_rate:.5f}".rstrip("0").rstrip(".")),
             ("steps/s", f"{point.steps_a_second:.0f}"),
             ("tokens/s", f"{point.tokens_a_second:,.0f}"),
         ]
@@ -123,7 +131,10 @@ def rows(run: LabResult) -> Html:
         ", 10 % are ", replaced, " by another piece, and 10 % are ", kept, ". ", padding,
         " makes the rows of a batch equally long; the model does not see it.",
     )  # fmt: skip
-    drawn = (sideways(_row(each), "One row of the first batch") for each in run.start.rows)
+    drawn = (
+        sideways(_row(each), f"Row {number} of the first batch")
+        for number, each in enumerate(run.start.rows, 1)
+    )
     return join(legend, *drawn)
 
 
@@ -227,7 +238,8 @@ def report(result: LabResult) -> Report:
     else:
         way = ""
     return Report(
-        headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f}{way}.",
+        headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f}{way}."
+        + (f" The model is on offer as {result.kept}." if result.kept else ""),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         blocks=(
             beginning(result),

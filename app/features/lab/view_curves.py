@@ -9,7 +9,7 @@ from app.features.lab.result import LabResult, Point
 from app.features.lab.result_corpus import Phenomenon
 from app.words.format import percent
 from app.words.html import Html, tag
-from app.words.pictures import Picture, picture, svg
+from app.words.pictures import WIDE, Picture, picture, svg
 
 _DRAWN = 150  # most points of a line
 _ROWS = 60  # of a table
@@ -27,7 +27,7 @@ def losses(runs: Sequence[LabResult], names: Sequence[str] = (), at: int | None 
         at: a step to mark.
     """
     said = "; ".join(
-        f"{name or 'loss'} after step {run.points[-1].step:,}: new sentences "
+        f"{name} after step {run.points[-1].step:,}: new sentences "
         f"{run.points[-1].held_out:.2f}, training sentences {run.points[-1].loss:.2f}"
         for run, name in _named(runs, names)
     )
@@ -35,7 +35,7 @@ def losses(runs: Sequence[LabResult], names: Sequence[str] = (), at: int | None 
     return picture(
         "lab-loss",
         lambda width: _losses(runs, names, at, width),
-        alt=f"Loss over the steps. {said}. A guess among all pieces has {start.log_v:.2f}, "
+        alt=f"Loss over the steps: {said.strip()}. A guess among all pieces has {start.log_v:.2f}, "
         f"a guess by frequency {start.unigram:.2f}.",
         table=_loss_table(runs, names),
     )
@@ -108,10 +108,10 @@ def _losses(runs: Sequence[LabResult], names: Sequence[str], at: int | None, wid
     ]
     if len(runs) == 2:
         legend += [
-            _sample(width / 2 * number + 10, bottom + 62, number, "held_out", name)
+            _sample(10, bottom + 62 + 22 * number, number, "held_out", name)
             for number, name in enumerate(names)
         ]
-    return svg(width, bottom + (74 if len(runs) == 2 else 52), *drawn, *legend)
+    return svg(width, bottom + (96 if len(runs) == 2 else 52), *drawn, *legend)
 
 
 def _line(points: Sequence[str], run: int, field: str) -> Html:
@@ -133,7 +133,8 @@ def _accuracies(
     runs: Sequence[LabResult], names: Sequence[str], at: int | None, width: int
 ) -> Html:
     several = len(runs) == 2
-    left, end = 172, width - (124 if several else 94)
+    spare = 30 if width == WIDE else 0  # on paper, letters may be wider than those of the site
+    left, end = 172 + spare, width - (124 if several else 94) - spare
     last = max(run.start.settings.steps for run in runs)
     drawn: list[Html] = []
     for row, each in enumerate(runs[0].start.phenomena):

@@ -12,6 +12,9 @@ from app.words.blocks import answer, hint, line, note, record_table
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import WIDE, Picture, picture, svg
+from app.words.report import Report
+
+TITLE = "Fine-tune"
 
 _LEFT, _TOP, _PLOT, _BELOW = 44, 30, 150, 34
 _BETWEEN, _EDGE = 40, 8
@@ -50,23 +53,22 @@ def status_line(status: Status, result: FinetuneResult | None) -> Html:
 
 def headline(result: FinetuneResult) -> Html:
     """Say how many held-out labels are right, how sure that is, and what guessing would reach."""
-    last, things = result.last, result.rows.things
-    share = last.right / last.cases
-    guess = percent(result.rows.guess, 0, counted=True)
-    more = (
-        f"95 % interval {percent(result.low, 0, counted=True)} to "
-        f"{percent(result.high, 0, counted=True)}. Always saying "
-        f"“{visible(result.rows.frequent)}” gets {guess} right."
+    right, sure = _says(result)
+    kind = "bx-answer bx-open" if result.low <= result.rows.guess else "bx-answer"
+    return tag("div", tag("p", tag("strong", right)), line(sure), class_=kind)
+
+
+def _says(result: FinetuneResult) -> tuple[str, str]:
+    """Return what came of it, and how sure that is."""
+    last, rows = result.last, result.rows
+    share, low, high, guess = (
+        percent(each, 0, counted=True)
+        for each in (last.right / last.cases, result.low, result.high, rows.guess)
     )
-    return tag(
-        "div",
-        tag(
-            "p",
-            tag("strong", f"{last.right} of {count(last.cases, f'held-out {things}')} right"),
-            f" ({percent(share, 0, counted=True)})",
-        ),
-        line(more),
-        class_="bx-answer bx-open" if result.low <= result.rows.guess else "bx-answer",
+    return (
+        f"{last.right} of {count(last.cases, f'held-out {rows.things}')} right ({share})",
+        f"95 % interval {low} to {high}. Always saying “{visible(rows.frequent)}” gets {guess} "
+        "right.",
     )
 
 
@@ -219,10 +221,14 @@ def _up(value: float, top: float) -> str:
 
 def mistakes(result: FinetuneResult) -> Html:
     """List the held-out labels that the model does not give, the surest first."""
+    title = tag("h2", "What it gets wrong")
     if not result.mistakes:
-        return note(
-            f"All {result.last.cases} held-out labels are right. So few rows do not show that the "
-            "model makes no mistakes."
+        return join(
+            title,
+            note(
+                f"All {result.last.cases} held-out labels are right. So few rows do not show that "
+                "the model makes no mistakes."
+            ),
         )
     surest = sorted(result.mistakes, key=lambda each: -each.share)
     columns = ("held-out row", "its label", "the model’s", "probability")
@@ -232,6 +238,7 @@ def mistakes(result: FinetuneResult) -> Html:
     ]
     rest = len(surest) - _MISTAKES
     return join(
+        title,
         record_table("Held-out labels that the model gets wrong", columns, rows),
         line(f"{rest:,} more are not shown.") if rest > 0 else join(),
     )
@@ -287,4 +294,14 @@ def divided(result: FinetuneResult) -> Html:
     return line(
         f"{result.parameters:,} parameters learned from {count(len(rows.train), 'row')}; "
         f"{len(rows.held_out)} were held out."
+    )
+
+
+def report(result: FinetuneResult) -> Report:
+    """Write the result as it would stand on paper."""
+    ended = (note(result.diverged, caution=True),) if result.diverged else ()
+    return Report(
+        ". ".join(_says(result)),
+        (curves(result), few(result), mistakes(result), divided(result)),
+        first=ended,
     )

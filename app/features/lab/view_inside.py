@@ -42,7 +42,7 @@ def attention(run: LabResult, point: Point, layer: int, head: int) -> Picture:
 
 
 def _matrix(pieces: list[str], shares: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Html:
-    left = max(printed_width(each, _LETTERS) for each in pieces) + 8
+    left = 1.15 * max(printed_width(each, _LETTERS) for each in pieces) + 8
     size = (_SIDE - left - 2) / len(pieces)
     place = Matrix(left, left, size, size)
     names = [(each, None) for each in pieces]

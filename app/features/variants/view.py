@@ -222,7 +222,7 @@ def cards(result: VariantsResult, lab: str = "") -> Html:
     drawn = [
         tag(
             "section",
-            tag("h3", each.name),
+            tag("h2", each.name),
             tag("p", told.idea),
             line(
                 f"{each.parameters.total:,} parameters; the authors say {told.published} million "

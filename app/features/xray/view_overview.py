@@ -28,12 +28,14 @@ from app.words.lines import printed_width
 from app.words.pictures import NARROW, WIDE, Picture, linked, numbers
 
 WORDS = 18
-"""Up to so many pieces, 16 and two added ones, cells have words."""
+"""Up to so many pieces, 16 and two added ones, all cells have words."""
 
 _HIGH = 418  # of the drawing
 _TOP = 24
-_ROW = (10.0, 40.0)
+_ROW = (9.2, 40.0)
+_ASKED = 24.0  # height of the row that is asked, of a long text: it has words all the same
 _LETTER = 13.0
+_MANY = 9  # columns
 _SMALLEST = 9.0
 _THREADS = 3  # for each piece that looks, of a short text
 _FEW = 9  # pieces; of more, the threads are paler
@@ -53,6 +55,7 @@ class _Plan:
     columns: int
     left: float
     right: float
+    asked: int
     most: float  # what a bar as long as a cell stands for
 
     @classmethod
@@ -66,21 +69,35 @@ class _Plan:
             columns=result.layers + 1,
             left=min(longest + 8, 84.0 if wide else 66.0),
             right=132.0 if wide else 0.0,
+            asked=result.question.position,
             most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
         )
 
     @property
-    def row(self) -> float:
+    def long(self) -> bool:
+        """Whether only the row that is asked has words."""
+        return self.tokens > WORDS
+
+    @property
+    def _row(self) -> float:
+        """Height of a row that is not asked."""
         low, high = _ROW
-        return min(high, max(low, (_HIGH - _TOP) / self.tokens))
+        if self.long:
+            return max(low, (_HIGH - _TOP - _ASKED) / (self.tokens - 1))
+        return min(high, (_HIGH - _TOP) / self.tokens)
+
+    def row(self, at: int) -> float:
+        """Height of a row."""
+        return max(_ASKED, self._row) if self.long and at == self.asked else self._row
 
     @property
     def height(self) -> float:
-        return _TOP + self.row * self.tokens + 2
+        return self.y(self.tokens - 1) + self.row(self.tokens - 1) / 2 + 2
 
-    @property
-    def letter(self) -> float:
-        return min(_LETTER, max(_SMALLEST, 0.82 * self.row))
+    def letter(self, at: int) -> float:
+        """Size of the letters in a row."""
+        most = _LETTER if self.columns < _MANY else _LETTER - 1.5
+        return min(most, max(_SMALLEST, 0.82 * self.row(at)))
 
     @property
     def step(self) -> float:
@@ -89,7 +106,7 @@ class _Plan:
     @property
     def _share(self) -> float:
         """The gap between columns as a share of a step."""
-        return 0.36 if self.columns < 9 else 0.28
+        return 0.36 if self.columns < _MANY else 0.24
 
     @property
     def gap(self) -> float:
@@ -105,7 +122,8 @@ class _Plan:
 
     def y(self, at: int) -> float:
         """Middle of a row."""
-        return _TOP + (at + 0.5) * self.row
+        before = at * self._row + (self.row(self.asked) - self._row) * (at > self.asked)
+        return _TOP + before + self.row(at) / 2
 
 
 def overview(result: XrayResult, head: str = MEAN) -> Picture:
@@ -195,7 +213,7 @@ def _of(values: Floats, column: int, at: int) -> float:
 def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
     plan = _Plan.of(result, width)
     parts = [
-        *_threads(result, plan, head),
+        *_threads(result, plan, head, live),
         *_heads(result, plan, live),
         *_pieces(result, plan, live),
     ]
@@ -214,10 +232,15 @@ def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
     )  # fmt: skip
 
 
+def _title(words: str, live: bool) -> list[Html]:
+    """Return what the browser shows beside the pointer on paper; the page has its own line."""
+    return [] if live else [tag("title", words)]
+
+
 def _said(words: str, live: bool, first: bool = False) -> dict[str, str | int | None]:
-    """Return what lets an element explain itself; on the page it is a stop of the keyboard too."""
+    """Return what makes an element of the page a stop of the keyboard that explains itself."""
     if not live:
-        return {"data_say": words}
+        return {}
     return {"data_say": "", "aria_label": words, "tabindex": 0 if first else -1, "role": "button"}
 
 
@@ -238,8 +261,8 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
         name = piece(result, at)
         says = f"Piece {at}, {name}." + (" Asked here." if at == asked_at else "")
         found.append(
-            tag("text", _fitting(name, plan.left - 8, plan.letter), x=f"{plan.left - 6:.1f}",
-                y=f"{plan.y(at):.1f}", style=f"font-size:{plan.letter:.3g}px",
+            tag("text", _fitting(name, plan.left - 8, plan.letter(at)), x=f"{plan.left - 6:.1f}",
+                y=f"{plan.y(at):.1f}", style=f"font-size:{plan.letter(at):.3g}px",
                 class_="bx-svg-name" + (" bx-svg-strong" if at == asked_at else ""),
                 data_at=linked([at]), data_pick="piece" if live else None,
                 data_value=at if live else None, **_said(says, live))
@@ -250,7 +273,7 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
 def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
     """Draw the name of a column, and how many of its parts are off."""
     off = [part for part in result.parts_off if part.layer == column - 1]
-    name = column_name(column) if plan.step > 46 or column == 0 else str(column - 1)
+    name = column_name(column) if column < 2 else str(column - 1)
     says = f"{column_name(column).capitalize()}: open its heads." if column else (
         "The input: words, positions and segments, before the first layer."
     )  # fmt: skip
@@ -267,8 +290,8 @@ def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
 def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> Html:
     """Draw one piece after one layer."""
     x, y = plan.x(column), plan.y(at)
-    inset = min(1.5, plan.row * 0.08)
-    high = plan.row - 2 * inset
+    inset = min(1.5, plan.row(at) * 0.08)
+    high = plan.row(at) - 2 * inset
     agreement = float(np.nan_to_num(result.readings.agreement[column, at]))
     asked_here = at == result.question.position
     own = result.readings.names[column][at] == result.tokens[at]
@@ -277,11 +300,11 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
             height=f"{high:.1f}", rx=2, class_="bx-svg-cell bx-xr-cell",
             fill_opacity=f"{_DEPTH * agreement:.3f}")
     ]  # fmt: skip
-    if plan.tokens <= WORDS:
-        word = _word(result, column, at)
+    if not plan.long or asked_here:
+        word, letter = _word(result, column, at), plan.letter(at)
         parts.append(
-            tag("text", _fitting(word, plan.cell - 3, plan.letter), x=f"{x + plan.cell / 2:.1f}",
-                y=f"{y - 2.5:.1f}", style=f"font-size:{plan.letter:.3g}px",
+            tag("text", _fitting(word, plan.cell - 3, letter), x=f"{x + plan.cell / 2:.1f}",
+                y=f"{y - 2.5:.1f}", style=f"font-size:{letter:.3g}px",
                 class_="bx-svg-middle" + (" bx-svg-strong" if asked_here else "")
                 + (" bx-xr-own" if own else ""))
         )  # fmt: skip
@@ -289,7 +312,8 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
         parts += _bars(result, plan, column - 1, at)
     says = cell_words(result, column, at)
     return tag(
-        "g", *parts, class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
+        "g", *parts, *_title(says, live),
+        class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
         data_at=f"{linked([at], text=column)} {linked([at])}" if column else linked([at]),
         data_pick="layer" if live and column else None,
         data_value=column - 1 if live and column else None,
@@ -308,8 +332,9 @@ def _word(result: XrayResult, column: int, at: int) -> str:
 def _bars(result: XrayResult, plan: _Plan, layer: int, at: int) -> Iterator[Html]:
     """Draw how much attention and feed-forward added, on one scale for the whole picture."""
     changes, most = result.changes, plan.most
-    thick = min(2.2, 0.11 * plan.row)
-    bottom = plan.y(at) + plan.row / 2 - min(1.5, plan.row * 0.08)
+    row = plan.row(at)
+    thick = min(2.2, 0.11 * row)
+    bottom = plan.y(at) + row / 2 - min(1.5, row * 0.08)
     for number, (values, kind) in enumerate(
         ((changes.by_attention, "attention"), (changes.by_feed_forward, "forward"))
     ):
@@ -347,7 +372,7 @@ def of_heads(layer: Floats, head: str) -> Floats:
     return found
 
 
-def _threads(result: XrayResult, plan: _Plan, head: str) -> Iterator[Html]:
+def _threads(result: XrayResult, plan: _Plan, head: str, live: bool) -> Iterator[Html]:
     """Draw attention as threads from the pieces looked at to the pieces that look."""
     asked_at = result.question.position
     off = {part.layer for part in result.parts_off if part.place == "attention"}
@@ -364,15 +389,17 @@ def _threads(result: XrayResult, plan: _Plan, head: str) -> Iterator[Html]:
             if not strong and plan.width == NARROW:
                 continue
             shade = 0.4 + 0.6 * weight if strong else pale * (0.1 + 0.25 * weight)
+            says = thread_words(result, layer, link, head)
             yield tag(
                 "path",
+                *_title(says, live),
                 d=f"M{start:.0f} {plan.y(to):.1f}C{middle} {plan.y(to):.1f} {middle} "
                 f"{plan.y(at):.1f} {end:.0f} {plan.y(at):.1f}",
                 class_="bx-xr-thread" + (" bx-xr-strong" if strong else ""),
                 stroke_width=f"{0.6 + (6 if strong else 3) * weight:.2f}",
                 stroke_opacity=f"{shade:.2f}",
                 data_at=linked([at], text=layer + 1),
-                data_say=thread_words(result, layer, link, head),
+                data_say=says if live else None,
             )
 
 
@@ -436,8 +463,9 @@ def _candidate(
         parts.append(tag("text", "▸", x=f"{x - 12:.1f}", y=f"{middle - 7:.1f}",
                          style=f"font-size:{_LETTER:g}px"))  # fmt: skip
     return tag(
-        "g", *parts, class_="bx-xr-node", data_pick="follow" if live else None,
-        data_value=number if live else None, **_said(says, live),
+        "g", *parts, *_title(says, live), class_="bx-xr-node",
+        data_pick="follow" if live else None, data_value=number if live else None,
+        **_said(says, live),
     )  # fmt: skip
 
 

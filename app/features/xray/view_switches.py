@@ -35,8 +35,8 @@ RANK_HELP = (
     "its place: its mean activation over many texts, zero, or what it computes for another text "
     "of as many pieces (under Settings)."
 )
-SAID = "Click switches; hold and move for several. ✕ is off."
-NO_RANKING = "Switch on “Which parts matter?” to rank all parts for this answer."
+SAID = "Click, or hold and move. ✕ is off."
+NO_RANKING = "Switch on “Which parts matter?” first."
 
 
 def board(

@@ -90,10 +90,9 @@ def cell_words(result: XrayResult, column: int, at: int) -> str:
         return said
     changes, layer = result.changes, column - 1
     return (
-        f"{said} The layer turned its vector by {changes.turned[layer, at]:.3f} (1 − cosine); "
-        f"attention added {changes.by_attention[layer, at]:.2f} and feed-forward "
-        f"{changes.by_feed_forward[layer, at]:.2f} of its length. Looks most at "
-        f"{_looks(result, layer, at)}."
+        f"{said} Turned by {changes.turned[layer, at]:.3f} (1 − cosine); attention adds "
+        f"{changes.by_attention[layer, at]:.2f} of its length, feed-forward "
+        f"{changes.by_feed_forward[layer, at]:.2f}. Looks at {_looks(result, layer, at)}."
     )
 
 

@@ -23,6 +23,10 @@ FITTING: dict[str, dict[str, object]] = {
     "next_sentence_pairs": {"pairs": f"{HOSTILE}\t{HOSTILE}"},
     "ner_agreement": {"annotations": "<script>\tO\n<img\x1b\u202e>\tB-PER\ncat\tB-<b>"},
     "input": {"text": HOSTILE},
+    "lab_finetune": {
+        "rows": "".join(f"{HOSTILE} {n}\t{n % 2} {HOSTILE[:30]}\n" for n in range(8)),
+        "steps": 10,
+    },
     "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
     "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
     "xray": {"text": HOSTILE, "off": HOSTILE},

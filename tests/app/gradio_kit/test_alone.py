@@ -1,6 +1,7 @@
 """`python gradio_app.py`: the face alone, as a Space runs it."""
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -53,12 +54,13 @@ def test_an_endpoint_asks_for_a_gpu_only_where_gpus_are_lent(
     assert lent == [10]
 
 
-def test_the_face_alone_answers_at_the_root(tiny_model: Path) -> None:
-    import os
-
+@pytest.mark.parametrize("zero_gpu", ["", "true"], ids=["own server", "ZeroGPU"])
+def test_the_face_alone_answers_at_the_root_behind_the_gate(
+    tiny_model: Path, zero_gpu: str
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = {**os.environ, "GRADIO_SERVER_PORT": str(port)}
+    environment = {**os.environ, "GRADIO_SERVER_PORT": str(port), "SPACES_ZERO_GPU": zero_gpu}
     process = subprocess.Popen(
         [sys.executable, "gradio_app.py"], cwd=ROOT, env=environment, stderr=subprocess.PIPE
     )
@@ -67,7 +69,13 @@ def test_the_face_alone_answers_at_the_root(tiny_model: Path) -> None:
         wait_for(address, process)
         page = httpx.get(address)
         assert page.status_code == 200 and "../" not in page.text.partition("gradio_config")[2]
+        assert "'nonce-" in page.headers["content-security-policy"]
+        assert page.headers["x-content-type-options"] == "nosniff"
         assert httpx.get(f"{address}/gradio_api/file=gradio_app.py").status_code == 404
+        for headers, status in (({"Host": "evil.example"}, 421), ({"Origin": "http://x.y"}, 403)):
+            refused = httpx.get(f"{address}/gradio_api/app_id", headers=headers)
+            assert refused.status_code == status
+            assert "frame-ancestors 'none'" in refused.headers["content-security-policy"]
         client = Client(address, verbose=False, analytics_enabled=False)
         found = client.predict("the [MASK] sat", api_name="/fill_mask")
         assert found["text"] == "the [MASK] sat"
@@ -91,8 +99,6 @@ def wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
 
 
 def test_a_wrong_setting_is_one_line_and_status_2() -> None:
-    import os
-
     environment = {**os.environ, "BERT_EXPLORER_THREADS": "many"}
     found = subprocess.run(
         [sys.executable, "gradio_app.py"], cwd=ROOT, env=environment, capture_output=True, text=True

@@ -4,6 +4,7 @@ import re
 
 from app.models.curated import CURATED, PINNED
 from app.models.hub import parse_hub_id
+from app.settings import ROOT
 
 
 def test_every_curated_model_has_a_valid_id_a_use_and_a_plausible_size() -> None:
@@ -25,3 +26,9 @@ def test_pinned_models_are_named_by_whole_commits() -> None:
     assert len(PINNED) >= 3
     assert {(each.wanted.name, each.commit) for each in CURATED} >= PINNED
     assert all(re.fullmatch("[0-9a-f]{40}", commit) for _, commit in PINNED)
+
+
+def test_the_document_names_the_models_that_are_not_pinned() -> None:
+    said = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    for each in CURATED:
+        assert (f"`{each.wanted.name}`" in said) == (not each.commit)

@@ -1,11 +1,13 @@
 """Connections that take their time, and too many of them."""
 
+import asyncio
 import socket
 import sys
 import time
 from contextlib import ExitStack
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from app.serving import running
 from app.serving.connections import Connection
@@ -75,6 +77,26 @@ def test_a_websocket_may_stay(served: Served) -> None:
         assert line.recv(65_536).startswith(b"HTTP/1.1 101 ")
         with pytest.raises(TimeoutError):
             everything(line)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "",
+        "Sec-WebSocket-Version: 13\r\n",
+        "Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \xe9\r\n",
+    ],
+)
+def test_half_a_handshake_is_refused_with_the_headers_of_every_answer(
+    served: Served, keys: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    upgrade = f"Connection: Upgrade\r\nUpgrade: websocket\r\n{keys}\r\n"
+    answer = served.say(head(served, "GET /stream HTTP/1.1") + upgrade)
+    assert answer.startswith(b"HTTP/1.1 400 ") and b"not the beginning of a websocket" in answer
+    assert header(answer, "x-content-type-options") == "nosniff" and header(answer, "server") == ""
+    assert "frame-ancestors 'none'" in header(answer, "content-security-policy")
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
@@ -149,3 +171,32 @@ def test_a_system_that_allows_hardly_any_is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "resource", Limits(100, 100))
     with pytest.raises(ConfigError, match="allows 100 open files; expected more than 150"):
         running.affordable(1_000)
+
+
+@pytest.mark.parametrize(
+    ("proxy", "set_to", "in_space", "address"),
+    [
+        ("10.16.1.2", None, True, "198.51.100.7"),  # the proxy of a Space
+        ("203.0.113.1", None, True, "203.0.113.1"),
+        ("10.16.1.2", None, False, "10.16.1.2"),
+        ("172.17.0.1", "172.17.0.1", False, "198.51.100.7"),
+        ("10.16.1.2", "127.0.0.1", True, "10.16.1.2"),
+    ],
+)
+def test_a_proxy_is_believed_if_it_is_that_of_a_space_or_named(
+    monkeypatch: pytest.MonkeyPatch, proxy: str, set_to: str | None, in_space: bool, address: str
+) -> None:
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    if set_to is not None:
+        monkeypatch.setenv("FORWARDED_ALLOW_IPS", set_to)
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["client"][0])
+
+    config = running.configured(app, 10, in_space=in_space)
+    config.load()
+    claim = (b"x-forwarded-for", b"192.0.2.1, 198.51.100.7")  # the first is the visitor's own claim
+    scope = {"type": "http", "client": (proxy, 1), "scheme": "http", "headers": [claim]}
+    asyncio.run(config.loaded_app(scope, None, None))  # type: ignore[arg-type]
+    assert seen == [address]

@@ -18,7 +18,7 @@ def ask(path: str, *, host: str = "localhost:8501", address: str = "127.0.0.1") 
     """Ask the gate, as it is made now, in front of an answer to everything."""
 
     async def asked() -> httpx.Response:
-        transport = httpx.ASGITransport(server._gate(FACE, FACE, address, 8501))
+        transport = httpx.ASGITransport(server._gate(FACE, FACE, "/gradio", address, 8501))
         async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
             return await client.get(path)
 

@@ -126,6 +126,8 @@ def test_a_saved_folder_gives_the_same_tokenizer(vocab_file: Path, tmp_path: Pat
     vocabulary, options = tokenizer.save_pretrained(tmp_path / "deep" / "down")
     assert Path(vocabulary).name == "vocab.txt"
     assert Path(options).name == "tokenizer_config.json"
+    files = {path.name: path.read_bytes() for path in Path(options).parent.iterdir()}
+    assert files == tokenizer.saved_files()
     twin = BertTokenizer.from_pretrained(pretrained_model_name_or_path=tmp_path / "deep" / "down")
     assert (twin.do_lower_case, twin.max_len) == (False, 77)
     for text in ("Crème The [MASK] 中文", "a\u302e\u0344"):

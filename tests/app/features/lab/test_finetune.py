@@ -1,5 +1,7 @@
 """Fine-tuning a tiny model: it learns, leaves the model it began with alone, and can be kept."""
 
+import contextlib
+import io
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +16,13 @@ from app.features.lab import view_finetune as view
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, WORDS, FinetuneResult
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_finetune import Tuning, archive, wilson
-from app.features.lab.task_finetune_rows import ready
+from app.features.lab.task_finetune import EVERY, completed, lab_finetune
+from app.features.lab.task_finetune_recorded import recorded, weights_of
+from app.features.lab.task_finetune_rows import READY, ready
+from app.features.lab.task_finetune_run import Tuning, wilson
 from app.features.lab.task_lab import Job, Labs
 from app.models import Engine
+from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError
 
@@ -98,6 +103,29 @@ def test_equal_rows_give_equal_weights(tiny_engine: Engine, texts: Tuning) -> No
     assert again.points[-1].held_out == texts.points[-1].held_out
 
 
+@pytest.mark.parametrize(("text", "kind"), [(ROWS, TEXTS), (TAGS, WORDS)])
+def test_the_python_lines_repeat_it_exactly(
+    text: str, kind: str, tiny_engine: Engine, tiny_folder: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    run = Tuning(tiny_engine, text, kind, 50)
+    run.prepare()
+    assert run._trainer is not None
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    losses = [run._trainer.step().loss for _ in range(12)]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.tsv").write_bytes(run.files()["train.tsv"])
+    script = run.python().replace(f"name = {tiny_folder.name!r}", f"name = {str(tiny_folder)!r}")
+    script = script.replace("while not trainer.done:", "for _ in range(12):")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(script, "train.py", "exec"), {})  # noqa: S102 - this is what is tested
+    torch.set_num_threads(before)
+    assert [float(line) for line in printed.getvalue().splitlines()] == losses
+    assert (tmp_path / "my-bert" / "model.safetensors").is_file()
+
+
 def test_mistakes_name_row_and_word(words: Tuning) -> None:
     for each in words.result().mistakes:
         assert each.row.labels[each.place] == each.wanted != each.said
@@ -116,7 +144,6 @@ def test_a_folder_that_transformers_opens(texts: Tuning, tmp_path: Path) -> None
         (_, label, share), *_ = texts.ask("a dog on the mat")
     assert label == reference.config.id2label[int(theirs.argmax())]
     assert share == pytest.approx(float(theirs.max()), abs=1e-5)
-    assert archive(texts.files()).startswith(b"PK")
 
 
 @torch.inference_mode()
@@ -210,6 +237,56 @@ def test_models_on_disk_are_bounded_in_bytes(
         labs.open_elsewhere(job)
     names = sorted(each.name[:9] for each in (tmp_path / "lab" / "models").iterdir())
     assert names == ["tuned-bbb", "tuned-ccc"]
+
+
+# -- recorded --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", READY.values())
+def test_a_recording_is_what_fine_tuning_does_today(kind: str) -> None:
+    found = recorded(kind)
+    assert [each.step for each in found.points] == list(range(0, 101, EVERY))
+    assert found.last.right == found.last.cases - len(found.mistakes)
+    assert found.mistakes and found.low > found.rows.guess
+    engine = Engine(BUNDLED_MODEL)
+    assert engine.provenance.fingerprint == weights_of(kind)
+    run = Tuning(engine, ready(kind), kind, found.steps)
+    run.prepare()
+    with torch.inference_mode():
+        run.look()
+    assert run.points[0].held_out == pytest.approx(found.points[0].held_out, rel=1e-3)
+    assert run.result().parameters == found.parameters
+
+
+def test_faces_that_wait_get_a_recording_or_a_training(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundled = Engine(BUNDLED_MODEL)
+    assert lab_finetune(bundled) == recorded(TEXTS)
+    assert lab_finetune(bundled, labelled="words") == recorded(WORDS)
+    found = lab_finetune(tiny_engine, ROWS, steps=10)
+    assert [each.step for each in found.points] == [0, 4, 8, 10]
+    assert completed(Tuning(tiny_engine, ROWS, TEXTS), longest=0.0).diverged.startswith("Ended")
+    monkeypatch.setenv("BERT_EXPLORER_LAB", "off")
+    with pytest.raises(InputError, match="trains no models"):
+        lab_finetune(tiny_engine, ROWS)
+    assert lab_finetune(bundled) == recorded(TEXTS)
+
+
+def test_a_model_that_is_too_large_is_refused(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.features.lab.task_finetune_run.MOST_TRAINED", 1_000)
+    with pytest.raises(InputError, match="Choose a smaller model"):
+        Tuning(tiny_engine, ROWS, TEXTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", READY.values())
+def test_a_recording_is_made_again_alike(kind: str) -> None:
+    found, again = recorded(kind), completed(Tuning(Engine(BUNDLED_MODEL), ready(kind), kind))
+    assert again.last.right == pytest.approx(found.last.right, abs=1)
+    assert again.last.held_out == pytest.approx(found.last.held_out, rel=0.1)
 
 
 # -- what is drawn ---------------------------------------------------------------------------------

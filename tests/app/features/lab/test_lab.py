@@ -159,6 +159,12 @@ def test_a_text_that_is_too_short_ends_its_lab_with_the_reason(labs: Labs) -> No
     assert "expected at least 20" in labs.ask(lab).says
 
 
+def test_a_text_that_is_too_long_is_refused_at_once(labs: Labs) -> None:
+    with pytest.raises(InputError, match="at most 100,000"):
+        labs.start(replace(SMALL, corpus="own"), owner="ada", text="a" * 100_001)
+    assert not labs.computing()
+
+
 def test_divergence_is_a_state_of_its_own(labs: Labs) -> None:
     lab = labs.start(SMALL, owner="ada")
     until(trains(labs, lab))

@@ -43,6 +43,9 @@ def test_a_loss_is_drawn_where_the_axis_says() -> None:
     grid = [float(e.attributes["y1"]) for e in elements(drawn, "line", "bx-svg-grid")]  # 0, 2 ...
     level = np.interp([p.held_out for p in found.points], range(0, 9, 2), grid)
     assert line[:, 1] == pytest.approx(level, abs=0.1)
+    share = np.array([point.step / 2_000 for point in found.points])
+    left, right = line[0, 0], float(elements(drawn, "line", "bx-svg-grid")[0].attributes["x2"])
+    assert line[:, 0] == pytest.approx(left + (right - left) * share**0.5, abs=0.1)
     guesses = [float(each.attributes["y1"]) for each in elements(drawn, "line", "bx-lab-guess")]
     assert guesses == pytest.approx(
         np.interp([found.start.log_v, found.start.unigram], range(0, 9, 2), grid), abs=0.1

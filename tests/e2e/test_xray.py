@@ -1,0 +1,102 @@
+"""The X-ray in a browser: overview, zoom, Escape, switches and undo, by mouse and by keyboard."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import wait_until
+from tests.e2e.test_journey import settled
+
+pytestmark = pytest.mark.e2e
+
+TEXT = "The+capital+of+France+is+[MASK]."
+
+
+def readout(page: Page) -> Locator:
+    return page.locator(".bx-xr-say")
+
+
+def cell(page: Page, layer: int, piece: str) -> Locator:
+    name = re.compile(rf"^Layer {layer}, {re.escape(piece)}:")
+    return page.locator(".bx-wide").get_by_role("button", name=name)
+
+
+def switch(page: Page, name: str) -> Locator:
+    return page.get_by_role("switch", name=re.compile(rf"^{name}\b"))
+
+
+def crumb(page: Page, name: str) -> Locator:
+    return page.get_by_role("navigation", name="The way back").get_by_text(name, exact=True)
+
+
+def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page]) -> None:
+    page = visit(f"xray?text={TEXT}", viewport={"width": 1280, "height": 720})
+    settled(page, "xray")
+    answer = readout(page).inner_text()
+    assert "BERT writes france" in answer
+    cell(page, 3, "[MASK]").hover()
+    expect(readout(page)).to_contain_text("Layer 3, [MASK]: the lens says")
+    expect(readout(page)).to_contain_text("attention adds")
+    page.mouse.move(5, 5)
+    cell(page, 0, "[MASK]").focus()  # the keyboard's first stop
+    for key, said in (
+        ("ArrowRight", "Layer 1, [MASK]:"),
+        ("ArrowUp", "Layer 1, is:"),
+        ("ArrowRight", "Layer 2, is:"),
+    ):
+        page.keyboard.press(key)
+        expect(readout(page)).to_contain_text(said)
+    page.keyboard.press("Enter")
+    expect(crumb(page, "Layer 2")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(readout(page)).to_have_text("Layer 2: open its heads.")  # where the focus is again
+    cell(page, 5, "[MASK]").click()
+    page.get_by_role("button", name=re.compile("^Layer 5, head 5:")).click()
+    heat_map = page.get_by_role("application", name=re.compile("^Layer 5, head 5"))
+    expect(heat_map).to_be_visible()
+    heat_map.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("What comes of it:")).to_be_visible()
+    assert "zoom=5.5." in page.url
+    for name in ("Head 5", "Layer 5"):
+        page.locator("body").press("Escape")
+        expect(crumb(page, name)).to_have_attribute("aria-current", "page")
+    crumb(page, "Whole model").click()
+    expect(readout(page)).to_have_text(answer)
+    wait_until(page, "() => !location.search.includes('zoom')")
+
+
+def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Callable[..., Page]) -> None:
+    page = visit(f"xray?text={TEXT}", viewport={"width": 1280, "height": 720})
+    settled(page, "xray")
+    answer = readout(page).inner_text()
+    five = switch(page, "Head 5 of layer 5")
+    five.click()
+    expect(five).to_have_attribute("aria-checked", "false")
+    expect(readout(page)).to_contain_text("BERT writes paris")
+    wait_until(page, "() => location.search.includes('off=5.5')")
+    five.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Space")
+    expect(switch(page, "Head 4 of layer 5")).to_have_attribute("aria-checked", "false")
+    expect(readout(page)).to_contain_text("2 parts off")
+    page.get_by_role("button", name="Undo").click()
+    expect(readout(page)).to_contain_text("1 part off")
+    page.get_by_role("button", name="Undo").click()
+    expect(readout(page)).to_have_text(answer)
+    expect(five).to_have_attribute("aria-checked", "true")
+    first, last = switch(page, "Head 1 of layer 0"), switch(page, "Head 4 of layer 0")
+    first.hover()
+    page.mouse.down()  # several in one movement
+    last.hover()
+    page.mouse.up()
+    expect(last).to_have_attribute("aria-checked", "false")
+    wait_until(page, "() => location.search.includes('off=0.1')")
+    page.reload()
+    settled(page, "xray")
+    expect(switch(page, "Head 1 of layer 0")).to_have_attribute("aria-checked", "false")
+    page.get_by_text("Which parts matter?", exact=True).click()
+    expect(page.get_by_text(re.compile(r"^Without the attention block of layer 5"))).to_be_visible()

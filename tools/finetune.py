@@ -1,0 +1,27 @@
+"""Record the fine-tunings of the ready-made rows: `python -m tools.finetune`.
+
+To be repeated after a change of the rows, of the bundled model or of the training.
+"""
+
+import sys
+
+from app.features.lab.task_finetune import completed
+from app.features.lab.task_finetune_recorded import write
+from app.features.lab.task_finetune_rows import READY, ready
+from app.features.lab.task_finetune_run import Tuning
+from app.models import Engine
+from app.settings import BUNDLED_MODEL
+
+
+def main() -> int:
+    """Record both; return the exit status."""
+    engine = Engine(BUNDLED_MODEL)
+    for kind in READY.values():
+        found = completed(Tuning(engine, ready(kind), kind), longest=3600)
+        path = write(found, engine.provenance.fingerprint)
+        sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
