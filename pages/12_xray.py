@@ -64,6 +64,7 @@ def draw(page: Page) -> None:
         with st.expander("Second text", expanded=has_pair()):
             pair = text_box(SLUG, "Second text, or the question", key="text_pair", height=72)
     forget_other_texts(text, pair)
+    model = page.engine.provenance
     board = page.settings.container(key="bx-xr-board")
     with board, st.container(horizontal=True, vertical_alignment="center", key="bx-xr-modes"):
         mode = choose("Off means", words.MODES, key="mode")
@@ -95,9 +96,9 @@ def draw(page: Page) -> None:
             text,
             text_pair=pair,
             ask=ask,
-            at=asked_piece(),
+            at=asked_piece(len(page.engine.tokenizer.encode(text, pair))),
             answer=followed,
-            off=off(),
+            off=off(model.layers, model.heads),
             mode=mode,
             other=other,
             lens=lens,
@@ -117,7 +118,9 @@ def draw(page: Page) -> None:
     if not opened:  # the picture comes before the ranking, which may take long
         with place:
             show_markup(overview.live(result, head), key="picture")
-    ranking = rank_now(page, result) if rank else None
+    ranking: Ranking | None = None
+    with place, guarded():
+        ranking = rank_now(page, result) if rank else None
     if opened:
         with place:
             draw_zoom(page, result, opened, ranking)
@@ -131,7 +134,7 @@ def draw(page: Page) -> None:
 
     page.finish(
         on_paper,
-        lambda: view.snippet(result, page.engine.provenance.name),
+        lambda: view.snippet(result, model.name),
         text=text,
         text_pair=pair,
     )

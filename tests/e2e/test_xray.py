@@ -62,6 +62,7 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
     expect(page.get_by_text("What comes of it:")).to_be_visible()
     assert "zoom=5.5." in page.url
     for name in ("Head 5", "Layer 5"):
+        settled(page, "xray")
         page.locator("body").press("Escape")
         expect(crumb(page, name)).to_have_attribute("aria-current", "page")
     crumb(page, "Whole model").click()

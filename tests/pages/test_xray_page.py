@@ -172,8 +172,8 @@ def test_the_address_opens_a_tab(visit: Callable, tab: str, name: str) -> None:
         ({"text": ""}, "no piece"),
         ({"text": "cat " * 90}, "the X-ray shows at most 48"),
         ({"text": "the cat", "ask": "next sentence"}, "second text is missing"),
-        ({"text": "the cat", "mode": "other text", "off": "0.1"}, "needs a source"),
-        ({"text": "the cat", "off": "7.1"}, "no head 1 of layer 7"),
+        ({"text": "the cat", "mode": "other text", "off": "0.1"}, "which is missing"),
+        ({"text": "the cat", "mode": "other text", "rank": "true"}, "needs a source"),
     ],
 )
 def test_what_cannot_be_asked_gets_a_sentence(
@@ -181,6 +181,11 @@ def test_what_cannot_be_asked_gets_a_sentence(
 ) -> None:
     page = visit(PAGE, **given)
     assert warned in page.warnings and page.errors == ""
+
+
+def test_a_link_made_with_a_larger_model_opens(visit: Callable) -> None:
+    page = visit(PAGE, text=TEXT, off="7.1 0.9 0.1", at="80", zoom="9.1")
+    assert page.warnings == page.errors == "" and "1 part off" in said(page)
 
 
 def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:

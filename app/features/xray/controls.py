@@ -37,9 +37,10 @@ _DEPTHS = (1, 2, 4)
 # -- what is off ----------------------------------------------------------------------------------
 
 
-def off() -> str:
-    """Return what is switched off, as links have it."""
-    return names_of(read_parts(st.query_params.get(OFF, "")))
+def off(layers: int = 1000, heads: int = 1000) -> str:
+    """Return what is switched off, as links have it; only parts that a model of a size has."""
+    parts = read_parts(st.query_params.get(OFF, ""))
+    return names_of(part for part in parts if part.layer < layers and part.head < heads)
 
 
 def set_off(names: str, *, undoing: bool = False) -> None:
@@ -126,10 +127,14 @@ def forget_other_texts(*texts: str) -> None:
         st.session_state[ANSWER] = ""
 
 
-def asked_piece() -> int | None:
-    """Return the piece in the address; None for the one that fits."""
+def asked_piece(count: int) -> int | None:
+    """Return the piece in the address; None for the one that fits.
+
+    Args:
+        count: number of pieces of the text; another model may have fewer.
+    """
     found = st.query_params.get(AT, "")
-    return int(found) if re.fullmatch(r"\d{1,3}", found) else None
+    return int(found) if re.fullmatch(r"\d{1,3}", found) and int(found) < count else None
 
 
 def ask_piece(at: int) -> None:

@@ -88,6 +88,11 @@ def xray(
             piece, word, label or part.
     """
     check_text(text + text_pair + other)
+    if mode == "resample" and (off or rank) and not other.strip():
+        raise InputError(
+            "What is off takes over the activations of another text, which is missing. Write one "
+            "of as many pieces."
+        )
     kind = fitting(engine, text, text_pair) if ask == "auto" else ask
     read = Text(
         engine,

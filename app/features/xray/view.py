@@ -5,6 +5,7 @@ from app.features.xray.view_overview import overview
 from app.features.xray.view_switches import ranking_line, ranking_picture
 from app.features.xray.view_words import MEAN, headline
 from app.words.blocks import line
+from app.words.html import visible
 from app.words.report import Block, Report
 
 
@@ -17,7 +18,10 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
         ranking: of all parts; None for that of the result.
     """
     ranked = ranking.parts if ranking else result.ranking
-    blocks: list[Block] = [overview(result, head), line(f"Followed: {result.question.target}.")]
+    blocks: list[Block] = [
+        overview(result, head),
+        line(f"Followed: {visible(result.followed)}, by the {result.question.target}."),
+    ]
     if ranked:
         mode = ranking.mode if ranking else result.mode
         blocks += [ranking_line(result, ranked, mode), ranking_picture(result, ranked)]

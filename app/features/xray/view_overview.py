@@ -36,6 +36,7 @@ _ROW = (9.2, 40.0)
 _ASKED = 24.0  # height of the row that is asked, of a long text: it has words all the same
 _LETTER = 13.0
 _MANY = 9  # columns
+_OTHER_FONT = 1.15  # a saved page may be shown in a font that is wider by so much
 _SMALLEST = 9.0
 _THREADS = 3  # for each piece that looks, of a short text
 _FEW = 9  # pieces; of more, the threads are paler
@@ -67,7 +68,7 @@ class _Plan:
             width=width,
             tokens=len(result.tokens),
             columns=result.layers + 1,
-            left=min(longest + 8, 84.0 if wide else 66.0),
+            left=min(_OTHER_FONT * longest + 8, 84.0 if wide else 66.0),
             right=132.0 if wide else 0.0,
             asked=result.question.position,
             most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
@@ -451,7 +452,8 @@ def _candidate(
         tag("rect", x=f"{x:.1f}", y=f"{middle + 2:.1f}", width=f"{room:.1f}", height=8,
             class_="bx-svg-track"),
         tag("rect", x=f"{x:.1f}", y=f"{middle + 2:.1f}", height=8, class_="bx-svg-bar bx-xr-bar",
-            width=f"{max(1.0, room * each.probability):.1f}"),
+            width=f"{max(1.0, room * each.probability):.1f}",
+            style=f"--bx-from:{room * each.before:.1f}px" if live and result.off else None),
     ]  # fmt: skip
     if result.off:
         here = x + room * each.before

@@ -94,7 +94,7 @@ def test_another_text_takes_the_place_of_what_is_off(tiny_engine: Engine) -> Non
         logits_of(tiny_engine, result, [Heads(0, 2, mode="resample", source=source)]), 1.0
     )
     assert result.best.probability == pytest.approx(shares.max(), abs=1e-5)
-    with pytest.raises(InputError, match="needs a source"):
+    with pytest.raises(InputError, match="another text, which is missing"):
         asked(tiny_engine, "word", off="0.2", mode="resample")
     with pytest.raises(InputError, match="4 tokens, the text 9"):
         asked(tiny_engine, "word", off="0.2", mode="resample", other="the dog")
@@ -150,6 +150,17 @@ def test_layers_before_the_first_part_that_is_off_are_not_read_again(
         assert not np.isnan(whole.readings.shares[:, 0]).any()
     else:
         assert not np.array_equal(whole.readings.shares[2], off.readings.shares[2])
+
+
+@torch.inference_mode()
+def test_the_lens_of_switched_layers_is_the_librarys(tiny_engine: Engine) -> None:
+    result = asked(tiny_engine, "word", off="0.1", mode="zero", lens="raw")
+    text = text_of(tiny_engine, result)
+    states = run(text.model, text.encoding, interventions=[Heads(0, 1)]).hidden_states
+    assert states
+    for column, each in enumerate(states):
+        shares = text.model.cls.predictions(each)[0].softmax(-1).numpy()  # type: ignore[operator,union-attr]
+        np.testing.assert_allclose(result.readings.shares[column], shares.max(-1), atol=1e-5)
 
 
 def test_changes_compare_the_vectors_of_each_layer(tiny_engine: Engine) -> None:
