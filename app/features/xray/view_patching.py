@@ -13,8 +13,8 @@ from app.words.report import Report
 
 TITLE = "Patching"
 EXAMPLE = {
-    "text": "The author of the books [MASK] in London.",
-    "second": "The authors of the books [MASK] in London.",
+    "text": "My uncle said that [MASK] was tired.",
+    "second": "My niece said that [MASK] was tired.",
 }
 SITES: dict[Site, str] = {
     "layer": "outputs of layers",
