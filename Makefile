@@ -36,7 +36,7 @@ help:
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
 	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
-	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker)"
+	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker DEBIAN=FOLDER)"
 	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
@@ -86,9 +86,11 @@ docs: $(DOCS)/.installed
 	@echo "The documentation is in build/docs."
 
 # PyTorch's index cannot always be reached: SPACE_CHECK="--torch torch==2.13.0" takes PyPI's torch.
+# DEBIAN=FOLDER, as root, follows all steps of the Dockerfile in a root made with debootstrap, too.
 KINDS ?= docker gradio
 space-check: $(VENV)/.installed
 	@for kind in $(KINDS); do $(BIN)/python -m deploy check $$kind $(SPACE_CHECK) || exit 1; done
+	@test -z "$(DEBIAN)" || $(BIN)/python -m deploy check docker --root "$(DEBIAN)"
 
 # Digests of new versions are fetched from the indexes themselves. torch comes from PyTorch's own,
 # everything else from PyPI; deploy/torch.lock says why.

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deploy.dockerfile import Recipe, read_dockerfile
-from deploy.tree import build_tree
+from deploy.tree import ROOT, build_tree
 
 HOST = "someone-bert-explorer.hf.space"
 _START_SECONDS = 180
-_APP = "/home/user/app"  # as in the Dockerfile
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _QUESTION = {"text": "Paris is the [MASK] of France."}
 
@@ -32,7 +31,7 @@ class Place:
     """Where commands are run.
 
     Attributes:
-        folder: the files of the Space, as this machine sees them.
+        folder: the files of the Space.
         python: the interpreter of an empty environment; None in a root of its own.
         root: the root of another system; None for this machine.
     """
@@ -44,7 +43,8 @@ class Place:
     def command(self, words: Sequence[str], user: str = "root") -> list[str]:
         """Return what runs a command here."""
         if self.root is not None:
-            enter = ["chroot", f"--userspec={user}", str(self.root), "env", "-C", _APP]
+            inside = f"/{self.folder.relative_to(self.root)}"
+            enter = ["chroot", f"--userspec={user}", str(self.root), "env", "-C", inside]
             return [*enter, f"PATH={_PATH}", *words]
         return [str(self.python), *words[1:]] if words[0] == "python" else list(words)
 
@@ -84,9 +84,9 @@ def check_root(root: Path) -> None:
     Args:
         root: a system with Python, as debootstrap makes it; it must not have been tried before.
     """
-    place = Place(root / _APP.strip("/"), root=root)
+    recipe = read_dockerfile(ROOT / "Dockerfile")
+    place = Place(root / recipe.folder.strip("/"), root=root)
     _say(f"docker: {build_tree('docker', place.folder) / 1e6:.1f} MB of files in {place.folder}")
-    recipe = read_dockerfile(place.folder / "Dockerfile")
     for command in recipe.commands:
         place.run(command, {})
     _try(place, recipe, {})

@@ -12,12 +12,14 @@ class Recipe:
     """What the Dockerfile does after copying files.
 
     Attributes:
+        folder: where the files of the site are.
         commands: the commands that are run while it is built, word by word.
         environment: the variables of the running container.
         health: the command of the health check.
         start: the command that starts the server.
     """
 
+    folder: str
     commands: tuple[tuple[str, ...], ...]
     environment: dict[str, str]
     health: tuple[str, ...]
@@ -47,6 +49,7 @@ def read_dockerfile(path: Path) -> Recipe:
     last = dict(instructions)
     words = [word for name, rest in instructions if name == "ENV" for word in shlex.split(rest)]
     return Recipe(
+        folder=last.get("WORKDIR", "/"),
         commands=tuple(commands),
         environment=dict(word.split("=", 1) for word in words),
         health=tuple(json.loads(last["HEALTHCHECK"].partition("CMD ")[2])),

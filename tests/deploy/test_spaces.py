@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from app.models.curated import CURATED
-from deploy.check import gradio_install
+from deploy.check import Place, gradio_install
 from deploy.dockerfile import read_dockerfile
 from deploy.tree import FILES, ROOT, build_tree
 
@@ -66,7 +66,8 @@ def test_the_install_line_of_a_gradio_space_has_the_version_of_its_front_matter(
 
 def test_the_dockerfile_is_read_as_docker_reads_it(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text(
-        "FROM x\n# RUN python -m pip install no\nRUN python -m pip install \\\n  # no\n  a \\\n"
+        "FROM x\nWORKDIR /app\n# RUN python -m pip install no\n"
+        "RUN python -m pip install \\\n  # no\n  a \\\n"
         " && python -m pip check\nRUN useradd u\nENV A=1 \\\n    B='2 3'\n"
         'HEALTHCHECK --interval=1s \\\n  CMD ["python", "h.py"]\nCMD ["python", "s.py"]\n'
     )
@@ -75,6 +76,8 @@ def test_the_dockerfile_is_read_as_docker_reads_it(tmp_path: Path) -> None:
         ("python", "-m", "pip", "install", "a"),
         ("python", "-m", "pip", "check"),
     )
+    assert recipe.commands == (*recipe.installs, ("useradd", "u"))
+    assert recipe.folder == "/app"
     assert recipe.environment == {"A": "1", "B": "2 3"}
     assert (recipe.health, recipe.start) == (("python", "h.py"), ("python", "s.py"))
 
@@ -99,3 +102,14 @@ def test_what_the_image_copies_by_name_is_in_the_space_and_not_ignored() -> None
     kept = {line.removeprefix("!") for line in ignore if line.startswith("!")}
     build_only = {"Dockerfile", ".dockerignore", *named}
     assert set(FILES["docker"]) - build_only <= kept
+
+
+def test_commands_in_a_root_are_those_of_its_own_system() -> None:
+    place = Place(Path("/debian/app"), root=Path("/debian"))
+    assert place.command(("python", "app.py"), "1000:1000")[:5] == [
+        *("chroot", "--userspec=1000:1000", "/debian", "env", "-C"),
+    ]
+    assert place.command(("python", "app.py"))[5] == "/app"
+    assert place.command(("python", "app.py"))[-2:] == ["python", "app.py"]
+    here = Place(Path("tree"), Path("venv/bin/python"))
+    assert here.command(("python", "app.py")) == ["venv/bin/python", "app.py"]

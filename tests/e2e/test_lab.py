@@ -34,7 +34,7 @@ def step(page: Page) -> int:
 
 
 def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
+    page.get_by_role("main").get_by_role("button", name=name, exact=True).click()
 
 
 def test_a_newcomer_trains_a_model_and_opens_it_in_fill_mask(visit: Visit) -> None:

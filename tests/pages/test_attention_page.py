@@ -336,7 +336,7 @@ def test_a_pick_is_taken_only_when_it_is_whole_numbers(
 ) -> None:
     state: dict[str, object] = {"grid": told}
     monkeypatch.setattr("streamlit.session_state", state)
-    components._take("grid", ("layer", "head"), state.update)
+    components._take("grid", ("layer", "head"), (), state.update)
     state.pop("grid")
     assert state == taken
 

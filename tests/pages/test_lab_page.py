@@ -158,6 +158,10 @@ def test_a_public_site_plays_recorded_runs_and_trains_nothing(
     monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
     page = visit(PAGE)
     assert "Start" not in labels(page) and "Play a recorded run" in labels(page)
+    assert "it plays recorded runs." in page.words and "There is none" not in page.words
+    page = visit(PAGE, layers="4")
+    assert "There is none with these settings" in page.words
+    assert "Play a recorded run" not in labels(page)
     monkeypatch.setenv("BERT_EXPLORER_LAB", "on")  # the host allows it
     assert "Start" in labels(visit(PAGE))
 

@@ -231,6 +231,9 @@ def buttons(settings: LabSettings, text: str, lab: Lab | None) -> None:
             kind: Literal["primary", "secondary"] = "secondary" if allowed() else "primary"
             if st.button("Play a recorded run", type=kind, icon=":material/replay:"):
                 _ask_or_go(settings, text, play=True)
+    if not allowed():
+        none = "" if recordings(settings) else " There is none with these settings."
+        show_html(line(f"This server trains nothing; it plays recorded runs.{none}"))
 
 
 def _ask_or_go(settings: LabSettings, text: str, *, play: bool) -> None:

@@ -28,7 +28,7 @@ def intro() -> Html:
         hint(
             tag("p", "A new head and the layers of the model learn your rows; word vectors stay as "
                 "they are. A third of the rows is held out: the model never trains on them, and "
-                "accuracy is measured with them alone."),
+                "accuracy is measured with them alone. Training stops when this tab is closed."),
             tag("p", "One row a line: the text, a tab, and its label; or a tag for each word, with "
                 "spaces between the tags. Your rows, and what is learned from them, stay in the "
                 "memory of this server, for you alone."),
@@ -136,12 +136,15 @@ def _losses(result: FinetuneResult, width: float) -> list[Html]:
     drawn += [
         tag("line", x1=_LEFT, x2=width, y1=level, y2=level, stroke="currentColor",
             stroke_dasharray="2 4"),
-        tag("text", f"blind guess {guess:.2f}", x=width - 4, y=f"{float(level) - 10:.1f}",
-            class_="bx-svg-name bx-svg-small"),
         _line([(p.step, p.loss) for p in result.points], width, result.steps, top, _TRAINED, "7 4"),
         _line([(p.step, p.held_out) for p in result.points], width, result.steps, top, _HELD),
     ]  # fmt: skip
-    return drawn + _key(80, (("held out", _HELD, None), ("trained on", _TRAINED, "7 4")))
+    names = (
+        ("held out", _HELD, None),
+        ("trained on", _TRAINED, "7 4"),
+        (f"guess {guess:.2f}", "currentColor", "2 4"),
+    )
+    return drawn + _key(46, names)
 
 
 def _shares(result: FinetuneResult, width: float) -> list[Html]:
@@ -189,11 +192,11 @@ def _key(x: float, rows: Sequence[tuple[str, str, str | None]]) -> list[Html]:
     drawn = []
     for name, stroke, dash in rows:
         drawn += [
-            tag("line", x1=x, x2=x + 26, y1=10, y2=10, stroke=stroke, stroke_width=3,
+            tag("line", x1=x, x2=x + 20, y1=10, y2=10, stroke=stroke, stroke_width=3,
                 stroke_dasharray=dash),
-            tag("text", name, x=x + 32, y=10, class_="bx-svg-small"),
+            tag("text", name, x=x + 25, y=10, class_="bx-svg-small"),
         ]  # fmt: skip
-        x += 118
+        x += 37 + 7 * len(name)
     return drawn
 
 

@@ -10,7 +10,7 @@ from app.words.matrix import Matrix
 from app.words.pictures import Picture, svg
 
 _SIDE = 270  # of a drawing
-_LETTERS = 13
+_LETTERS = 14
 
 
 def attention(run: LabResult, point: Point, layer: int, head: int) -> Picture:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 GUIDE = (Path(__file__).parents[4] / "docs" / "guide.md").read_text(encoding="utf-8")
 CHAPTER = " ".join(GUIDE.partition("\n## X-ray\n")[2].partition("\n## ")[0].split())
-LINKS = re.findall(r"`/(xray\?[^`]*&off=[^`]*)`", CHAPTER)
+LINKS = [link for link in re.findall(r"`/(xray\?[^`]*)`", CHAPTER) if "tab=" not in link]
 
 
 @pytest.fixture(scope="module")
