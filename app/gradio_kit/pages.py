@@ -106,7 +106,7 @@ def _example_list(declared: Declared) -> gr.Dropdown | None:
 
 def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
     """Draw what a visitor gives, texts first and the rest folded; return it in its own order."""
-    main = [each for each in declared.parameters if each.required or each.field.lines]
+    main = [each for each in declared.parameters if each.required or each.field.lines > 1]
     more = [each for each in declared.parameters if each not in main]
     boxes = {each.name: widget(each) for each in main}
     run = gr.Button("Run", variant="primary")

@@ -126,6 +126,7 @@ function paint(data, values, palette) {
 
 function draw(parts, data, values) {
   const { canvas, scroll } = parts;
+  if (!scroll.isConnected) return; // taken off the page since this was asked for
   const style = getComputedStyle(scroll);
   const width = scroll.clientWidth || 320;
   const letter = 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -281,7 +282,8 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   const turn = (parts.turn ?? 0) + 1;
   parts.turn = turn;
   const values = await decode(data);
-  if (parts.turn !== turn) return undefined; // newer data came while this was unpacked
+  // Newer data came while this was unpacked, or it was taken off the page.
+  if (parts.turn !== turn || !parts.view.isConnected) return undefined;
   const { canvas, readout, legend } = parts;
   const R = data.rows.length;
   const C = data.columns.length;

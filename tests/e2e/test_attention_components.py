@@ -141,7 +141,7 @@ def test_a_saved_page_shows_the_head_without_a_network(
         page.get_by_role("button", name="This page (HTML)").click()
     kept = tmp_path / "kept.html"
     kept.write_bytes(waiting.value.path().read_bytes())
-    context = browser.new_context(offline=True)
+    context = browser.new_context(offline=True, viewport={"width": 1920, "height": 1080})
     alone = context.new_page()
     asked: list[str] = []
     alone.on("request", lambda request: asked.append(request.url))

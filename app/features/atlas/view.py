@@ -188,18 +188,19 @@ def legend(result: AtlasResult, colour: str = "name") -> Html:
         items = [
             tag("li", tag("span", str(layer), class_="bx-at-badge bx-at-layer",
                           style=_depth(result, layer)),
-                f" layer {layer}", data_at=f"layer.{layer}", tabindex=0)
+                f" layer {layer}", data_at=f"layer.{layer}", tabindex=-1 if layer else 0)
             for layer in range(result.size[0])
         ]  # fmt: skip
     else:
         counts = Counter(head.name for head in result.heads)
+        shown = [each for each in enumerate(SIGNS.items()) if counts[each[1][0]]]
         items = [
             tag("li", tag("span", sign, class_=f"bx-at-badge bx-at-{kind}"),
-                f" {name} {counts[name]}", data_at=f"name.{kind}", tabindex=0)
-            for kind, (name, sign) in enumerate(SIGNS.items())
-            if counts[name]
+                f" {name} {counts[name]}", data_at=f"name.{kind}", tabindex=-1 if number else 0)
+            for number, (kind, (name, sign)) in enumerate(shown)
         ]  # fmt: skip
-    return tag("ul", *items, class_="bx-at-legend", aria_label="What the signs mean")
+    says = "What the signs mean"
+    return tag("ul", *items, class_="bx-at-legend", aria_label=says, data_rove="legend")
 
 
 def map_hint(result: AtlasResult) -> Html:
