@@ -78,10 +78,10 @@ def xray(
             and feed-forward blocks.
         mode: what replaces it: the "mean" activation over many texts, "zero", or "resample", that
             of another text.
-        other: this text, of as many pieces.
+        other: that other text, with the same number of pieces.
         lens: whether vectors are mapped to the last layer before the head reads them ("affine"),
             or not ("raw").
-        rank: whether each part is also switched off alone, to see which ones the answer needs.
+        rank: whether each part is also switched off alone, to see which parts the answer needs.
 
     Raises:
         InputError: a text is empty or too long, the model cannot answer, or there is no such
@@ -90,8 +90,8 @@ def xray(
     check_text(text + text_pair + other)
     if mode == "resample" and (off or rank) and not other.strip():
         raise InputError(
-            "What is off takes over the activations of another text, which is missing. Write one "
-            "of as many pieces."
+            "What is off takes its activations from another text, which is missing. Write one with "
+            "the same number of pieces."
         )
     kind = fitting(engine, text, text_pair) if ask == "auto" else ask
     read = Text(
