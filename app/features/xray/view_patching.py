@@ -50,7 +50,7 @@ def compared(found: Patching) -> str:
     """State what is compared."""
     one, other = (visible(name) for name in found.answers)
     first, second = (signed(value, 2) for value in found.values)
-    what = f"Logit of “{one}” minus that of “{other}”:" if found.is_contrast else f"“{one}”:"
+    what = f"Logit of “{one}” minus that of “{other}”:" if found.is_contrast else f"“{one}”, in nats:"
     return f"{what} {first} for the first sentence, {second} for the second."
 
 
