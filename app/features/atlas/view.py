@@ -231,7 +231,7 @@ def summary(result: AtlasResult) -> str:
     if result.loss is None:
         return f"{said}."
     needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
-    return f"{said}; {needed} are missed: the loss grows without them."
+    return f"{said}; {needed} are missed: the loss grows without any one of them."
 
 
 def describe_map(result: AtlasResult) -> str:

@@ -186,7 +186,7 @@ def _own_text() -> str:
 # -- prediction and buttons ------------------------------------------------------------------------
 
 
-WATCH = "I only watch"
+WATCH = "Just watch"
 
 
 @st.dialog("Predict first")

@@ -45,7 +45,8 @@ def _headline(result: VariantsResult) -> str:
     parameters = own.parameters
     share = parameters.total / bert.parameters.total
     work = own.flops.total / bert.flops.total
-    shorter = f" (BERT in a text of {bert.tokens:,}, its most)" if bert.tokens < result.length else ""
+    less = bert.tokens < result.length
+    shorter = f" (BERT in a text of {bert.tokens:,}, the most it reads)" if less else ""
     return (
         f"Yours: {large(parameters.total)} parameters, "
         f"{percent(parameters.embedding / parameters.total, 0)} of them in the embedding. That is "

@@ -66,7 +66,7 @@ def test_the_table_adds_up(found: VariantsResult) -> None:
 
 def test_what_is_not_read_is_said_beside_the_bar(found: VariantsResult) -> None:
     assert str(view.bars(found).wide).count(" (512)</text>") == 5
-    assert "BERT in a text of 512, its most" in str(view.headline(found))
+    assert "BERT in a text of 512, the most it reads" in str(view.headline(found))
 
 
 def test_the_reach_is_drawn_to_scale(found: VariantsResult) -> None:
