@@ -234,14 +234,13 @@ def report(result: LabResult) -> Report:
     end, start = result.points[-1], result.start
     if all(each.ceiling is not None for each in start.phenomena):
         share = min(1.0, end.way(start.phenomena))
-        way = f"; right guesses are {percent(share, 0, counted=True)} of the way from always "
+        way = f"; its right guesses are {percent(share, 0, counted=True)} of the way from always "
         way += "guessing the same word to the best possible"
     else:
         way = ""
     return Report(
         headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f} nats"
-        f"{way}."
-        + (f" The model is on offer as {result.kept}." if result.kept else ""),
+        f"{way}." + (f" The model is on offer as {result.kept}." if result.kept else ""),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         blocks=(
             beginning(result),

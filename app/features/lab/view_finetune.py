@@ -82,7 +82,7 @@ def few(result: FinetuneResult) -> Html:
     if result.rows.kind != TEXTS:
         says += " Words of one row depend on each other, so it should be wider still."
     cut = (
-        f" Too long for what is read here: {count(result.cut, 'row')}; the end is not used."
+        f" Too long, and therefore cut at the end: {count(result.cut, 'row')}."
         if result.cut
         else ""
     )

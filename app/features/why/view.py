@@ -328,9 +328,12 @@ def measured_note(many: Many | None) -> Html:
         f"layer and by {_suff(mean)} in that of all layers (lower is better).",
     )
     return join(
-        tag("p", "Mean fall of the probability without the strongest pieces (comprehensiveness; "
+        tag(
+            "p",
+            "Mean fall of the probability without the strongest pieces (comprehensiveness; "
             f"higher is better) on this model, over masked words of {many.texts} sentences of an "
-            "encyclopedia, ± 95 % interval:"),
+            "encyclopedia, ± 95 % interval:",
+        ),
         tag("ul", *(tag("li", fact) for fact in facts)),
         line("This is one model and one kind of text; others may differ."),
     )

@@ -50,7 +50,9 @@ def compared(found: Patching) -> str:
     """State what is compared."""
     one, other = (visible(name) for name in found.answers)
     first, second = (signed(value, 2) for value in found.values)
-    what = f"Logit of “{one}” minus that of “{other}”:" if found.is_contrast else f"“{one}”, in nats:"
+    what = (
+        f"Logit of “{one}” minus that of “{other}”:" if found.is_contrast else f"“{one}”, in nats:"
+    )
     return f"{what} {first} for the first sentence, {second} for the second."
 
 
@@ -67,7 +69,11 @@ def _strongest(found: Patching) -> list[Html | str]:
         layer, head = np.unravel_index(int(np.nanargmax(grid)), grid.shape)
         share = percent(float(grid[layer, head]), 0, counted=True)
         verb = "brings back" if name == RESTORED else "costs"
-        said += [f"Head {head} of layer {layer} alone {verb} ", tag("strong", share), " of the difference. "]
+        said += [
+            f"Head {head} of layer {layer} alone {verb} ",
+            tag("strong", share),
+            " of the difference. ",
+        ]
     return said
 
 
