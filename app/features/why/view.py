@@ -323,9 +323,9 @@ def measured_note(many: Many | None) -> Html:
         f"order ({_comp(by['random'])}); the length of the gradient alone reaches "
         f"{_comp(by['gradient'])}.",
         f"Attention averaged over all layers {_comp(mean)} is a tie with the first three; the last "
-        f"layer alone {_comp(last)} and rollout {_comp(by['rollout'])} are no better. With only the "
-        f"strongest pieces left, the probability falls by {_suff(last)} in the order of the last "
-        f"layer and by {_suff(mean)} in that of all layers (lower is better).",
+        f"layer alone {_comp(last)} and rollout {_comp(by['rollout'])} are no better. With only "
+        f"the strongest pieces left, the probability falls by {_suff(last)} in the order of the "
+        f"last layer and by {_suff(mean)} in that of all layers (lower is better).",
     )
     return join(
         tag(

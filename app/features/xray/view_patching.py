@@ -188,8 +188,8 @@ def _grid(
 
 def explanation() -> Html:
     """Say how to read the numbers."""
-    return tag("p", "Rows are layers. Numbers are percentages of the difference; below 5 % none is printed.",
-               class_="bx-line")  # fmt: skip
+    return tag("p", "Rows are layers. Numbers are percentages of the difference; below 5 % none "
+               "is printed.", class_="bx-line")  # fmt: skip
 
 
 def blocks(found: Patching) -> tuple[Html | Picture, ...]:
