@@ -307,8 +307,8 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (GUIDE, "0.97 within and 0.93 between become 0.84 and 0.61",
      lambda e: (apart(e, 0), apart(e, 6)), ((0.97, 0.93), (0.84, 0.61))),
     (GUIDE, "Only 8 of 12 sentences", lambda e: at_home(e, "Spring"), (8, 12)),
-    (GUIDE, "loses 70 % of the difference. Up to layer 2 the difference is carried at the noun, from "
-     "layer 3 on at the gap", author_patched, ((3, 1, 70), [2, 2, 2, 6, 6, 6])),
+    (GUIDE, "loses 70 % of the difference. Up to layer 2 the difference is carried at the noun, "
+     "from layer 3 on at the gap", author_patched, ((3, 1, 70), [2, 2, 2, 6, 6, 6])),
     (GUIDE, "for only 8 of 72 heads is the 95 % interval above zero", missed, (8, 72)),
     (GUIDE, "layer 1, head 8: it gives 91 % of its attention to the next piece",
      lambda e: round(100 * atlas(e, layer=1, head=8).asked.measures["to_next"]), 91),
