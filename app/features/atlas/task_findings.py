@@ -95,8 +95,9 @@ def _no_operation(gradients: Floats, shares: Floats) -> Finding:
     return Finding(
         "Where heads look mostly at a special token, changing this hardly changes the loss.",
         "[SEP]: from layer 4 on, the gradient becomes very small",
-        f"{name} gets {_percent(shares.max())} of the attention in layer {layer}; there the gradient "
-        f"on attention to it is {ratio:.2f} times that on attention to a token of the text",
+        f"{name} gets {_percent(shares.max())} of the attention in layer {layer}; there the "
+        f"gradient on attention to it is {ratio:.2f} times that on attention to a token of the "
+        "text",
         bool(ratio < _MOST),
     )
 

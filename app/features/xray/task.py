@@ -56,7 +56,7 @@ def xray(
     answer: Annotated[str, Field("Answer to follow", lines=1)] = "",
     off: Annotated[str, Field("Switched off", lines=1)] = "",
     mode: Annotated[Mode, Field("Replaced by")] = "mean",
-    other: Annotated[str, Field("Text that replaces", lines=1)] = "",
+    other: Annotated[str, Field("Other text that replaces it", lines=1)] = "",
     lens: Annotated[Lens, Field("Lens")] = "affine",
     rank: Annotated[bool, Field("Rank all parts")] = False,
     progress: Progress | None = None,
@@ -175,7 +175,7 @@ def _position(text: Text, whole: Seen, at: int | None) -> int:
     if at is not None:
         if at < len(encoding):
             return at
-        raise InputError(f"There is no piece {at}; the text has 0 to {len(encoding) - 1}.")
+        raise InputError(f"There is no piece {at}; the text has pieces 0 to {len(encoding) - 1}.")
     if kind in ("start", "end"):
         return int(np.argmax(whole.shares[-1]))
     own = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
