@@ -156,8 +156,8 @@ FEATURES = (
         page="pages/12_xray.py",
         group=INSIDE,
         see="See the whole model at work, and switch parts off.",
-        beware="That one answer needs a part does not show what the part is for; others may "
-        "replace it.",
+        beware="If one answer needs a part, that does not show what the part is for; and other "
+        "parts may replace it.",
     ),
     Feature(
         slug="why",
