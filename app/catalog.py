@@ -156,8 +156,8 @@ FEATURES = (
         page="pages/12_xray.py",
         group=INSIDE,
         see="See the whole model at work, and switch parts off.",
-        beware="That one answer needs a part does not show what the part is for; others may "
-        "replace it.",
+        beware="If one answer needs a part, that does not show what the part is for; and other "
+        "parts may replace it.",
     ),
     Feature(
         slug="why",
@@ -165,7 +165,7 @@ FEATURES = (
         icon=":material/balance:",
         page="pages/14_why.py",
         group=INSIDE,
-        see="See which words push for an answer, and which against.",
+        see="See which words speak for an answer, and which against it.",
         beware="Scores say what the model depends on, not whether it is right.",
     ),
     Feature(
@@ -176,7 +176,7 @@ FEATURES = (
         group=INSIDE,
         see="See all attention heads on one map: which are alike, and which are needed.",
         beware="A head is named after what it does most, not after all it does; and heads replace "
-        "each other, so the loss without one is not its whole worth.",
+        "each other, so the loss without one does not measure all that it does.",
         takes_text=False,
     ),
     Feature(
@@ -205,7 +205,7 @@ FEATURES = (
         page="pages/16_lab.py",
         group=LEARNING,
         see="Press Start and watch a tiny BERT learn.",
-        beware="A model this small learns the rules of its few sentences, not a language.",
+        beware="A model this small learns the patterns of its training sentences, not a language.",
         takes_text=False,
         trains=True,
     ),
@@ -215,7 +215,7 @@ FEATURES = (
         icon=":material/account_tree:",
         page="pages/15_variants.py",
         group=LEARNING,
-        see="See how BERT and five models made from it differ, on paper.",
+        see="See how BERT and five models based on it differ, on paper.",
         beware="Size and operations say what a model costs, not how good its answers are.",
         takes_text=False,
     ),

@@ -75,7 +75,7 @@ def draw(page: Page) -> None:
         )
         lens = choose("Lens", words.LENSES, key="lens")
         other = st.text_input(
-            "Other text, of as many pieces", key="other", bind="query-params",
+            "Other text, same number of pieces", key="other", bind="query-params",
             persist_state="session",
         )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):

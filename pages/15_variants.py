@@ -1,4 +1,4 @@
-"""Variants: BERT and five models made from it, and a configuration of your own, on paper."""
+"""Variants: BERT and five models based on it, and a configuration of your own, on paper."""
 
 import streamlit as st
 

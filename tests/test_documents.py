@@ -307,18 +307,18 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (GUIDE, "0.97 within and 0.93 between become 0.84 and 0.61",
      lambda e: (apart(e, 0), apart(e, 6)), ((0.97, 0.93), (0.84, 0.61))),
     (GUIDE, "Only 8 of 12 sentences", lambda e: at_home(e, "Spring"), (8, 12)),
-    (GUIDE, "70 % is lost when it alone is replaced, and the number is at the noun up to layer 2 "
-     "and at the gap from layer 3 on", author_patched, ((3, 1, 70), [2, 2, 2, 6, 6, 6])),
-    (GUIDE, "only 8 of 72 heads are missed for certain", missed, (8, 72)),
+    (GUIDE, "loses 70 % of the difference. Up to layer 2 the difference is carried at the noun, "
+     "from layer 3 on at the gap", author_patched, ((3, 1, 70), [2, 2, 2, 6, 6, 6])),
+    (GUIDE, "for only 8 of 72 heads is the 95 % interval above zero", missed, (8, 72)),
     (GUIDE, "layer 1, head 8: it gives 91 % of its attention to the next piece",
      lambda e: round(100 * atlas(e, layer=1, head=8).asked.measures["to_next"]), 91),
     (GUIDE, "Seven of ten hold for this small model",
      lambda e: [each.agrees for each in atlas(e).findings].count(True), 7),
-    (GUIDE, "9 of 12 come out right, and the three that do not", tuned, (9, 12, 3)),
+    (GUIDE, "9 of 12 are labelled correctly; the three mistakes are", tuned, (9, 12, 3)),
     (GUIDE, "from 47 % to 91 %", lambda e: (whole(recorded("texts").low),
      whole(recorded("texts").high)), (47, 91)),
     (GUIDE, "11.7 million parameters, and computes twice as much", albert_twice, (11.7, 2.0)),
-    (GUIDE, "in 14 of its 22 layers a token sees only its 129 nearest",
+    (GUIDE, "in 14 of its 22 layers a token sees only the 129 nearest tokens",
      near_only, (14, 22, 129)),
     (GUIDE, "right in 26 of 100 cases",
      lambda e: round(share(e, "multiple choice, openstax")), 26),
@@ -347,7 +347,7 @@ OBSERVED: list[tuple[str, str, Callable[[Engine], object], object]] = [
     (TEACHING, "(error 0.7 %), for next sentence less (3.5 %)",
      lambda e: [share(e, f"calibration error, {task}")
                 for task in ("masked word", "next sentence")], [0.7, 3.5]),
-    (GUIDE, "*daughter* does most to make a person of the second Paris", one_word_makes_a_person,
+    (GUIDE, "*daughter* does most to make the second Paris a person", one_word_makes_a_person,
      True),
     (GUIDE, "integrated gradients survive deletion, gradient × input does not",
      lambda e: [(r := reasons(e, "Two stories", m)).duel.survives(r.shown)

@@ -80,7 +80,7 @@ def test_it_asks_before_it_shows(
     page = visit(PAGE, **given)
     for press in ("Start", "Play a recorded run"):
         page.click(press)
-        assert {guess, "I only watch"} <= set(labels(page))
+        assert {guess, "Just watch"} <= set(labels(page))
         assert not labs.computing() and "not trained yet" in page.words
 
 
@@ -110,7 +110,7 @@ def test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_alon
     until(lambda: labs.ask(lab).state is State.DONE, 90)
     page.run()
     assert "✓ done" in page.words and "step 500 of 500" in page.words
-    assert "You predicted: worse. Nothing" in page.words  # without the change, nothing is recorded
+    assert "You predicted: worse. This run" in page.words  # without the change, nothing is recorded
     assert any("PretrainingBatches" in code.value for code in page.at.code)
     newest = filled(page.run())
     page.at.select_slider(key="_lab_look").set_value(0)

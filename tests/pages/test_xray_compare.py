@@ -17,7 +17,7 @@ def test_patching_needs_a_second_sentence_and_then_draws_both_grids(visit: Calla
     page = visit(PAGE, text=TEXT, tab="Patching", second=OTHER, answers="cat / dog")
     assert page.warnings == page.errors == ""
     assert {"xray-patching", "xray-patching-heads"} <= page.pictures.keys()
-    assert "“cat” or “dog”: difference of logits" in page.words
+    assert "Logit of “cat” minus that of “dog”:" in page.words
     page.at.text_input(key="second").set_value("the dog sat")
     page.run()
     assert "The sentences have 8 and 5 pieces" in page.warnings and page.errors == ""

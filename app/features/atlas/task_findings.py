@@ -93,10 +93,11 @@ def _no_operation(gradients: Floats, shares: Floats) -> Finding:
     ratio = gradients[layer, kind] / gradients[layer, 2]
     name = ("[CLS]", "[SEP]")[kind]
     return Finding(
-        "Where heads rest on a special token, changing that hardly changes the loss.",
+        "Where heads look mostly at a special token, changing this hardly changes the loss.",
         "[SEP]: from layer 4 on, the gradient becomes very small",
-        f"heads rest on {name}, {_percent(shares.max())} in layer {layer}; there the gradient "
-        f"on attention to it is {ratio:.2f} times that on attention to a token of the text",
+        f"{name} gets {_percent(shares.max())} of the attention in layer {layer}; there the "
+        f"gradient on attention to it is {ratio:.2f} times that on attention to a token of the "
+        "text",
         bool(ratio < _MOST),
     )
 

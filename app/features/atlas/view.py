@@ -206,16 +206,16 @@ def legend(result: AtlasResult, colour: str = "name") -> Html:
 def map_hint(result: AtlasResult) -> Html:
     """Explain the map."""
     loss = "" if result.loss is None else (
-        f" The larger a circle, the more the loss of {count(result.words, 'hidden word')} grows "
-        "without the head (its output is replaced by its mean); a dashed edge: it falls. A head "
-        "is “missed” if the 95 % interval of this growth is above 0; chance alone would put one "
-        "head in forty there."
+        f" The larger a circle, the more the mean loss of {count(result.words, 'hidden word')} "
+        "grows without the head (its output is replaced by its mean); a dashed edge means that it "
+        "falls. A head is “missed” if the 95 % interval of this growth is above 0; chance alone "
+        "would put one head in forty there."
     )  # fmt: skip
     return hint(
         "Each circle is a head. Two heads are close if they spread their attention alike "
-        f"(Jensen-Shannon distance, mean over {count(result.tokens, 'token')} of "
-        f"{count(result.texts, 'text')}). A plane cannot keep all distances: they are off by "
-        f"{percent(result.stress, 0, counted=True)} (stress).{loss}"
+        f"(Jensen-Shannon distance from 0 to 1, mean over {count(result.tokens, 'token')} of "
+        f"{count(result.texts, 'text')}). A plane cannot keep all distances: on this map they are "
+        f"off by {percent(result.stress, 0, counted=True)} of their size (stress).{loss}"
     )
 
 
@@ -232,7 +232,7 @@ def summary(result: AtlasResult) -> str:
     if result.loss is None:
         return f"{said}."
     needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
-    return f"{said}; {needed} are missed: without one of them the loss grows."
+    return f"{said}; {needed} are missed: the loss grows without any one of them."
 
 
 def describe_map(result: AtlasResult) -> str:
@@ -240,8 +240,8 @@ def describe_map(result: AtlasResult) -> str:
     names = Counter(head.name for head in result.heads).most_common()
     kinds = ", ".join(f"{name} {number}" for name, number in names)
     return (
-        f"A map of {count(len(result.heads), 'head')}; close heads attend alike. What they look "
-        f"at: {kinds}. Chosen: {say(result.shown)}."
+        f"A map of {count(len(result.heads), 'head')}; heads with similar attention are close. "
+        f"What they look at: {kinds}. Chosen: {say(result.shown)}."
     )
 
 
@@ -364,9 +364,9 @@ def findings_table(result: AtlasResult) -> Html:
         line(
             f"{PAPER}: Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher Manning, “What "
             "Does BERT Look At?”; 1,000 pairs of Wikipedia paragraphs of up to 128 tokens. Here: "
-            f"{count(result.texts, 'short text')}, so shares and entropies are not comparable "
-            "digit by digit. Layers count from 0. Its findings about grammar (direct objects, "
-            "coreference) need annotated text and are not repeated."
+            f"{count(result.texts, 'short text')}, so the numbers themselves are not comparable. "
+            "Layers count from 0. The paper’s findings about grammar (direct objects, coreference) "
+            "need annotated text and are not tested here."
         ),
     )
 

@@ -172,8 +172,8 @@ def _own_text() -> str:
     show_html(
         note(
             "Paste nothing private. Text and model stay in this server’s memory, for you alone, "
-            "never on its disk. A minute of training learns little of a free text; several "
-            "thousand short sentences work best.",
+            "never on its disk. In a minute of training the model learns little from "
+            "ordinary prose; several thousand short sentences work best.",
             caution=True,
         )
     )
@@ -186,7 +186,7 @@ def _own_text() -> str:
 # -- prediction and buttons ------------------------------------------------------------------------
 
 
-WATCH = "I only watch"
+WATCH = "Just watch"
 
 
 @st.dialog("Predict first")

@@ -163,7 +163,7 @@ def _inside(now: Scene, names: Sequence[str], point: Point) -> None:
     """Draw the gaps, the attention and the word vectors of one run."""
     run = now.runs[-1]
     if len(now.runs) == 2:
-        number = choose("Inside of", dict(enumerate(names)), key="which", default=1)
+        number = choose("Look inside", dict(enumerate(names)), key="which", default=1)
         run = now.runs[number]
         point = run.at(point.step)
     gaps, heads, words = st.columns([6, 5, 5], gap="small")

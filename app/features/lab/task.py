@@ -46,12 +46,12 @@ def lab(
     next_sentence: Annotated[bool, Field("Sentence pairs")] = False,
     shared: Annotated[bool, Field("Shared layers")] = False,
     whole_words: Annotated[bool, Field("Whole words hidden")] = False,
-    pieces: Annotated[int, Field("Most pieces", low=100, high=2_000)] = 2_000,
+    pieces: Annotated[int, Field("Largest vocabulary", low=100, high=2_000)] = 2_000,
     seed: Annotated[int, Field("Seed", low=0, high=9)] = 0,
     steps: Annotated[int, Field("Steps", low=500, high=4_000)] = 2_000,
     keep: Annotated[bool, Field("Keep the model")] = False,
 ) -> LabResult:
-    """Train a tiny BERT from nothing and measure what it learns.
+    """Train a tiny BERT from scratch and measure what it learns.
 
     Recorded runs are answered at once, others after up to two minutes. A server that trains
     nothing answers the recorded ones only.
@@ -69,15 +69,15 @@ def lab(
         shuffled: whether the words of each sentence are shuffled.
         sentences: to train on: 200 or 20,000.
         next_sentence: whether rows are pairs, and the second task is trained too.
-        shared: whether all layers are one and the same, as in ALBERT.
+        shared: whether all layers share one set of weights, as in ALBERT.
         whole_words: whether words are hidden whole.
-        pieces: most pieces of the vocabulary: 100, 200 or 2,000.
+        pieces: the largest size of the vocabulary: 100, 200 or 2,000.
         seed: of the first weights and of the masks, 0 to 9.
         steps: of the training: 500, 1,000, 2,000 or 4,000.
         keep: whether the trained model is offered to all tasks, under the name in the answer.
 
     Raises:
-        InputError: a value is none of its choices, the text is too short, the server trains
+        InputError: a value is not one of its choices, the text is too short, the server trains
             nothing, or it is busy.
     """
     settings = LabSettings(

@@ -105,7 +105,7 @@ def _check_repeated(rows: Sequence[LabelledRow]) -> None:
         if row.text in first:
             raise InputError(
                 f"Line {row.line} repeats the text of line {first[row.text]}: {_short(row.text)}. "
-                "Remove one of them, or it might be trained on and measured with."
+                "Remove one of them: the same text could be trained on and measured with."
             )
         first[row.text] = row.line
 

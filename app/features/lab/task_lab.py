@@ -233,7 +233,7 @@ class Labs:
         with self._change:
             for other in self._line:
                 if owner and other.owner == owner:
-                    raise InputError("You have a run already. Stop it, or wait for its end.")
+                    raise InputError("You have a run already. Stop it, or wait until it ends.")
 
     def find(self, key: str, owner: str = "") -> Lab | None:
         """Return a lab by its key, also one that was saved before a restart; None if unknown.

@@ -45,7 +45,7 @@ Weights = dict[str, NDArray[np.float16]]
 
 
 class Run:
-    """One training of a model from nothing.
+    """One training of a model from scratch.
 
     Args:
         settings: of the run.

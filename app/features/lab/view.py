@@ -129,7 +129,7 @@ def rows(run: LabResult) -> Html:
     legend = line(
         "The model learns to name the hidden pieces. Of these, about 80 % are ", masked,
         ", 10 % are ", replaced, " by another piece, and 10 % are ", kept, ". ", padding,
-        " makes the rows of a batch equally long; the model does not see it.",
+        " fills up the rows of a batch to the same length; the model does not see it.",
     )  # fmt: skip
     drawn = (
         sideways(_row(each), f"Row {number} of the first batch")
@@ -168,8 +168,8 @@ def vocabulary(run: LabResult, done: int) -> Html:
     ]  # fmt: skip
     table = record_table("The last joins", ("Join", "Pair", "Piece", "Places"), last, compact=True)
     return join(
-        line("At first every letter is a piece. The pair found most often becomes one piece, again "
-             f"and again: {count(len(run.start.joins), 'join')} in all."),
+        line("At first every letter is a piece. The most frequent pair of pieces is joined into "
+             f"one, again and again: {count(len(run.start.joins), 'join')} in all."),
         tag("ul", *cut, class_="bx-lab-cut"),
         table if last else join(),
     )  # fmt: skip
@@ -210,21 +210,22 @@ def beginning(run: LabResult) -> Html:
 def verdict(guessed: str, was: str) -> Html:
     """Say what was predicted and what happened."""
     if not was:
-        return line(f"You predicted: {visible(guessed)}. Nothing came near the best possible.")
+        return line(f"You predicted: {visible(guessed)}. This run does not decide it.")
     return line(ticked(guessed == was, f"You predicted: {visible(guessed)}. It was: {was}."))
 
 
 def pictures_hint() -> Html:
     """Explain the pictures of a run."""
     return hint(
-        "The loss is the surprise at the hidden words, in nats: 0 is certainty. A model that knows "
-        "nothing has log V; one that knows only how frequent each piece is has the lower line. "
-        "Steps are drawn by their square root, because most is learned early. At the right: how "
-        "often the first guess is right in sentences that are never trained on, and how often the "
-        "best guess can be, computed from the rules of the grammar. With 120 sentences for each, a "
-        "few per cent more or less are chance. Below: gaps in such sentences; where one head "
-        "looks, each row a piece that looks; and the vectors of words on two axes, where words "
-        "that are used alike come together."
+        "The loss says how surprised the model is by the hidden words, in nats; 0 is certainty. A "
+        "model that knows nothing has the loss log V, for V pieces; one that knows only how "
+        "frequent each piece is has the loss of the lower line. Steps are drawn by their square "
+        "root, because most is learned early. At the right: how often the first guess is right in "
+        "sentences that are never trained on, and how often the best possible guess would be, "
+        "where the rules of the grammar tell. With 120 sentences for each phenomenon, differences "
+        "of up to about 10 percentage points can be chance. Below: gaps in such sentences; where "
+        "one head looks, with a row for each piece that looks; and the vectors of words on two "
+        "axes, where words that are used alike come together."
     )
 
 
@@ -233,13 +234,13 @@ def report(result: LabResult) -> Report:
     end, start = result.points[-1], result.start
     if all(each.ceiling is not None for each in start.phenomena):
         share = min(1.0, end.way(start.phenomena))
-        way = f", {percent(share, 0, counted=True)} of the way from guessing to "
-        way += "the best possible"
+        way = f"; its right guesses are {percent(share, 0, counted=True)} of the way from always "
+        way += "guessing the same word to the best possible"
     else:
         way = ""
     return Report(
-        headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f}{way}."
-        + (f" The model is on offer as {result.kept}." if result.kept else ""),
+        headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f} nats"
+        f"{way}." + (f" The model is on offer as {result.kept}." if result.kept else ""),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         blocks=(
             beginning(result),

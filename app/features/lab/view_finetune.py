@@ -77,12 +77,12 @@ def few(result: FinetuneResult) -> Html:
     width = result.high - result.low
     says = (
         f"With {count(result.last.cases, f'held-out {result.rows.things}')}, the interval is "
-        f"{100 * width:.0f} percentage points wide: a difference smaller than that says little."
+        f"{100 * width:.0f} percentage points wide: a smaller difference says little."
     )
     if result.rows.kind != TEXTS:
-        says += " Words of one row are alike, so it is rather wider still."
+        says += " Words of one row depend on each other, so it should be wider still."
     cut = (
-        f" {count(result.cut, 'row')} longer than what is read here: the end is not used."
+        f" Too long, and therefore cut at the end: {count(result.cut, 'row')}."
         if result.cut
         else ""
     )
@@ -229,7 +229,7 @@ def mistakes(result: FinetuneResult) -> Html:
         return join(
             title,
             note(
-                f"All {result.last.cases} held-out labels are right. So few rows do not show that "
+                f"All {result.last.cases} held-out labels are right. So few rows cannot show that "
                 "the model makes no mistakes."
             ),
         )
@@ -285,7 +285,7 @@ def preview(rows: LabelledRows) -> Html:
     return join(
         line(
             f"{count(len(rows.train), 'row')} to train on, {len(rows.held_out)} held out. Which "
-            "label will be the easiest to learn, and which row will be taken for another?"
+            "label will be the easiest to learn, and which row will get the wrong one?"
         ),
         record_table("Labels", ("label", "trained on", "held out"), table, compact=True),
     )

@@ -15,13 +15,13 @@ LABELS = {
     "width": "Width of vectors",
     "learning_rate": "Learning rate",
     "sentences": "Sentences",
-    "pieces": "Most pieces",
+    "pieces": "Largest vocabulary",
     "seed": "Seed",
     "steps": "Steps",
     "positions": "Positions",
     "shuffled": "Shuffled words",
     "next_sentence": "Sentence pairs (NSP)",
-    "shared": "One layer for all (ALBERT)",
+    "shared": "Layers share weights (ALBERT)",
     "whole_words": "Whole words hidden",
 }
 """What each setting is called."""

@@ -31,7 +31,7 @@ def variants(
     ] = None,
     length: Annotated[int, Field("Tokens of the text", "tokens", low=1, high=LONGEST)] = LENGTH,
 ) -> VariantsResult:
-    """Compare BERT and five models made from it with a configuration of your own.
+    """Compare BERT and five models based on it with a configuration of your own.
 
     Args:
         engine: the model.
@@ -41,8 +41,8 @@ def variants(
             None for that of its base.
         heads: in each of its layers; they divide the width. None for those of its base.
         vocabulary: number of its pieces; None for that of its base.
-        length: tokens of the text that is computed. A published model that reads fewer computes as
-            many as it reads; yours is made to read all of them.
+        length: length of the text, in tokens. A published model that reads fewer is counted for the
+            most that it reads; yours is made to read all of them.
 
     Raises:
         InputError: the heads do not divide the width.

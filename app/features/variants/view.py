@@ -45,11 +45,12 @@ def _headline(result: VariantsResult) -> str:
     parameters = own.parameters
     share = parameters.total / bert.parameters.total
     work = own.flops.total / bert.flops.total
-    shorter = f" of {bert.tokens:,}, all it reads" if bert.tokens < result.length else ""
+    less = bert.tokens < result.length
+    shorter = f" (BERT in a text of {bert.tokens:,}, the most it reads)" if less else ""
     return (
         f"Yours: {large(parameters.total)} parameters, "
         f"{percent(parameters.embedding / parameters.total, 0)} of them in the embedding. That is "
-        f"{_times(share)} BERT’s size, and {_times(work)} its work for one token{shorter}."
+        f"{_times(share)} BERT’s size, and {_times(work)} its operations for one token{shorter}."
     )
 
 
@@ -65,9 +66,10 @@ def _times(ratio: float) -> str:
 def _explained() -> Html:
     """Explain what is counted."""
     return hint(
-        tag("p", "All is computed from the configurations; no weights are loaded. Counted is the "
-            "encoder, without heads for tasks. An operation is one multiplication or one "
-            "addition for one token, with every other token in reach."),
+        tag("p", "Everything is computed from the configurations; no weights are loaded. Only the "
+            "encoder is counted, without heads for tasks. An operation is one multiplication or "
+            "one addition; counted are those for one token, attention to every token that it sees "
+            "included."),
         tag("p", "E: word vectors, positions, segments. A: queries, keys, values and outputs of "
             "attention. F: the feed-forward networks. R: normalisations and the pooler."),
     )  # fmt: skip
@@ -102,7 +104,7 @@ def table(result: VariantsResult) -> pd.DataFrame:
             "model": [visible(each.name) for each in result.rows],
             "parameters": [each.parameters.total for each in result.rows],
             **_columns("parameters", [each.parameters for each in result.rows]),
-            "operations a token": [each.flops.total for each in result.rows],
+            "operations per token": [each.flops.total for each in result.rows],
             **_columns("operations", [each.flops for each in result.rows]),
             "tokens of the text": [each.tokens for each in result.rows],
         }
@@ -119,7 +121,7 @@ def _columns(what: str, splits: list[Split]) -> dict[str, list[int]]:
 def _wide(result: VariantsResult, width: int) -> Html:
     """Draw both bars of a model in one row."""
     left, middle, top = 118, 430, 58
-    heads = ("Parameters", f"Operations a token, in a text of {result.length:,}")
+    heads = ("Parameters", f"Operations per token, in a text of {result.length:,}")
     drawn = [*_legend(len(PARTS)), _head(heads[0], left, 40), _head(heads[1], middle, 40)]
     for number, each in enumerate(result.rows):
         y = top + number * _ROW
@@ -131,7 +133,7 @@ def _wide(result: VariantsResult, width: int) -> Html:
 def _narrow(result: VariantsResult, width: int) -> Html:
     """Draw the bars of a model below its name."""
     top, tall = 106, 2 * _BAR + 34
-    heads = ("Upper bar: parameters", f"Lower bar: operations a token, in {result.length:,}")
+    heads = ("Upper bar: parameters", f"Lower bar: operations per token, in {result.length:,}")
     drawn = [*_legend(2), _head(heads[0], 0, 66), _head(heads[1], 0, 88)]
     for number, each in enumerate(result.rows):
         y = top + number * tall
@@ -326,7 +328,7 @@ def reach_note(result: VariantsResult) -> Html:
     return line(
         f"Each square is a text of {result.length:,} tokens: a row for each token, filled where it "
         "sees another one. What a model does not read is empty. A token of a local layer sees its "
-        "neighbours; through several layers it hears of tokens farther away."
+        "neighbours; over several layers, information from farther away reaches it."
     )
 
 
@@ -350,8 +352,9 @@ def memory_note(result: VariantsResult) -> Html:
     """Explain the columns."""
     return line(
         "Training: weights, their gradients and the two averages of AdamW in 32 bits, without the "
-        f"vectors of the texts. Attention kept: all shares of one text of {result.length:,} tokens "
-        "(or as many as the model reads), as needed to draw them; fused kernels keep none."
+        "vectors of the texts. Attention kept: every number of attention in one text of "
+        f"{result.length:,} tokens (or as many as the model reads), which drawing it needs; fast "
+        "implementations store none."
     )
 
 
@@ -383,12 +386,12 @@ def arithmetic_note(result: VariantsResult) -> Html:
     return join(
         line(f"Together {own.parameters.total:,} parameters."),
         line(
-            f"Operations for one token: two for each number of a matrix it passes through, "
+            f"Operations for one token: 2 for each number of a matrix that it passes through, "
             f"{own.flops.total - mixing:,}, and 4 × {sizes.width:,} for each of the {reaches:,} "
             f"tokens that it sees in {count(sizes.layers, 'layer')}, {mixing:,}; together "
             f"{own.flops.total:,}. "
             + (
-                "Layers are stored once and computed in turn: sharing saves memory, not time."
+                "One layer is stored and computed again and again: sharing saves memory, not time."
                 if sizes.shared
                 else ""
             )

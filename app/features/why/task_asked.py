@@ -104,7 +104,7 @@ def asked(engine: Engine, of: Of, text: str, pair: str, chosen: str, place: int)
         if misfit.severity is Severity.UNUSABLE:
             raise InputError(misfit.says)
     if MASK not in engine.facts.specials:
-        raise InputError(f"The vocabulary has no {MASK}, with which words are hidden here.")
+        raise InputError(f"The vocabulary has no {MASK}, which is needed here to hide words.")
     check_text(text + pair)
     found = _ASKED[of](_Given(engine, text, pair, chosen.strip(), place))
     if not any(side is not None for side in found.encoding.sequence_ids):

@@ -41,12 +41,12 @@ OPERATORS: dict[Operator, str] = {
 }
 ABOUT = {
     "integrated_gradients": "The gradient, added up on the way from a text of [MASK]s to this one. "
-    "The scores sum to what the words change together.",
+    "The scores sum to what all words together change.",
     "occlusion": "How far the number falls when this word alone is hidden. Words that say the same "
     "cover for each other, so the scores need not sum to anything.",
     "shapley": "What a word adds when words appear one after another, averaged over 10 orders "
-    "(all of them up to 7 pieces, 4 from 65 tokens). The scores sum to what the words change "
-    "together.",
+    "(all orders up to 7 pieces, 4 orders from 65 tokens). The scores sum to what all words "
+    "together change.",
     "attention": "How much the asked piece looks at this word, averaged over all heads and layers. "
     "It is the same for every answer at this place.",
     "attention_last": "How much the asked piece looks at this word in the last layer, averaged "
@@ -55,9 +55,9 @@ ABOUT = {
     "place.",
     "norms": "Attention times the length of what is carried, through the layers. It is the same "
     "for every answer at this place.",
-    "gradient": "How steeply the number changes with this word’s vector: its size only.",
-    "gradient_x_input": "The slope at the text itself times the word’s vector. Common, quick, and "
-    "weak: see the duel.",
+    "gradient": "How steeply the number changes with this word’s vector: the size only, no sign.",
+    "gradient_x_input": "The slope at the text itself times the word’s vector. Common and quick; "
+    "the curves below show how well it does here.",
 }
 KINDS: dict[Of, str] = {
     "fill_mask": "BertForMaskedLM",
@@ -136,12 +136,13 @@ def _explained(result: WhyResult) -> tuple[Html, Html]:
     one = result.explained
     change = one.value - one.empty
     return (
-        tag("p", f"Explained is one number: {visible(one.number)}. It is "
+        tag("p", f"One number is explained: {visible(one.number)}. It is "
             f"{signed(one.value, 2)} here and {signed(one.empty, 2)} with every word hidden, so "
-            f"the words together change it by {signed(change, 2)} {one.unit}."),
-        tag("p", "Scores belong to words; pieces of a word are added. [CLS], [SEP] and the asked "
-            "[MASK] are not scored. Probabilities here are those of the model’s own numbers, "
-            "before the calibration that the other pages use."),
+            f"all words together change it by {signed(change, 2)} {one.unit}. How far the sum of "
+            "the scores is from this change, as a share of it, is the completeness gap."),
+        tag("p", "Scores belong to words; those of the pieces of a word are added up. [CLS], [SEP] "
+            "and the asked [MASK] are not scored. Probabilities here are those of the model’s own "
+            "numbers, before the calibration that the other pages use."),
     )  # fmt: skip
 
 
@@ -151,8 +152,9 @@ def verdict(result: WhyResult, duel: Duel) -> Html:
     survives = duel.survives(result.shown)
     low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
     numbers = (
-        f"hiding its strongest words costs {minus(shown.comprehensiveness)} of the probability, "
-        f"random ones {minus(chance.comprehensiveness)} (5 to 95 %: {minus(low)} to {minus(high)})"
+        f"hiding its strongest words lowers the probability by {minus(shown.comprehensiveness)}, "
+        f"random ones by {minus(chance.comprehensiveness)} (5 to 95 % of orders: {minus(low)} to "
+        f"{minus(high)})"
     )
     says = "Survives deletion:" if survives else "Does not survive deletion:"
     return tag(
@@ -277,14 +279,15 @@ def duel_note(duel: Duel) -> Html:
     """Explain what the pictures of the duel show."""
     how = OPERATORS[duel.operator]
     more = hint(
-        f"Hidden pieces are {how}. The band is that of 20 random orders, 5 to 95 %. "
-        "Pieces are hidden step by step, those with the highest score of a method first. If the "
-        "scores are true to the model, the probability must fall fast (deletion), and the few "
-        "strongest pieces alone must bring it back (insertion). “Without them” is the mean fall "
-        "when the strongest 10 to 50 % are hidden (comprehensiveness), “with only them” the fall "
-        "when only those are left (sufficiency; DeYoung et al. 2020)."
+        "Pieces are hidden step by step, those with the highest score of a method first; hidden "
+        f"pieces are {how}. If the scores are true to the model, the probability must fall fast "
+        "(deletion), and the few strongest pieces alone must bring it back (insertion). The grey "
+        "band is the range of 20 random orders, without the lowest and the highest 5 %. “Without "
+        "them” is the mean fall of the probability when the strongest 10 to 50 % of the pieces are "
+        "hidden (comprehensiveness), “with only them” the mean fall when only those are left "
+        "(sufficiency; DeYoung et al. 2020)."
     )
-    return tag("div", more, line("Grey: random orders; thin: other methods."))
+    return tag("div", more, line("Grey band: random orders; thin lines: other methods."))
 
 
 def many_note(many: Many | None, of: Of) -> Html:
@@ -296,8 +299,8 @@ def many_note(many: Many | None, of: Of) -> Html:
     where = "masked words" if many.of == "fill_mask" else f"answers of {OF_NAMES[many.of]}"
     extra = " No questions are shipped, so masked words are explained." if of == "qa" else ""
     return line(
-        f"Means over {count(many.texts, 'shipped text')} ({where}) with 95 % intervals; where "
-        f"intervals overlap, methods are ties.{extra}"
+        f"Means over {count(many.texts, 'shipped text')} ({where}) with 95 % intervals; methods "
+        f"whose intervals overlap are not told apart.{extra}"
     )
 
 
@@ -305,7 +308,7 @@ def measured_note(many: Many | None) -> Html:
     """Say what the curves say on this model, measured beforehand, and nothing more."""
     if many is None:
         return line(
-            "For these weights nothing was measured beforehand. Compare the methods over the "
+            "Nothing was measured beforehand for these weights. Compare the methods over the "
             "shipped texts."
         )
     by = {each.method: each for each in many.figures}
@@ -315,18 +318,24 @@ def measured_note(many: Many | None) -> Html:
     )
     last, mean = by["attention_last"], by["attention"]
     facts = (
-        f"{ties}: ties.",
+        f"{ties}: these are ties.",
         f"Gradient × input {_comp(by['gradient_x_input'])} is not clearly better than a random "
-        f"order ({_comp(by['random'])}); the plain length of the gradient is at "
+        f"order ({_comp(by['random'])}); the length of the gradient alone reaches "
         f"{_comp(by['gradient'])}.",
-        f"Attention averaged over all layers {_comp(mean)} is a tie with these; the last layer "
-        f"alone {_comp(last)} and rollout {_comp(by['rollout'])} are no better. With only the "
-        f"strongest pieces left, the last layer loses {_suff(last)}, all layers {_suff(mean)}.",
+        f"Attention averaged over all layers {_comp(mean)} is a tie with the first three; the last "
+        f"layer alone {_comp(last)} and rollout {_comp(by['rollout'])} are no better. With only "
+        f"the strongest pieces left, the probability falls by {_suff(last)} in the order of the "
+        f"last layer and by {_suff(mean)} in that of all layers (lower is better).",
     )
     return join(
-        tag("p", f"On this model, over masked words of {many.texts} sentences of an encyclopedia:"),
+        tag(
+            "p",
+            "Mean fall of the probability without the strongest pieces (comprehensiveness; "
+            f"higher is better) on this model, over masked words of {many.texts} sentences of an "
+            "encyclopedia, ± 95 % interval:",
+        ),
         tag("ul", *(tag("li", fact) for fact in facts)),
-        line("One model and one kind of text; others differ."),
+        line("This is one model and one kind of text; others may differ."),
     )
 
 

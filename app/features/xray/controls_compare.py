@@ -19,7 +19,7 @@ SECOND, ANSWERS = "second", "answers"
 
 _STOPPED = "_patching_stopped"
 _SAME = "the same model"
-ASKS = "Write a second sentence, or take a pair. "
+ASKS = "Write a second sentence, or choose a ready-made pair. "
 
 
 def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
@@ -32,7 +32,7 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
         )  # fmt: skip
         site = choose("Replaced at each piece", view_patching.SITES, key="site")
     if not other.strip():
-        show_html(line(ASKS + "Both need equally many pieces."))
+        show_html(line(ASKS + "Both must have the same number of pieces."))
         return ()
     asked = (result.text, other, answers, site)
     if st.session_state.get(_STOPPED) == asked:

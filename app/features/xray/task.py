@@ -56,7 +56,7 @@ def xray(
     answer: Annotated[str, Field("Answer to follow", lines=1)] = "",
     off: Annotated[str, Field("Switched off", lines=1)] = "",
     mode: Annotated[Mode, Field("Replaced by")] = "mean",
-    other: Annotated[str, Field("Text that replaces", lines=1)] = "",
+    other: Annotated[str, Field("Other text that replaces it", lines=1)] = "",
     lens: Annotated[Lens, Field("Lens")] = "affine",
     rank: Annotated[bool, Field("Rank all parts")] = False,
     progress: Progress | None = None,
@@ -78,10 +78,10 @@ def xray(
             and feed-forward blocks.
         mode: what replaces it: the "mean" activation over many texts, "zero", or "resample", that
             of another text.
-        other: this text, of as many pieces.
+        other: that other text, with the same number of pieces.
         lens: whether vectors are mapped to the last layer before the head reads them ("affine"),
             or not ("raw").
-        rank: whether each part is also switched off alone, to see which ones the answer needs.
+        rank: whether each part is also switched off alone, to see which parts the answer needs.
 
     Raises:
         InputError: a text is empty or too long, the model cannot answer, or there is no such
@@ -90,8 +90,8 @@ def xray(
     check_text(text + text_pair + other)
     if mode == "resample" and (off or rank) and not other.strip():
         raise InputError(
-            "What is off takes over the activations of another text, which is missing. Write one "
-            "of as many pieces."
+            "What is off takes its activations from another text, which is missing. Write one with "
+            "the same number of pieces."
         )
     kind = fitting(engine, text, text_pair) if ask == "auto" else ask
     read = Text(
@@ -175,7 +175,7 @@ def _position(text: Text, whole: Seen, at: int | None) -> int:
     if at is not None:
         if at < len(encoding):
             return at
-        raise InputError(f"There is no piece {at}; the text has 0 to {len(encoding) - 1}.")
+        raise InputError(f"There is no piece {at}; the text has pieces 0 to {len(encoding) - 1}.")
     if kind in ("start", "end"):
         return int(np.argmax(whole.shares[-1]))
     own = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]

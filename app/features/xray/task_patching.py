@@ -80,7 +80,7 @@ def xray_patching(
     Args:
         engine: the model.
         text: the first sentence, whose answer is to be restored or lost.
-        against: the second one, of as many pieces; best with only one word changed.
+        against: the second one, with the same number of pieces; best with only one word changed.
         text_pair: a second text of both; "" for none.
         ask: as in `xray`.
         at: the piece that is asked; if empty, the one that fits.
@@ -142,8 +142,8 @@ def _check(clean: Encoding, corrupt: Encoding) -> None:
     if len(clean) != len(corrupt):
         raise InputError(
             f"The sentences have {len(clean)} and {len(corrupt)} pieces ({' '.join(clean.tokens)}; "
-            f"{' '.join(corrupt.tokens)}); expected equal numbers, because each piece takes the "
-            "place of the one at its position. Change only one word."
+            f"{' '.join(corrupt.tokens)}); expected the same number, because each piece is put in "
+            "place of the one at the same position. Change only one word."
         )
     if clean.input_ids == corrupt.input_ids:
         raise InputError("Both sentences are the same. Change a word in one of them.")

@@ -9,8 +9,8 @@ PRESETS = {
     "attention": "No attention at all",
     "forward": "No feed-forward at all",
     "last": "No attention in the last layer",
-    "rests": "No heads that rest on [CLS] or [SEP]",
-    "near": "No heads that look one piece to the side",
+    "rests": "No heads that look mostly at [CLS] or [SEP]",
+    "near": "No heads that look at the piece before or after",
 }
 """Sets that need no ranking, by key."""
 

@@ -20,7 +20,7 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
     ranked = ranking.parts if ranking else result.ranking
     blocks: list[Block] = [
         overview(result, head),
-        line(f"Followed: {visible(result.followed)}, by the {result.question.target}."),
+        line(f"Followed: {visible(result.followed)}, measured by the {result.question.target}."),
     ]
     if ranked:
         mode = ranking.mode if ranking else result.mode

@@ -17,10 +17,11 @@ EXAMPLE = {
     "second": "My niece said that [MASK] was tired.",
 }
 NOTE = (
-    "Pieces that both texts have in the same order are paired; pieces between them are paired if "
-    "there are as many. Heads: how differently a head spreads its attention in the two runs "
-    "(Jensen-Shannon distance, mean over pairs; 0 is the same, 1 has nothing in common). Vectors: "
-    "1 − cosine of the two vectors of a pair after each layer; 0 is the same direction."
+    "Pieces that both texts have in the same order are paired; the pieces between them are paired "
+    "if both texts have the same number of them. Heads: how differently a head spreads its "
+    "attention in the two runs (Jensen-Shannon distance, mean over pairs; 0: equal, 1: nothing in "
+    "common). Vectors: 1 − cosine of the two vectors of a pair after each layer; 0: the same "
+    "direction."
 )
 
 _LEFT, _RIGHT, _ROW = 70, 24, 26
@@ -41,9 +42,9 @@ def compared(found: Difference) -> str:
     layer, head = np.unravel_index(int(np.nanargmax(found.attention)), found.attention.shape)
     most = found.answers[0]
     return (
-        f"“{visible(most.name)}” goes from {percent(most.first)} to {percent(most.second)}. The "
-        f"head that differs most is head {head} of layer {layer} "
-        f"({found.attention[layer, head]:.2f})."
+        f"“{visible(most.name)}” has {percent(most.first)} in the first run and "
+        f"{percent(most.second)} in the second. The head that differs most is head {head} of layer "
+        f"{layer} (distance {found.attention[layer, head]:.2f})."
     )
 
 

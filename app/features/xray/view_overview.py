@@ -483,11 +483,12 @@ def _fitting(word: str, room: float, letter: float) -> str:
 def explanation() -> Html:
     """Say how the picture is read."""
     return hint(
-        "Each row is a piece of the text, each column a layer. A cell has what the head would "
-        "answer if the model ended there (the lens); the deeper its colour, the more probable is "
-        "what the whole model answers there in the end. Threads show which pieces a piece looks "
-        "at, thicker for more attention, coloured for the piece that is asked. Two bars in each "
-        "cell: how much attention (above) and feed-forward (below) added to the vector. Point at "
-        "anything for its number; choose a layer to open its heads, a piece to ask there, an "
-        "answer to follow it."
+        "Each row is a piece of the text, each column a layer. A cell shows what the model would "
+        "answer there if it ended at this layer (the lens). The deeper its colour, the more "
+        "probable is already what the whole model answers there at the end. Threads show which "
+        "pieces a piece looks at: thicker for more attention, coloured for the piece that is "
+        "asked. The two bars in a cell show how much the attention block (above) and the "
+        "feed-forward block (below) added to the vector. Point at anything for its numbers; choose "
+        "a layer to open its heads, a piece to ask there, or an answer to follow it through the "
+        "layers."
     )

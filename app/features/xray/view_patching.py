@@ -27,11 +27,12 @@ NAMES = {
     LOST: "lost, by replacing it in the first sentence",
 }
 NOTE = (
-    "Left: the model reads the second sentence, but one activation is that of the first. 100 % "
-    "means that this alone brings the first answer back (it suffices). Right: the model reads the "
-    "first sentence, but one activation is that of the second. 100 % means that the answer is lost "
-    "(it was needed). The two differ where several places carry the same information: then one is "
-    "enough, and none is needed. Heads are replaced at all pieces at once."
+    "Percentages are shares of the difference between the two sentences. Left: the model reads the "
+    "second sentence, but one activation is taken from the first. 100 % means that this alone "
+    "brings the first answer back (it suffices). Right: the model reads the first sentence, but "
+    "one activation is taken from the second. 100 % means that the answer is lost (the activation "
+    "was needed). The two differ where several places carry the same information: then any one of "
+    "them is enough, and none is needed. Heads are replaced at all pieces at once."
 )
 
 _TOP, _LEFT, _RIGHT = 92, 34, 24
@@ -49,7 +50,9 @@ def compared(found: Patching) -> str:
     """State what is compared."""
     one, other = (visible(name) for name in found.answers)
     first, second = (signed(value, 2) for value in found.values)
-    what = f"“{one}” or “{other}”: difference of logits" if found.is_contrast else f"“{one}”:"
+    what = (
+        f"Logit of “{one}” minus that of “{other}”:" if found.is_contrast else f"“{one}”, in nats:"
+    )
     return f"{what} {first} for the first sentence, {second} for the second."
 
 
@@ -66,7 +69,11 @@ def _strongest(found: Patching) -> list[Html | str]:
         layer, head = np.unravel_index(int(np.nanargmax(grid)), grid.shape)
         share = percent(float(grid[layer, head]), 0, counted=True)
         verb = "brings back" if name == RESTORED else "costs"
-        said += [f"Head {head} of layer {layer} alone {verb} ", tag("strong", share), ". "]
+        said += [
+            f"Head {head} of layer {layer} alone {verb} ",
+            tag("strong", share),
+            " of the difference. ",
+        ]
     return said
 
 
@@ -181,8 +188,8 @@ def _grid(
 
 def explanation() -> Html:
     """Say how to read the numbers."""
-    return tag("p", "Rows: layers. Numbers: per cent of the difference; below 5 they are left out.",
-               class_="bx-line")  # fmt: skip
+    return tag("p", "Rows are layers. Numbers are percentages of the difference; below 5 % none "
+               "is printed.", class_="bx-line")  # fmt: skip
 
 
 def blocks(found: Patching) -> tuple[Html | Picture, ...]:

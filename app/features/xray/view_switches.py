@@ -31,11 +31,11 @@ _WHAT = {
     "resample": "what the other text has there",
 }
 RANK_HELP = (
-    "Switches each head and block off alone and measures what happens to the answer. What takes "
-    "its place: its mean activation over many texts, zero, or what it computes for another text "
-    "of as many pieces (under Settings)."
+    "Switches off each head and block, one at a time, and measures how the answer changes. “Off "
+    "means” chooses what takes its place: its mean activation over many texts, zero, or what it "
+    "computes for another text with the same number of pieces (under Settings)."
 )
-SAID = "Click, or hold and move. ✕ is off."
+SAID = "Click, or hold and drag. ✕ means off."
 NO_RANKING = "Switch on “Which parts matter?” first."
 
 
@@ -151,13 +151,13 @@ def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) 
             f"Each part is switched off alone, in the whole model: {_WHAT[mode]} takes the place "
             f"of what it computes. The number is the change of the {result.question.target}, in "
             "nats: −0.69 halves the probability, +0.69 doubles it as long as it is small. Parts "
-            "can replace each other, so effects do not add up."
+            "can replace each other, so these changes do not add up."
         ),
         tag(
             "p",
             effect_words(result, read_parts(first.part)[0], first.effect),
-            f" {count(hurt, 'part')} of {len(ranking)} matter by more than 0.1 nats; without ",
-            f"{helped} others the answer would be surer by as much.",
+            f" Of {count(len(ranking), 'part')}, each off alone, {hurt} lower it by more than 0.1 ",
+            f"nats and {helped} raise it by more than 0.1 nats.",
         ),
         class_="bx-xr-ranking",
     )
@@ -171,4 +171,4 @@ def spared_line(found: Spared, answer: str) -> Html:
     )
     if found.breaking is None:
         return line(f"{said}.")
-    return line(f"{said}; without {found.breaking.words} too it becomes {visible(found.answer)}.")
+    return line(f"{said}. With {found.breaking.words} off too, it becomes {visible(found.answer)}.")

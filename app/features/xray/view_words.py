@@ -67,9 +67,9 @@ def headline(result: XrayResult) -> str:
         return said
     off = count(len(result.off), "part")
     if best is first:
-        return f"{said[:-1]}, with everything on {percent(first.before)}; {off} off."
+        return f"{said[:-1]}; with everything on, {percent(first.before)}; {off} off."
     before = f"{visible(first.name)} ({percent(first.before)})"
-    return f"{said} With everything on {before}; {off} off."
+    return f"{said} With everything on: {before}; {off} off."
 
 
 def candidate_words(result: XrayResult, each: Candidate) -> str:
@@ -91,8 +91,8 @@ def cell_words(result: XrayResult, column: int, at: int) -> str:
     changes, layer = result.changes, column - 1
     return (
         f"{said} Turned by {changes.turned[layer, at]:.3f} (1 − cosine); attention adds "
-        f"{changes.by_attention[layer, at]:.2f} of its length, feed-forward "
-        f"{changes.by_feed_forward[layer, at]:.2f}. Looks at {_looks(result, layer, at)}."
+        f"{changes.by_attention[layer, at]:.2f} times its length, feed-forward "
+        f"{changes.by_feed_forward[layer, at]:.2f} times. Looks at {_looks(result, layer, at)}."
     )
 
 
@@ -102,14 +102,14 @@ def _reading(result: XrayResult, column: int, at: int) -> str:
         return "this head reads only [CLS]."
     kind = result.question.kind
     if kind in ("start", "end"):
-        return f"the answer would {kind} here with {percent(share, finest=3)}."
+        return f"the answer would {kind} here: {percent(share, finest=3)} likely."
     final = result.readings.names[-1][at]
     name = result.readings.names[column][at]
     said = f"the lens says {visible(name)} ({percent(share)})"
     if name == final:
-        return f"{said}, as in the end."
+        return f"{said}, as at the end."
     agreed = percent(float(result.readings.agreement[column, at]), finest=3)
-    return f"{said}; in the end it is {visible(final)}, which has {agreed} here."
+    return f"{said}; at the end it is {visible(final)}, which has {agreed} here."
 
 
 def _looks(result: XrayResult, layer: int, at: int) -> str:
@@ -121,10 +121,10 @@ def _looks(result: XrayResult, layer: int, at: int) -> str:
 def thread_words(result: XrayResult, layer: int, link: tuple[int, int, float], head: str) -> str:
     """Say what a thread is."""
     at, to, weight = link
-    who = "on average its heads give" if head == MEAN else f"head {head} gives"
+    who = "on average, its heads give" if head == MEAN else f"head {head} gives"
     return (
-        f"Layer {layer}: of the attention of {piece(result, at)}, {who} "
-        f"{percent(weight, counted=True)} to {piece(result, to)}."
+        f"Layer {layer}: {who} {percent(weight, counted=True)} of the attention of "
+        f"{piece(result, at)} to {piece(result, to)}."
     )
 
 
@@ -135,7 +135,7 @@ def effect_words(result: XrayResult, part: Part, effect: float) -> str:
 
 
 def times(effect: float) -> str:
-    """Say what a change of a log-probability does to the odds.
+    """Say what a change of a log-probability does to the probability.
 
     >>> times(-0.6931), times(0.4055), times(0.001)
     ('half as likely', '1.5 times as likely', 'as likely as before')

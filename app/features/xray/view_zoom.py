@@ -58,8 +58,8 @@ def heads_of(
         "figure",
         hint(
             "One small map per head: rows are the pieces that look, columns those looked at, in "
-            "the order of the text; deeper for more attention, each head up to its own peak. Below "
-            "it, the kind of piece that gets most."
+            "the order of the text; a deeper colour means more attention, scaled to the largest "
+            "number of each head. Below it: the kind of piece that gets most."
         ),
         tag("p", f"Layer {layer}: choose a head.", class_="bx-xr-say", data_readout="",
             role="status"),
@@ -92,9 +92,10 @@ def value_step(result: XrayResult, path: CellPath) -> Html:
     layer, head = cell.place
     return tag(
         "p",
-        f"What comes of it: {cell.value:.4g} times the value of {piece(result, cell.column)} "
-        f"(length {path.value:.4g}) passes the output projection and adds a vector of length "
-        f"{path.added:.4g} to {piece(result, cell.row)}. Head {head} adds one of length "
-        f"{path.head:.4g} there in all, the heads of layer {layer} and the bias {path.block:.4g}.",
+        f"What comes of it: {cell.value:.4g} times the value vector of "
+        f"{piece(result, cell.column)} (length {path.value:.4g}) passes through the output "
+        f"projection and adds a vector of length {path.added:.4g} to {piece(result, cell.row)}. "
+        f"Head {head} as a whole adds one of length {path.head:.4g} there; all heads of layer "
+        f"{layer} and the bias together, one of length {path.block:.4g}.",
         class_="bx-xr-value",
     )

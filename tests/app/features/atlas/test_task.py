@@ -139,7 +139,7 @@ def test_findings_state_this_model_s_figures(alone: HeadAtlas) -> None:
     ]
     assert [each.agrees for each in found[:4]] == [True, False, False, True]
     assert "at most 95 % (mean of layer 1)" in found[5].here and found[5].agrees
-    assert "rest on [SEP], 70 % in layer 1" in found[6].here
+    assert "[SEP] gets 70 % of the attention in layer 1" in found[6].here
     assert "0.25 times" in found[6].here and found[6].agrees
     assert found[7].here.startswith("layer 1: mean entropy 2.0") and not found[7].agrees
     assert found[8].here == "0.5 bits, in other layers at most 1.0" and not found[8].agrees

@@ -59,14 +59,14 @@ def test_the_table_adds_up(found: VariantsResult) -> None:
     table = view.table(found)
     for what in ("parameters", "operations"):
         parts = table[[f"{what}: {part}" for part in PARTS]].sum(axis=1)
-        total = table["parameters" if what == "parameters" else "operations a token"]
+        total = table["parameters" if what == "parameters" else "operations per token"]
         assert list(parts) == list(total)
     assert table["tokens of the text"].to_list() == [512] * 5 + [1_024] * 2
 
 
 def test_what_is_not_read_is_said_beside_the_bar(found: VariantsResult) -> None:
     assert str(view.bars(found).wide).count(" (512)</text>") == 5
-    assert "of 512, all it reads" in str(view.headline(found))
+    assert "BERT in a text of 512, the most it reads" in str(view.headline(found))
 
 
 def test_the_reach_is_drawn_to_scale(found: VariantsResult) -> None:

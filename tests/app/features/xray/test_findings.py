@@ -72,7 +72,10 @@ def test_an_ambiguous_name_needs_its_neighbours(engine: Engine) -> None:
     assert first.first.name == "B-PER" and first.best.name == second.best.name == "B-LOC"
     assert shares(first)["B-PER"][1] == 73 and shares(first)["B-LOC"][0] == 70
     assert shares(second)["B-LOC"][0] == 65
-    assert "(65 %). The first one, a person at 73 %, becomes a place at 70 %" in CHAPTER
+    assert (
+        "(65 %). The first one, a person with everything on (73 %), becomes a place (70 %)"
+        in CHAPTER
+    )
 
 
 def test_question_and_passage_meet_in_one_layer(engine: Engine) -> None:
