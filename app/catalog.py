@@ -156,8 +156,8 @@ FEATURES = (
         page="pages/12_xray.py",
         group=INSIDE,
         see="See the whole model at work, and switch parts off.",
-        beware="If one answer needs a part, that does not show what the part is for; and other "
-        "parts may replace it.",
+        beware="That an answer needs a part does not show what the part is for; others may replace "
+        "it.",
     ),
     Feature(
         slug="why",
@@ -165,7 +165,7 @@ FEATURES = (
         icon=":material/balance:",
         page="pages/14_why.py",
         group=INSIDE,
-        see="See which words speak for an answer, and which against it.",
+        see="See which words speak for an answer, and which against.",
         beware="Scores say what the model depends on, not whether it is right.",
     ),
     Feature(

@@ -141,14 +141,14 @@ def test_a_saved_page_shows_the_head_without_a_network(
         page.get_by_role("button", name="This page (HTML)").click()
     kept = tmp_path / "kept.html"
     kept.write_bytes(waiting.value.path().read_bytes())
-    context = browser.new_context(offline=True, viewport={"width": 1920, "height": 1080})
+    context = browser.new_context(offline=True)
     alone = context.new_page()
     asked: list[str] = []
     alone.on("request", lambda request: asked.append(request.url))
     alone.goto(kept.as_uri())
     assert {urlsplit(url).scheme for url in asked} <= {"file", "data"} and asked[0] == kept.as_uri()
     weights = attention(open_engine(), TEXT).attentions[2][5]
-    drawing = alone.locator("figure[data-name='attention-layer2-head5'] .bx-wide svg")
+    drawing = alone.locator("figure[data-name='attention-layer2-head5'] .bx-narrow svg")
     values = drawing.locator("[data-value]").evaluate_all(
         "all => all.map((each) => Number(each.dataset.value))"
     )

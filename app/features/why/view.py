@@ -153,7 +153,7 @@ def verdict(result: WhyResult, duel: Duel) -> Html:
     low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
     numbers = (
         f"hiding its strongest words lowers the probability by {minus(shown.comprehensiveness)}, "
-        f"random ones by {minus(chance.comprehensiveness)} (5 to 95 % of orders: {minus(low)} to "
+        f"random ones by {minus(chance.comprehensiveness)} (5 to 95 %: {minus(low)} to "
         f"{minus(high)})"
     )
     says = "Survives deletion:" if survives else "Does not survive deletion:"
@@ -287,7 +287,7 @@ def duel_note(duel: Duel) -> Html:
         "hidden (comprehensiveness), “with only them” the mean fall when only those are left "
         "(sufficiency; DeYoung et al. 2020)."
     )
-    return tag("div", more, line("Grey band: random orders; thin lines: other methods."))
+    return tag("div", more, line("Grey: random orders; thin: other methods."))
 
 
 def many_note(many: Many | None, of: Of) -> Html:

@@ -101,7 +101,7 @@ def test_the_verdict_compares_with_the_band(result: WhyResult) -> None:
     duel = Duel("mask", (curve(0.6, 0.1),) * 9, curve(0.2, 0.5), curve(0.1, 0.3), curve(0.5, 0.7))
     assert words(view.verdict(result, duel)) == (
         "✓ Survives deletion: hiding its strongest words lowers the probability by 0.60, "
-        "random ones by 0.20 (5 to 95 % of orders: 0.10 to 0.50)."
+        "random ones by 0.20 (5 to 95 %: 0.10 to 0.50)."
     )
     weak = replace(duel, curves=(curve(0.5, 0.1),) * 9)
     assert words(view.verdict(result, weak)).startswith("✗ Does not survive deletion:")
