@@ -227,7 +227,7 @@ def use_variants(page: Page) -> None:
     layers.fill("24")
     layers.press("Enter")
     expect(yours).to_contain_text("Yours: 11.7 M parameters")
-    expect(yours).to_contain_text("2.00 × its work")
+    expect(yours).to_contain_text("2.00 × its operations")
     page.get_by_role("tab", name="Arithmetic").click()
     expect(page.get_by_role("table", name="All tensors")).to_contain_text("projection to the width")
 

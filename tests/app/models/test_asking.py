@@ -1,5 +1,7 @@
 """The model is really asked: a text it has not seen, and scores that are numbers."""
 
+import threading
+
 import pytest
 import torch
 
@@ -12,10 +14,11 @@ def test_the_model_is_asked_something_new_each_time(
     tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts: list[str] = []
-    encode, scores_at = BertTokenizer.encode, Engine.scores_at
+    here, encode, scores_at = threading.current_thread(), BertTokenizer.encode, Engine.scores_at
 
     def read(tokenizer: BertTokenizer, text: str) -> Encoding:
-        texts.append(text)
+        if threading.current_thread() is here:  # others may still be warming a model up
+            texts.append(text)
         return encode(tokenizer, text)
 
     def score(engine: Engine, text: Encoding, places: list[int]) -> torch.Tensor:

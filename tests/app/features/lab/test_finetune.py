@@ -349,4 +349,4 @@ def test_where_it_is_is_said_in_words(found: FinetuneResult) -> None:
 def test_all_right_is_no_proof(tiny_engine: Engine, texts: Tuning) -> None:
     found = texts.result()
     if not found.mistakes:
-        assert "do not show" in str(view.mistakes(found))
+        assert "cannot show" in str(view.mistakes(found))
