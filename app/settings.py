@@ -21,7 +21,7 @@ BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto
 BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run at the same time
 BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long input alone uses the
                        threads of all of them
-BERT_EXPLORER_HOSTS    more names under which visitors reach the site, as they stand in an address
+BERT_EXPLORER_HOSTS    more names under which visitors reach the site, as written in an address
                        ("bert.school.example", "localhost:9000"), separated by commas
 BERT_EXPLORER_TABS     maximum number of pages that one visitor may have open at the same time
 BERT_EXPLORER_SESSIONS maximum number of pages open at the same time from one network address, which

@@ -110,7 +110,7 @@ def listed(names: Iterable[str]) -> str:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` at the end, or is removed after an error.
 
-    Readers, and whoever comes after an interruption, find the old file or the new one.
+    Readers, also after an interruption, find the old file or the new one.
     """
     draft = path.with_name(f".{path.name}.{token_hex(4)}")
     try:

@@ -79,7 +79,7 @@ def check_space(kind: str, work: Path, *, python: str, torch: str = "") -> None:
 def check_root(root: Path) -> None:
     """Follow all steps of the Dockerfile in the root of a Debian system, and try the site there.
 
-    This stands for the image where no container engine is at hand; it needs the rights of root.
+    This replaces the image where there is no container engine; it needs the rights of root.
 
     Args:
         root: a system with Python, as debootstrap makes it; it must not have been tried before.
@@ -132,7 +132,7 @@ def space_environment(port: int) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Return a port that nobody uses."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

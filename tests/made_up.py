@@ -88,7 +88,7 @@ def made_up(
 
 
 def report(result: MadeUpResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     drawn = picture(
         "made-up",
         lambda width: svg(width, 10, tag("text", visible(result.words[0]))),

@@ -1,6 +1,6 @@
 """Work that takes minutes: done once for all who ask, in a thread of its own.
 
-A page that is drawn again finds the work where it was. The work ends when nobody waits for it any
+A page that is drawn again finds the work where it was. The work ends when no one waits for it any
 more: the last visitor has cancelled, or none has asked for a while.
 """
 
@@ -21,7 +21,7 @@ _LOOK = 0.2  # seconds between two looks at the work of another thread
 
 
 class _Unwanted(Exception):
-    """Ends work that nobody waits for."""
+    """Ends work that no one waits for."""
 
 
 class _Job(Generic[T]):
@@ -50,7 +50,7 @@ class _Job(Generic[T]):
         return any(now - seen < self._patience for seen in list(self._seen.values()))
 
     def step(self, done: int, total: int) -> None:
-        """Note progress; called by the work, which ends here if nobody waits for it."""
+        """Note progress; called by the work, which ends here if no one waits for it."""
         self.done, self.total = done, total
         if not self.wanted:
             raise _Unwanted
@@ -107,7 +107,7 @@ class Background(Generic[K, T]):
         return job.result
 
     def cancel(self, key: K) -> None:
-        """Wait no longer; the work ends at its next step if nobody else waits for it."""
+        """Wait no longer; the work ends at its next step if no one else waits for it."""
         with self._lock:
             if key in self._jobs:
                 self._jobs[key].leave(current_visit().name)

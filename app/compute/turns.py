@@ -37,7 +37,7 @@ def in_turns(work: Callable[[Progress], T], *, tokens: int, progress: Progress |
 
 
 class _Cancelled(BaseException):
-    """Ends work that nobody waits for any more."""
+    """Ends work that no visitor waits for any more."""
 
 
 class _Steps(Generic[T]):

@@ -35,7 +35,7 @@ class Answer:
 
     @cached_property
     def report(self) -> Report:
-        """The result as it would stand on paper."""
+        """The result as it would appear on paper."""
         return self.declared.report(self.result)
 
     def json(self) -> dict[str, Any]:

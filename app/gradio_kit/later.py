@@ -23,7 +23,7 @@ PATH = "/gradio"
 """Where the face is, below the site's own path."""
 
 _SERVED = threading.Event()
-_PATIENCE = 10.0  # seconds; if nobody has come by then, the server has nothing to do
+_PATIENCE = 10.0  # seconds; if no visitor has come by then, the server has nothing to do
 _FAILED = "This part of the site could not be started. The pages at / work without it."
 
 

@@ -17,4 +17,4 @@ BODY_BYTES = 1_000_000
 
 QUEUE_PAUSE, PROGRESS_PAUSE = 0.02, 0.2
 """Seconds between Gradio's looks at its queue, which has no bell. Its own are 0.001 and 0.01, which
-cost 5 % of a core while nobody is there."""
+cost 5 % of a core while there is no visitor."""

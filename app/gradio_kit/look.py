@@ -51,7 +51,7 @@ def theme() -> gr.themes.Base:
 
 @cache
 def head() -> str:
-    """Return what stands in the head of every page."""
+    """Return what is in the head of every page."""
     return str(stylesheet(_HERE.read_text(encoding="utf-8")))
 
 

@@ -65,7 +65,7 @@ class Engine:
 
     def __init__(self, name: str, offer: Offer | None = None) -> None:
         self._lock = threading.Lock()
-        self._self = object()  # stands for this engine in keys, without keeping it alive
+        self._self = object()  # represents this engine in keys, without keeping it alive
         self._offer = offer or offer_of(name)
         with called_by_name(self._offer):
             self._load(local_folder(name))

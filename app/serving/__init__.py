@@ -1,4 +1,4 @@
-"""What stands between strangers and the site: one server, one port, checks before everything else.
+"""What is between strangers and the site: one server, one port, checks before everything else.
 
 - `names.py`: under which names the site may be reached.
 - `policy.py`: the headers that every answer carries.

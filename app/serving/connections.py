@@ -100,7 +100,7 @@ class Connection(H11Protocol):
         """Answer without reading on, and end the connection."""
         self._over = True
         self._stop_watching()
-        if self.cycle is not None:  # whoever works on the request need not go on
+        if self.cycle is not None:  # the work on the request need not go on
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.write(_answer(status, text))

@@ -90,7 +90,7 @@ class Gate:
             await self._pass_on(request, visitor, receive, send)
 
     def _unwanted(self, request: HTTPConnection) -> Refusal | None:
-        """Return why a request is refused whoever sends it."""
+        """Return why a request is refused, no matter who sends it."""
         headers, path = request.headers, request.scope["path"]
         host = headers.get("host", "")
         if not self._names.admit(host, "https" if _is_secure(request) else "http"):

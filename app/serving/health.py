@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 _LOG = logging.getLogger(__name__)
-_KEPT = 5.0  # seconds for which an answer is passed on, so that nobody can keep the model busy
+_KEPT = 5.0  # seconds for which an answer is passed on, so that no client can keep the model busy
 _PATIENCE = 20.0  # seconds; a class at work makes a short text wait, but not that long
 
 

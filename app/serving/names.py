@@ -20,7 +20,7 @@ class Names:
     """The names of this server.
 
     Attributes:
-        own: what `Host` may be, in lower case: a name, which stands for every port, or a name
+        own: what `Host` may be, in lower case: a name, which covers every port, or a name
             with its port.
         public: what else an `Origin` may be, because a proxy may have changed the `Host`.
         addresses: whether `Host` may be any IP address. That is safe, because DNS rebinding needs
@@ -95,5 +95,5 @@ def _is_loopback(address: str) -> bool:
 
 
 def _bracketed(address: str) -> str:
-    """Return an address as it stands in a `Host`."""
+    """Return an address as written in a `Host`."""
     return f"[{address}]" if ":" in address else address.lower()

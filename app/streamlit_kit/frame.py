@@ -63,7 +63,7 @@ class Page:
         """Draw the last row of the answer: take the text elsewhere, save the page, the code.
 
         Args:
-            report: writes the result as it would stand on paper, for a file.
+            report: writes the result as it would appear on paper, for a file.
             snippet: writes the same computation in Python, with `bert_core` alone.
             text: the text in the first box; "" if there is nothing to take along.
             text_pair: the text in the second box.

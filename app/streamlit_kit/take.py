@@ -25,7 +25,7 @@ def take_row(
     Args:
         feature: the page.
         engine: the model that answered, named in the file.
-        report: writes the result as it would stand on paper.
+        report: writes the result as it would appear on paper.
         snippet: writes the same computation in Python.
         text: the text that can be taken to another page, or "".
         text_pair: the text of the second box.

@@ -1,4 +1,4 @@
-"""A report: a result as it would stand on paper.
+"""A report: a result as it would appear on paper.
 
 Every feature writes one (`report` in its view). The Gradio tab, the saved page, the notebook and
 the recorded site draw it with `drawn`; `app.faces.text` prints it on a terminal.

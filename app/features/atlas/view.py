@@ -96,7 +96,7 @@ def _map(result: AtlasResult, width: int, colour: str, *, live: bool) -> Html:
 
 
 def _keys(result: AtlasResult, scale: float, width: int) -> list[Html]:
-    """Draw how long a distance is, and which loss the largest circle stands for."""
+    """Draw how long a distance is, and which loss the largest circle means."""
     drawn = [
         tag("line", x1=8, x2=f"{8 + scale / 4:.1f}", y1=_HIGH - 6, y2=_HIGH - 6,
             class_="bx-svg-base"),
@@ -444,7 +444,7 @@ def distances_table(result: AtlasResult) -> pd.DataFrame:
 
 
 def report(result: AtlasResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     blocks: tuple[Block, ...] = (
         legend(result),
         map_picture(result),

@@ -27,7 +27,7 @@ How = Literal["mean", "max"]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What rows and columns stand for: pieces, or whole words.
+    """What rows and columns are: pieces, or whole words.
 
     Attributes:
         tokens: U tokens, or words as typed; [CLS] and [SEP] included.

@@ -112,7 +112,7 @@ def _words(encoding: Encoding) -> Units:
     tokens, pieces = [], []
     for (_, word), group in groupby(range(len(ids)), lambda at: (sides[at], ids[at])):
         members = list(group)
-        # Added tokens have no word; two of them never stand side by side, except in an empty pair.
+        # Added tokens have no word; two of them are never adjacent, except in an empty pair.
         for each in [members] if word is not None else [[at] for at in members]:
             side = sides[each[0]]
             start, end = encoding.offsets[each[0]][0], encoding.offsets[each[-1]][1]

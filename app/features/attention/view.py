@@ -22,7 +22,7 @@ def report(
     log: bool = False,
     more: Sequence[Block] = (),
 ) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the attention.

@@ -24,7 +24,7 @@ _TALL = 54  # height of a row of bars
 
 
 def report(cell: CellArithmetic) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     layer, head = cell.place
     source, goal = (visible(cell.tokens[at]) for at in (cell.row, cell.column))
     return Report(

@@ -115,7 +115,7 @@ def pieces(result: ClassificationResult) -> Html:
 
 
 def report(result: ClassificationResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     says, more, _ = _answer(result)
     drawn = (
         numbers(score_table(result)[:ROWS], "classification")

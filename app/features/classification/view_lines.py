@@ -20,7 +20,7 @@ EXAMPLE = {
 
 
 def report(result: LinesResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     table = lines_table(result.rows)
     more = len(table) - ROWS
     rest = [line(f"… and {more:,} more texts.")] if more > 0 else []

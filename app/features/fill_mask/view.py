@@ -190,7 +190,7 @@ def slots_axis(result: FillMaskResult) -> float:
 
 
 def report(result: FillMaskResult, more: Sequence[Block] = ()) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the result.

@@ -17,7 +17,7 @@ _BAR, _GAP = 24, 10
 
 
 def report(result: PairResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     gap, row = max(
         ((gap, row) for gap, rows in enumerate(result.slots, 1) for row in rows),
         key=lambda each: abs(each[1].difference),

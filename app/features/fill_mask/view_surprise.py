@@ -18,7 +18,7 @@ _PIECE, _TALL, _ROW = 44, 84, 150  # least width of a piece, full height of a ba
 
 
 def report(result: SurpriseResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     return Report(
         f"The model expects “{visible(odd_word(result))}” least.",
         (odd_line(result), surprise_picture(result), surprise_note(result)),

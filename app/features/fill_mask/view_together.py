@@ -15,7 +15,7 @@ ORDER_NAMES: dict[Order, str] = {"left": "Left to right", "certain": "Surest fir
 
 
 def report(result: TogetherResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     best = result.fillings[0]
     return Report(
         f"Together, the model writes {quoted(_name(best))}, {chance(best.probability)}.",

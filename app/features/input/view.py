@@ -408,7 +408,7 @@ def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
 
 
 def report(result: InputResult, at: int | None = None, value: int = 0) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the input.

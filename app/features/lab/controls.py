@@ -147,7 +147,7 @@ def usual_of(settings: LabSettings) -> LabSettings:
 
 
 def _changes(settings: LabSettings) -> list[Example]:
-    """Return the changes to choose from; where nobody trains, those that are recorded."""
+    """Return the changes to choose from; where training is off, those that are recorded."""
     found = [each for each in examples(SLUG) if each.values.get("corpus", "grammar") == "grammar"]
     if allowed():
         return found

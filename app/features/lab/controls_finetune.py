@@ -58,7 +58,7 @@ def show(page: Page) -> None:
 
 
 def _recorded() -> None:
-    """Show a recorded training, where nobody trains."""
+    """Show a recorded training, where training is off."""
     show_html(
         line(
             "This server trains nothing; this is a recorded training of its bundled model. To "

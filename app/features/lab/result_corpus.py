@@ -31,7 +31,7 @@ class Phenomenon:
     Attributes:
         name: as shown.
         probes: held-out sentences.
-        floor: the share right for whoever always says the most frequent word of this gap.
+        floor: the share right if one always says the most frequent word of this gap.
         ceiling: the largest share that anyone can get right; None if unknown.
     """
 

@@ -32,7 +32,7 @@ class LabelledRows:
         labels: all labels, in the order of the model's outputs.
         train: the rows to train on.
         held_out: the rows to measure with.
-        guess: share of the held-out labels that are right for whoever always says the most
+        guess: share of the held-out labels that are right if one always says the most
             frequent label of the training rows.
         frequent: that label.
     """

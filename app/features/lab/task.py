@@ -25,7 +25,7 @@ LOOKS = 38
 early."""
 
 LONGEST = 120.0
-"""Seconds of computing after which a run that somebody waits for ends."""
+"""Seconds of computing after which a run that a caller waits for ends."""
 
 _ALONE = threading.Lock()
 
@@ -110,7 +110,7 @@ def alone() -> Iterator[None]:
     """Let one caller at a time train while it waits, and none beside the labs of the pages.
 
     Raises:
-        InputError: somebody trains already.
+        InputError: another training is in progress.
     """
     if LABS.computing() or not _ALONE.acquire(blocking=False):
         raise InputError("Another lab is computing. Try again in a minute.")
@@ -121,7 +121,7 @@ def alone() -> Iterator[None]:
 
 
 def completed(run: Run, longest: float = LONGEST) -> LabResult:
-    """Train a run to its end, or for as long as somebody would wait.
+    """Train a run to its end, or for as long as a caller would wait.
 
     Args:
         run: that has not begun.

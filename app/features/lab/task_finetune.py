@@ -51,7 +51,7 @@ def lab_finetune(
 
 
 def completed(run: Tuning, longest: float = LONGEST) -> FinetuneResult:
-    """Train to the end, or for as long as somebody would wait, with a point every few steps."""
+    """Train to the end, or for as long as a caller would wait, with a point every few steps."""
     PROCESSOR.run(run.prepare, tokens=0, training=True)
     PROCESSOR.run(run.look, tokens=0)
     while not run.done:

@@ -1,4 +1,4 @@
-"""Recorded fine-tunings of the ready-made rows, for servers where nobody trains.
+"""Recorded fine-tunings of the ready-made rows, for servers where training is off.
 
 Equal rows give equal trainings, so a recording shows what one would. `python -m tools.finetune`
 makes the files.

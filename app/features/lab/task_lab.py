@@ -1,4 +1,4 @@
-"""The labs of the process: one computes at a time, the others stand in line.
+"""The labs of the process: one computes at a time, the others wait in line.
 
 A page's script ends at every click, so a lab belongs to the process. The page has its key and asks
 about it twice a second; a lab that no page asks about is stopped. All computing goes through the

@@ -1,4 +1,4 @@
-"""Recorded runs: complete ones that are part of the site, for when nobody may or can train.
+"""Recorded runs: complete ones that are part of the site, for when training is off or impossible.
 
 Equal settings give equal runs, so a recording answers as a run would. `python -m tools.lab` makes
 the files.

@@ -230,7 +230,7 @@ def pictures_hint() -> Html:
 
 
 def report(result: LabResult) -> Report:
-    """Write the run as it would stand on paper."""
+    """Write the run as it would appear on paper."""
     end, start = result.points[-1], result.start
     if all(each.ceiling is not None for each in start.phenomena):
         share = min(1.0, end.way(start.phenomena))

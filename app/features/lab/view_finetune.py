@@ -301,7 +301,7 @@ def divided(result: FinetuneResult) -> Html:
 
 
 def report(result: FinetuneResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     ended = (note(result.diverged, caution=True),) if result.diverged else ()
     return Report(
         ". ".join(_says(result)),

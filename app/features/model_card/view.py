@@ -322,7 +322,7 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
 
 
 def report(card: ModelCardResult) -> Report:
-    """Write the card as it would stand on paper."""
+    """Write the card as it would appear on paper."""
     text = [_folded(each) for each in sections(card.text)]
     if not card.figures:
         blocks = (no_figures(card), card_note(card), *text)

@@ -90,7 +90,7 @@ def trust(result: MultipleChoiceResult, model: str = "") -> Html:
 
 
 def report(result: MultipleChoiceResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     says, more, _ = _answer(result)
     asked = tag("p", visible(result.context), class_="bx-text", dir="auto")
     return Report(

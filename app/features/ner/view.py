@@ -299,7 +299,7 @@ def report(
     selection: Selection | None = None,
     colours: Colours = MappingProxyType({}),
 ) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the text with its entities.

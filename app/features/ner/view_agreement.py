@@ -24,7 +24,7 @@ _FEW = 3  # differences quoted in the text; the table lists all
 
 
 def report(agreement: Agreement) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     differences = differences_table(agreement)
     more = len(differences) - ROWS
     return Report(

@@ -170,7 +170,7 @@ def whole_input(result: NextSentenceResult) -> Html:
 
 
 def report(result: NextSentenceResult, more: Sequence[Block] = ()) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the result.

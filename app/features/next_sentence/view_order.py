@@ -29,7 +29,7 @@ _LETTER = 8.4
 
 
 def report(result: SentenceOrderResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     scale = scale_of(result, own=True)
     numbers = ", ".join(str(number + 1) for number in result.best)
     return Report(

@@ -22,7 +22,7 @@ EXAMPLE = {
 
 
 def report(result: PairsResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     table = pairs_table(result.rows)
     more = len(table) - ROWS
     rest = [line(f"… and {more:,} more pairs.")] if more > 0 else []

@@ -17,7 +17,7 @@ _LEAST = 0.5  # the likelier of two answers cannot have less
 
 
 def report(result: ReliabilityResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     if not result.rows:
         return Report("Nothing was measured.", (reliability_note(()),))
     first = result.rows[0]

@@ -9,7 +9,7 @@ from app.words.report import Block, Report
 
 
 def report(result: QaResult) -> Report:
-    """Write the result as it would stand on paper, with everything that the tabs show."""
+    """Write the result as it would appear on paper, with everything that the tabs show."""
     blocks: list[Block] = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
         join(hint(*text.explanation(result)), text.passage(result, whole=True)),

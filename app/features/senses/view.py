@@ -355,7 +355,7 @@ def pairs_table(result: SensesResult) -> pd.DataFrame:
 
 
 def report(result: SensesResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     return Report(
         f"“{shortened(visible(result.word))}”: {said(result)}",
         (

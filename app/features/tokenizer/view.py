@@ -178,7 +178,7 @@ def table(result: TokenizerResult) -> pd.DataFrame:
 
 
 def report(result: TokenizerResult, replays: Sequence[Replay] = ()) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the result.

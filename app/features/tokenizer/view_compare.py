@@ -22,7 +22,7 @@ _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 
 
 
 def report(found: Comparison) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     ours, theirs = name_of(found.ours), name_of(found.theirs)
     return Report(
         f"{visible(ours)}: {count(found.ours.pieces, 'piece')}; "

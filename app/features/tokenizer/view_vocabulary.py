@@ -19,7 +19,7 @@ _SPELLED = 24  # neighbours by spelling that are shown
 
 
 def report(found: Lookup) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     asked = visible(found.asked)
     there = f"is entry {found.found.id:,}" if found.found else "is not an entry"
     near = (meaning(found), by_embedding(found)) if found.near else ()

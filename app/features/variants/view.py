@@ -400,7 +400,7 @@ def arithmetic_note(result: VariantsResult) -> Html:
 
 
 def report(result: VariantsResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     return Report(
         _headline(result),
         (

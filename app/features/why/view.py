@@ -351,7 +351,7 @@ def _suff(figure: Figure) -> str:
 
 
 def report(result: WhyResult) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     one = result.explained
     said = f"{'' if one.own else 'Asked for: '}{shortened(visible(one.answer))} {_likely(result)}"
     blocks: list[Html | Picture] = [text(result), sums(result)]

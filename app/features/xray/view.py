@@ -10,7 +10,7 @@ from app.words.report import Block, Report
 
 
 def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None) -> Report:
-    """Write the result as it would stand on paper.
+    """Write the result as it would appear on paper.
 
     Args:
         result: the text in the model.

@@ -31,7 +31,7 @@ _WIDEST = 46.0
 
 
 def report(found: Difference) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     return Report(compared(found), blocks(found))
 
 

@@ -57,7 +57,7 @@ class _Plan:
     left: float
     right: float
     asked: int
-    most: float  # what a bar as long as a cell stands for
+    most: float  # the value of a bar as long as a cell
 
     @classmethod
     def of(cls, result: XrayResult, width: int) -> "_Plan":

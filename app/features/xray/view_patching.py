@@ -36,13 +36,13 @@ NOTE = (
 )
 
 _TOP, _LEFT, _RIGHT = 92, 34, 24
-_LETTERS = 10  # of a piece that stand above its column
+_LETTERS = 10  # of a piece, written above its column
 _PRINTED = 25.0  # least width of a cell with a number
 _ROW = 26
 
 
 def report(found: Patching) -> Report:
-    """Write the result as it would stand on paper."""
+    """Write the result as it would appear on paper."""
     return Report(compared(found), blocks(found))
 
 
