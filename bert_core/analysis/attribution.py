@@ -212,9 +212,9 @@ def _integrated_gradients(asked: _Asked) -> _Found:
 
 def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats:
     """Integrate the gradient along the straight line, by the midpoint rule."""
-    ways = (torch.arange(steps, device=end.device, dtype=end.dtype) + 0.5) / steps
+    ways = (torch.arange(steps, device=end.device) + 0.5) / steps  # exact, unlike in bfloat16
     points = start + ways[:, None, None] * (end - start)  # (steps, T, D)
-    mean = _gradients(asked, points).double().mean(dim=0)
+    mean = _gradients(asked, points.to(end.dtype)).double().mean(dim=0)
     return _numbers(((end - start)[0].double() * mean).sum(dim=-1))
 
 

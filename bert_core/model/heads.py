@@ -29,6 +29,7 @@ from bert_core.model.losses import (
     is_ignored,
     position_loss,
     whole_numbers,
+    widened,
 )
 from bert_core.model.outputs import ModelOutputs
 
@@ -327,6 +328,7 @@ class BertForSequenceClassification(_LabelClassifier):
         if not isinstance(labels, Tensor) or labels.numel() != logits.numel():
             found = tuple(labels.shape) if isinstance(labels, Tensor) else type(labels).__name__
             raise InputError(f"labels is {found}; expected a tensor {(logits.shape[0],)}.")
+        logits = widened(logits)
         return F.mse_loss(logits.flatten(), labels.flatten().to(logits))
 
 

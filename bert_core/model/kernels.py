@@ -85,6 +85,8 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 # An operator of PyTorch's Inductor; missing from PyTorch builds without oneDNN.
 _HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
+# It multiplies bfloat16 too, with AVX-512 or more; float16 only where the processor has that.
+_HAS_BFLOAT16 = _HAS_ONEDNN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 _HEAD_BY_HEAD = 320
 """Shortest input, in tokens, for which this is faster; below, all heads fit into the cache."""
 _SETTING = "BERT_CORE_KERNELS"
@@ -280,7 +282,8 @@ def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
     return (
         _HAS_ONEDNN
         and _for_inference()
-        and x.dtype == weight.dtype == torch.float32
+        and x.dtype == weight.dtype
+        and (x.dtype == torch.float32 or (x.dtype == torch.bfloat16 and _HAS_BFLOAT16))
         and x.device.type == weight.device.type == "cpu"
         and x.numel() > 0  # empty if all heads are pruned or no positions are requested
         and weight.numel() > 0
