@@ -292,11 +292,11 @@ def loss_table(found: Sequence[Loss], dtype: str) -> str:
     >>> print(loss_table([Loss("a task", 200, 0.9, 0.895, 0.015)], "bfloat16"))
     | task | cases | float32 | bfloat16 | other answer |
     |---|---:|---:|---:|---:|
-    | a task | 200 | 90.0 % | 89.5 % | 1.5 % |
+    | a task | 200 | 90.0 % | 89.5 % | 1.50 % |
     """
     rows = [
         f"| {each.task} | {each.cases:,} | {100 * each.exact:.1f} % | {100 * each.narrow:.1f} % | "
-        f"{100 * each.changed:.1f} % |"
+        f"{100 * each.changed:.2f} % |"
         for each in found
     ]
     head = f"| task | cases | float32 | {dtype} | other answer |"

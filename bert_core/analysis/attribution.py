@@ -42,6 +42,7 @@ from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.losses import widened
 from bert_core.text.encoding import Encoding
 
 ZERO = "zero"
@@ -212,9 +213,10 @@ def _integrated_gradients(asked: _Asked) -> _Found:
 
 def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats:
     """Integrate the gradient along the straight line, by the midpoint rule."""
-    ways = (torch.arange(steps, device=end.device) + 0.5) / steps  # exact, unlike in bfloat16
+    start, end = widened(start), widened(end)
+    ways = (torch.arange(steps, device=end.device, dtype=end.dtype) + 0.5) / steps
     points = start + ways[:, None, None] * (end - start)  # (steps, T, D)
-    mean = _gradients(asked, points.to(end.dtype)).double().mean(dim=0)
+    mean = _gradients(asked, points.to(asked.model.dtype)).double().mean(dim=0)
     return _numbers(((end - start)[0].double() * mean).sum(dim=-1))
 
 

@@ -7,7 +7,8 @@ read without them. Their results agree with the plain computation to 1e-6 of the
   the vector unit on CPUs not made by Intel. PyTorch also contains oneDNN, which uses all
   of it and can apply the activation while the result is still in the CPU: on an AMD EPYC with
   AVX-512, a linear layer took half the time, with GELU 0.4 of it. It has no gradients, so it is
-  used only for inference, in float32 on the CPU.
+  used only for inference, in float32 and bfloat16 on the CPU. In bfloat16, `F.linear` is oneDNN
+  too, but writes the bias to memory first, and rounds once more before the activation.
 - One product instead of three (`linear_together`) for query, key and value, whose weights are
   stored one after another (`store_together`); each keeps its published name.
 - Attention one head at a time, in the CPU cache (`_attend_head_by_head`), and softmax in place
@@ -242,7 +243,8 @@ def attend(
         The attention-weighted means of the values (B, H, T, K), and the probabilities
         (B, H, T, T), whose rows sum to 1.
     """
-    if not dropout and _can_use_onednn(query, key) and query.shape[2] >= _HEAD_BY_HEAD:
+    long = query.shape[2] >= _HEAD_BY_HEAD and query.dtype == torch.float32
+    if long and not dropout and _can_use_onednn(query, key):
         return _attend_head_by_head(query, key, value, bias)
     scores = torch.matmul(query, key.transpose(-1, -2))  # (B, H, T, T)
     if bias is not None:
