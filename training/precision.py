@@ -138,12 +138,9 @@ def _first_five(judged: Judged) -> NDArray[np.int64]:
 def _gaps(both: Both, tokenizer: BertTokenizer, data: Path, most: int) -> list[Loss]:
     gaps = sample(GAPS, most)
     mine, theirs = (gap_words(model, tokenizer, gaps) for model in both)
-    right = [
-        np.array([fills(gap, words) for gap, words in zip(gaps, found, strict=True)])
-        for found in (mine, theirs)
-    ]
+    exact, narrow = (np.array(list(map(fills, gaps, words))) for words in (mine, theirs))
     changed = np.array([set(one) != set(other) for one, other in zip(mine, theirs, strict=True)])
-    return [Loss.of("everyday gap, among first five", *right, changed)]
+    return [Loss.of("everyday gap, among first five", exact, narrow, changed)]
 
 
 def _sentence_pairs(both: Both, tokenizer: BertTokenizer, data: Path, most: int) -> list[Loss]:
@@ -166,9 +163,8 @@ def _questions(both: Both, tokenizer: BertTokenizer, data: Path, most: int) -> l
     changed = np.array([one != other for one, other in zip(*texts, strict=True)])
 
     def compared(task: str, score: Callable[[str, str], float]) -> Loss:
-        found = (np.array([score(*each) for each in zip(said, wanted, strict=True)])
-                 for said in texts)  # fmt: skip
-        return Loss.of(f"question answering, {task}", *found, changed)
+        exact, narrow = (np.array(list(map(score, said, wanted)), dtype=float) for said in texts)
+        return Loss.of(f"question answering, {task}", exact, narrow, changed)
 
     judge = partial(judgements.has_answer, tokenizer=tokenizer, rows=[*own, *moved])
     return [
@@ -186,8 +182,9 @@ def _names(both: Both, tokenizer: BertTokenizer, data: Path, most: int) -> list[
         )
         for model in both
     )
-    scores = (span_f1(entity_counts(model, tokenizer, rows)) for model in both)
-    return [Loss("named entities, F1 of spans", len(mine), *scores, float((mine != theirs).mean()))]
+    exact, narrow = (span_f1(entity_counts(model, tokenizer, rows)) for model in both)
+    changed = float((mine != theirs).mean())
+    return [Loss("named entities, F1 of spans", len(mine), exact, narrow, changed)]
 
 
 def _sentiment(both: Both, tokenizer: BertTokenizer, data: Path, most: int) -> list[Loss]:

@@ -42,7 +42,6 @@ from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.losses import widened
 from bert_core.text.encoding import Encoding
 
 ZERO = "zero"
@@ -213,8 +212,9 @@ def _integrated_gradients(asked: _Asked) -> _Found:
 
 def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats:
     """Integrate the gradient along the straight line, by the midpoint rule."""
-    start, end = widened(start), widened(end)
-    ways = (torch.arange(steps, device=end.device, dtype=end.dtype) + 0.5) / steps
+    wide = torch.promote_types(end.dtype, torch.float32)  # bfloat16 has no 128.5
+    start, end = start.to(wide), end.to(wide)
+    ways = (torch.arange(steps, device=end.device, dtype=wide) + 0.5) / steps
     points = start + ways[:, None, None] * (end - start)  # (steps, T, D)
     mean = _gradients(asked, points.to(asked.model.dtype)).double().mean(dim=0)
     return _numbers(((end - start)[0].double() * mean).sum(dim=-1))

