@@ -184,7 +184,7 @@ def final_scores(hidden: Tensor, layer: nn.Linear) -> Tensor:
     in_cache = hidden.device.type == "cpu" and _for_inference()
     rows = _ROWS_IN_CACHE if in_cache else layer.out_features
     hidden = hidden.float()
-    parts = zip(layer.weight.split(rows), layer.bias.split(rows), strict=True)
+    parts = zip(torch.split(layer.weight, rows), torch.split(layer.bias, rows), strict=True)
     found = [affine(hidden, weight.float(), bias.float()) for weight, bias in parts]
     return found[0] if len(found) == 1 else torch.cat(found, dim=-1)
 
