@@ -64,7 +64,7 @@ class EngineRow:
         return " | ".join(self.cells())
 
 
-class _Outputs(nn.Module):
+class Outputs(nn.Module):
     """A model whose outputs are a tuple, as graphs have them."""
 
     def __init__(self, model: BertModel, attentions: bool) -> None:
@@ -90,8 +90,8 @@ def rows(quick: bool) -> Iterator[EngineRow]:
         torch.manual_seed(0)
         model = BertModel(config).eval()
         for attentions in (True, False):
-            ours = _Outputs(model, attentions).eval()
-            peers = _engines(ours, threads)
+            ours = Outputs(model, attentions).eval()
+            peers = engines(ours, threads)
             kind = "with attentions" if attentions else "without attentions"
             for shape in SHAPES:
                 limit = max(_operations(config, shape) / rate, _layer_bytes(config) / bandwidth)
@@ -101,7 +101,7 @@ def rows(quick: bool) -> Iterator[EngineRow]:
 Engine = Callable[[Tensor], list[Any]]
 
 
-def _engines(ours: _Outputs, threads: int) -> tuple[Engine, Engine]:
+def engines(ours: Outputs, threads: int) -> tuple[Engine, Engine]:
     """Export the model once and open it with both engines."""
     free = {0: torch.export.Dim("batch", max=64), 1: torch.export.Dim("tokens", min=2, max=512)}
     example = torch.ones((2, 16), dtype=torch.long)
@@ -132,7 +132,7 @@ def _engines(ours: _Outputs, threads: int) -> tuple[Engine, Engine]:
 
 def _row(
     work: str,
-    ours: _Outputs,
+    ours: Outputs,
     peers: tuple[Engine, Engine],
     shape: tuple[int, int],
     limit: float,

@@ -27,6 +27,7 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import FEATURES, Feature
 from app.models import open_engine
 from app.streamlit_kit.server import warm_up
+from app.waiting import VARIABLE, WAIT
 from benchmarks.measure import seconds
 
 TITLE = "Pages"
@@ -204,7 +205,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
     command = [sys.executable, "-m", "benchmarks.pages", "--json", *(["--quick"] if quick else [])]
     command += ["--only", only] if only else []
     kept = {key: value for key, value in os.environ.items() if "BERT_EXPLORER" not in key}
-    environment = kept | {"GOMP_SPINCOUNT": "10000"}  # as in app.py
+    environment = kept | {VARIABLE: WAIT}
     with subprocess.Popen(
         command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

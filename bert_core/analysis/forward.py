@@ -102,11 +102,11 @@ def run_layer(
     context, probabilities = attention.self(hidden, bias, None, want or Request())
     context = edit(("head", number), context)  # (B, T, H * K)
     added = edit(("attention", number), project(context, attention.output.dense))
-    attended = layer_norm(added + hidden, attention.output.LayerNorm)  # (B, T, D)
+    attended = layer_norm(hidden + added, attention.output.LayerNorm)  # (B, T, D)
     added = edit(
         ("feed_forward", number), project(layer.intermediate(attended), layer.output.dense)
     )
-    output = layer_norm(added + attended, layer.output.LayerNorm)
+    output = layer_norm(attended + added, layer.output.LayerNorm)
     return edit(("layer", number), output), probabilities
 
 

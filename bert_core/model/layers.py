@@ -21,6 +21,7 @@ from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
 from bert_core.model.kernels import (
     activation,
+    add,
     attend,
     attend_only,
     layer_norm,
@@ -184,10 +185,7 @@ class BertSelfOutput(nn.Module):
     def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
         """Return LayerNorm(dropout(dense(hidden)) + residual), (B, T, D)."""
         hidden = F.dropout(project(hidden, self.dense), self.dropout_rate, self.training)
-        if hidden.dtype == residual.dtype:
-            hidden += residual
-        else:  # under autocast, keep the sum in the wider type
-            hidden = hidden + residual
+        hidden = add(hidden, residual)
         return layer_norm(hidden, self.LayerNorm)
 
 
