@@ -5,23 +5,53 @@ their lists on first access, because training needs only the ids. `kept_lengths`
 `window_bounds` decide what to do with a text that is too long.
 """
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import FrozenInstanceError
-from itertools import accumulate, chain, repeat
-from operator import itemgetter
+from itertools import accumulate, chain, islice, repeat
+from operator import itemgetter, sub
 from typing import Any, NamedTuple
 
 from bert_core.errors import InputError
 
 Span = tuple[int, int]
 
-# The tokens of one chunk of text: ids; offsets from the start of the chunk; index of the word each
-# token belongs to; number of words; distance in characters to the start of the next chunk (the
-# space between them included). A plain tuple, because there are many and the garbage collector
-# soon stops tracking tuples.
-Chunk = tuple[tuple[int, ...], tuple[Span, ...], tuple[int, ...], int, int]
+# The tokens of one chunk of text: ids; steps (see `packed`); for each token, 1 if it is the first
+# of its word, else 0. The last two are bytes so that those of a whole text are one join: no Python
+# object per token exists until a list is asked for. A plain tuple, because there are many and the
+# garbage collector soon stops tracking tuples.
+Chunk = tuple[tuple[int, ...], bytes, bytes]
 
-_IDS, _OFFSETS, _WORDS, _WORD_COUNT, _ADVANCE = map(itemgetter, range(5))
+_STEPS, _FIRSTS = map(itemgetter, (1, 2))
+
+
+def packed(spans: list[Span], length: int) -> bytes:
+    """Pack the spans of a chunk's tokens as steps, to be summed up by `unpacked`.
+
+    The steps are the distances from each bound to the next one: size of the first token, gap, size
+    of the second one, gap, and so on to the end of the chunk, as 4-byte integers. Chunks are joined
+    by the gap between them, `SPACED` or `ADJACENT`. Where the first token does not start with the
+    chunk or the last one does not end with it, an empty span fills the place.
+
+    >>> array("i", packed([(0, 2), (2, 5), (6, 7)], 7)).tolist()
+    [2, 0, 3, 1, 1]
+    >>> array("i", packed([(0, 2)], 5)).tolist()
+    [2, 3, 0]
+    """
+    before = [(0, 0)] if not spans or spans[0][0] > 0 else []
+    after = [(length, length)] if (before + spans)[-1][1] < length else []
+    bounds = list(chain(*before, *spans, *after))
+    return array("i", map(sub, bounds[1:], bounds)).tobytes()
+
+
+def unpacked(steps: bytes, start: int = 0) -> list[Span]:
+    """Return the spans, empty ones included, whose first bound is `start`."""
+    bounds = accumulate(array("i", steps), initial=start)
+    return list(zip(bounds, bounds, strict=True))
+
+
+SPACED = array("i", [1]).tobytes()
+ADJACENT = array("i", [0]).tobytes()
 
 
 class Segment:
@@ -30,12 +60,12 @@ class Segment:
     Args:
         text: the text.
         chunks: its chunks, in order.
-        gap: 1 if a space separates the chunks, 0 if they are adjacent.
+        gap: what is between two chunks, `SPACED` or `ADJACENT`.
     """
 
     __slots__ = ("_chunks", "_gap", "_ids", "_offsets", "_words", "text")
 
-    def __init__(self, text: str, chunks: Sequence[Chunk], gap: int = 1) -> None:
+    def __init__(self, text: str, chunks: Sequence[Chunk], gap: bytes = SPACED) -> None:
         self.text = text
         self._chunks = chunks
         self._gap = gap
@@ -50,30 +80,28 @@ class Segment:
     def ids(self) -> list[int]:
         """One id per token."""
         if self._ids is None:
-            self._ids = list(chain.from_iterable(map(_IDS, self._chunks)))
+            ids: list[int] = []
+            for chunk in self._chunks:
+                ids += chunk[0]
+            self._ids = ids
         return self._ids
 
     @property
     def offsets(self) -> list[Span]:
         """The (start, end) of each token in the text, in characters."""
         if self._offsets is None:
-            self._offsets = [
-                (at + start, at + end)
-                for at, spans in zip(self._starts(), map(_OFFSETS, self._chunks), strict=False)
-                for start, end in spans
-            ]
+            spans = unpacked(self._gap.join(map(_STEPS, self._chunks)))
+            if len(spans) > len(self.ids):
+                spans = [span for span in spans if span[0] < span[1]]
+            self._offsets = spans
         return self._offsets
 
     @property
     def words(self) -> list[int]:
         """The index of the word each token belongs to."""
         if self._words is None:
-            before = accumulate(map(_WORD_COUNT, self._chunks), initial=0)
-            self._words = [
-                count + word
-                for count, words in zip(before, map(_WORDS, self._chunks), strict=False)
-                for word in words
-            ]
+            firsts = b"".join(map(_FIRSTS, self._chunks))
+            self._words = list(islice(accumulate(firsts, initial=-1), 1, None))
         return self._words
 
     def cut(self, start: int, stop: int) -> "Segment":
@@ -83,13 +111,6 @@ class Segment:
         part._offsets = self.offsets[start:stop]
         part._words = self.words[start:stop]
         return part
-
-    def _starts(self) -> Iterator[int]:
-        """Yield the start of every chunk, then the end of the last one."""
-        starts = accumulate(map(_ADVANCE, self._chunks), initial=0)
-        if self._gap:
-            return starts
-        return (start - index for index, start in enumerate(starts))
 
 
 class Frame(NamedTuple):

@@ -22,6 +22,7 @@ from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import parse_json, read_small, shown
 from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
 from bert_core.text.encoding import (
+    ADJACENT,
     Encoding,
     Frame,
     Segment,
@@ -339,7 +340,7 @@ class BertTokenizer(Vocabulary):
                 return Segment(text, list(map(self._chunk_of, stretches)))
             # A chunk is too long for the cache, as in scripts without spaces: split it further.
             if (parts := self._chunks.parts_of(text)) is not None:
-                return Segment(text, list(map(self._chunk_of, parts)), gap=0)
+                return Segment(text, list(map(self._chunk_of, parts)), ADJACENT)
             return Segment(text, list(map(self._chunk_of, stretches)))
         except (InputError, AttributeError, TypeError):
             check_surrogates(check_text(text))  # raises an error that says what is wrong, and where

@@ -8,11 +8,11 @@ every character that is a word of its own.
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import chain, islice
 from threading import Lock
 from typing import Any
 
-from bert_core.text.encoding import Chunk, Span
+from bert_core.text.encoding import ADJACENT, Chunk, Span, packed, unpacked
 from bert_core.text.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
@@ -28,10 +28,9 @@ _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 _ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
 _PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
 
-# Most words are one token. Sharing these tuples keeps the cache small and leaves the garbage
-# collector little to scan.
-_WHOLE = [((0, size),) for size in range(LONGEST + 1)]
-_FIRST = (0,)
+# Most words are one token. Sharing these bytes keeps the cache small.
+_WHOLE = [packed([(0, size)], size) for size in range(LONGEST + 1)]
+_FIRST = b"\1"
 
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
@@ -67,7 +66,7 @@ class WordCache(dict[str, Chunk]):
             return self._compute(word)
         number = self._vocab.get(word)
         if number is not None and size <= self._wordpiece.max_input_chars_per_word:
-            chunk: Chunk = ((number,), _WHOLE[size], _FIRST, 1, size + 1)
+            chunk: Chunk = ((number,), _WHOLE[size], _FIRST)
         else:
             chunk = self._compute(word)
         self[word] = chunk
@@ -76,13 +75,13 @@ class WordCache(dict[str, Chunk]):
         return chunk
 
     def _compute(self, word: str) -> Chunk:
-        size = len(word)
         pieces = self._wordpiece.split(word)
         if not pieces:
-            return (self._vocab[self._wordpiece.unk_token],), ((0, size),), (0,), 1, size + 1
+            size = len(word)
+            return (self._vocab[self._wordpiece.unk_token],), packed([(0, size)], size), _FIRST
         ids = tuple([self._vocab[token] for token, _, _ in pieces])
-        offsets = tuple([(start, end) for _, start, end in pieces])
-        return ids, offsets, (0,) * len(ids), 1, size + 1
+        spans = [(start, end) for _, start, end in pieces]
+        return ids, packed(spans, len(word)), _FIRST + bytes(len(ids) - 1)
 
 
 class ChunkCache(dict[str, Chunk]):
@@ -145,12 +144,13 @@ class ChunkCache(dict[str, Chunk]):
             return self._blank_separated(stretch)
         if stretch.isascii() and stretch.isprintable():
             text = stretch.lower() if self._lowercase else stretch
-            words = map(self._words.__getitem__, _ASCII_WORDS.findall(text))
-            return joined(words, len(stretch))
+            if words := list(map(self._words.__getitem__, _ASCII_WORDS.findall(text))):
+                return joined(words)
+            return (), packed([], len(stretch)), b""
         if len(stretch) > LONGEST:
             parts = self._parts.findall(stretch)
             if len(parts) > 1:
-                return joined(map(self.__getitem__, parts), len(stretch))
+                return joined(list(map(self.__getitem__, parts)))
         return self._normalised(self._normalizer, stretch)
 
     def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
@@ -161,29 +161,28 @@ class ChunkCache(dict[str, Chunk]):
             return self._words[text]
         if len(stretch) == 1 and len(text) == 3 and text[0] == text[2] == " ":
             return self._words[text[1]]  # punctuation, or a Chinese character
-        ids, offsets, words, count, advance = self._together(normalized.words(), len(stretch))
-        if origins is not None:
-            offsets = tuple([(origins[start], origins[end - 1] + 1) for start, end in offsets])
-        return ids, offsets, words, count, advance
+        return self._together(normalized.words(), len(stretch), origins)
 
     def _blank_separated(self, stretch: str) -> Chunk:
         for char in stretch:
             refuse_surrogate(char)
         return self._together(blank_separated(stretch), len(stretch))
 
-    def _together(self, matches: Iterable[re.Match[str]], length: int) -> Chunk:
-        """Combine the tokens of the words of a chunk."""
+    def _together(
+        self, matches: Iterable[re.Match[str]], length: int, origins: list[int] | None = None
+    ) -> Chunk:
+        """Combine the tokens of the words of a chunk; `origins` as in `Normalized`."""
         ids: list[int] = []
-        offsets: list[Span] = []
-        words: list[int] = []
-        count = 0
-        for count, match in enumerate(matches, 1):
-            at = match.start()
-            word_ids, spans, *_ = self._words[match.group()]
+        spans: list[Span] = []
+        firsts: list[bytes] = []
+        for match in matches:
+            word_ids, steps, first = self._words[match.group()]
             ids += word_ids
-            offsets += [(at + start, at + end) for start, end in spans] if at else spans
-            words += [count - 1] * len(word_ids)
-        return tuple(ids), tuple(offsets), tuple(words), count, length + 1
+            spans += unpacked(steps, match.start())
+            firsts.append(first)
+        if origins is not None:
+            spans = [(origins[start], origins[end - 1] + 1) for start, end in spans]
+        return tuple(ids), packed(spans, length), b"".join(firsts)
 
     def _around_specials(self, specials: re.Pattern[str], stretch: str) -> Chunk:
         """Split a chunk at its special tokens; each of these is one token and one word."""
@@ -197,21 +196,10 @@ class ChunkCache(dict[str, Chunk]):
             end = match.end()
         if end < len(stretch):
             parts.append(self[stretch[end:]])
-        return joined(parts, len(stretch))
+        return joined(parts)
 
 
-def joined(parts: Iterable[Chunk], length: int) -> Chunk:
-    """Combine adjacent parts of a chunk, with no spaces between them."""
-    ids: list[int] = []
-    offsets: list[Span] = []
-    words: list[int] = []
-    at = count = 0
-    for part_ids, spans, numbers, word_count, advance in parts:
-        ids += part_ids
-        for start, end in spans:
-            offsets.append((at + start, at + end))
-        for number in numbers:
-            words.append(count + number)
-        at += advance - 1
-        count += word_count
-    return tuple(ids), tuple(offsets), tuple(words), count, length + 1
+def joined(parts: list[Chunk]) -> Chunk:
+    """Combine adjacent parts of a chunk, with nothing between them."""
+    ids, steps, firsts = zip(*parts, strict=True)
+    return tuple(chain.from_iterable(ids)), ADJACENT.join(steps), b"".join(firsts)
