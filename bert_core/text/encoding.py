@@ -1,123 +1,35 @@
 """The tokenizer's results: token ids, each with its position in the text.
 
-`Segment` is one tokenized text; `Encoding` is one or two segments with [CLS] and [SEP]. Both build
-their lists on first access, because training needs only the ids. `kept_lengths` and
-`window_bounds` decide what to do with a text that is too long.
+An `Encoding` is one or two tokenized texts with [CLS] and [SEP]. Its lists are built on first
+access, because training needs only the ids. `kept_lengths` and `window_bounds` decide what to do
+with a text that is too long.
 """
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
-from itertools import accumulate, chain, islice, repeat
-from operator import itemgetter, sub
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bert_core.errors import InputError
+from bert_core.text.packed import ADJACENT, Span, count_of, ids_of, spans_of, words_of
 
-Span = tuple[int, int]
+__all__ = ["Encoding", "Frame", "Segment", "Span", "check_strategy", "kept_lengths"]
 
-# The tokens of one chunk of text: ids; steps (see `packed`); for each token, 1 if it is the first
-# of its word, else 0. The last two are bytes so that those of a whole text are one join: no Python
-# object per token exists until a list is asked for. A plain tuple, because there are many and the
-# garbage collector soon stops tracking tuples.
-Chunk = tuple[tuple[int, ...], bytes, bytes]
-
-_STEPS, _FIRSTS = map(itemgetter, (1, 2))
-
-
-def packed(spans: list[Span], length: int) -> bytes:
-    """Pack the spans of a chunk's tokens as steps, to be summed up by `unpacked`.
-
-    The steps are the distances from each bound to the next one: size of the first token, gap, size
-    of the second one, gap, and so on to the end of the chunk, as 4-byte integers. Chunks are joined
-    by the gap between them, `SPACED` or `ADJACENT`. Where the first token does not start with the
-    chunk or the last one does not end with it, an empty span fills the place.
-
-    >>> array("i", packed([(0, 2), (2, 5), (6, 7)], 7)).tolist()
-    [2, 0, 3, 1, 1]
-    >>> array("i", packed([(0, 2)], 5)).tolist()
-    [2, 3, 0]
-    """
-    before = [(0, 0)] if not spans or spans[0][0] > 0 else []
-    after = [(length, length)] if (before + spans)[-1][1] < length else []
-    bounds = list(chain(*before, *spans, *after))
-    return array("i", map(sub, bounds[1:], bounds)).tobytes()
-
-
-def unpacked(steps: bytes, start: int = 0) -> list[Span]:
-    """Return the spans, empty ones included, whose first bound is `start`."""
-    bounds = accumulate(array("i", steps), initial=start)
-    return list(zip(bounds, bounds, strict=True))
-
-
-SPACED = array("i", [1]).tobytes()
-ADJACENT = array("i", [0]).tobytes()
-
-
-class Segment:
-    """One tokenized text without [CLS] and [SEP]; each list is built on first access.
-
-    Args:
-        text: the text.
-        chunks: its chunks, in order.
-        gap: what is between two chunks, `SPACED` or `ADJACENT`.
-    """
-
-    __slots__ = ("_chunks", "_gap", "_ids", "_offsets", "_words", "text")
-
-    def __init__(self, text: str, chunks: Sequence[Chunk], gap: bytes = SPACED) -> None:
-        self.text = text
-        self._chunks = chunks
-        self._gap = gap
-        self._ids: list[int] | None = None
-        self._offsets: list[Span] | None = None
-        self._words: list[int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def ids(self) -> list[int]:
-        """One id per token."""
-        if self._ids is None:
-            ids: list[int] = []
-            for chunk in self._chunks:
-                ids += chunk[0]
-            self._ids = ids
-        return self._ids
-
-    @property
-    def offsets(self) -> list[Span]:
-        """The (start, end) of each token in the text, in characters."""
-        if self._offsets is None:
-            spans = unpacked(self._gap.join(map(_STEPS, self._chunks)))
-            if len(spans) > len(self.ids):
-                spans = [span for span in spans if span[0] < span[1]]
-            self._offsets = spans
-        return self._offsets
-
-    @property
-    def words(self) -> list[int]:
-        """The index of the word each token belongs to."""
-        if self._words is None:
-            firsts = b"".join(map(_FIRSTS, self._chunks))
-            self._words = list(islice(accumulate(firsts, initial=-1), 1, None))
-        return self._words
-
-    def cut(self, start: int, stop: int) -> "Segment":
-        """Return tokens `start` to `stop` (exclusive) as a segment of the same text."""
-        part = Segment(self.text, ())
-        part._ids = self.ids[start:stop]
-        part._offsets = self.offsets[start:stop]
-        part._words = self.words[start:stop]
-        return part
+Segment = tuple[str, bytes]  # a text and its tokens, packed, without [CLS] and [SEP]
 
 
 class Frame(NamedTuple):
-    """What an encoding needs from its vocabulary: id -> token, and token -> id of the specials."""
+    """What an encoding needs from its vocabulary.
 
-    cls_id: int
-    sep_id: int
+    Attributes:
+        opening: [CLS], packed.
+        closing: [SEP], packed.
+        pieces: id -> token.
+        specials: special token -> id.
+    """
+
+    opening: bytes
+    closing: bytes
     pieces: Sequence[str] | dict[int, str]
     specials: dict[str, int]
 
@@ -130,46 +42,43 @@ class Encoding:
     `max_length`.
     """
 
-    __slots__ = ("_first", "_frame", "_input_ids", "_offsets", "_second", "_tokens", "truncated")
-
+    # What is set goes straight to the instance's dictionary, past `__setattr__`. The lists wait
+    # here as None until they are read.
     truncated: int
     _frame: Frame
     _first: Segment
     _second: Segment | None
-    _input_ids: list[int] | None
-    _tokens: list[str] | None
-    _offsets: list[Span] | None
+    _input_ids: list[int] | None = None
+    _tokens: list[str] | None = None
+    _offsets: list[Span] | None = None
 
     def __init__(
         self, frame: Frame, first: Segment, second: Segment | None = None, truncated: int = 0
     ) -> None:
-        _put(self, "_frame", frame)
-        _put(self, "_first", first)
-        _put(self, "_second", second)
-        _put(self, "truncated", truncated)
-        _put(self, "_input_ids", None)
-        _put(self, "_tokens", None)
-        _put(self, "_offsets", None)
+        fields = self.__dict__
+        fields["_frame"] = frame
+        fields["_first"] = first
+        fields["_second"] = second
+        fields["truncated"] = truncated
 
     @property
     def text(self) -> str:
         """The original text."""
-        return self._first.text
+        return self._first[0]
 
     @property
     def text_pair(self) -> str | None:
         """The original second text, or None."""
-        return None if self._second is None else self._second.text
+        return None if self._second is None else self._second[0]
 
     @property
     def input_ids(self) -> list[int]:
         """T vocabulary ids."""
         if self._input_ids is None:
-            cls_id, sep_id, *_ = self._frame
-            ids = [cls_id, *self._first.ids, sep_id]
+            ids = ids_of(self._framed())
             if self._second is not None:
-                ids += [*self._second.ids, sep_id]
-            _put(self, "_input_ids", ids)
+                ids += ids_of(self._framed_second(self._second))
+            self.__dict__["_input_ids"] = ids
             return ids
         return self._input_ids
 
@@ -179,7 +88,7 @@ class Encoding:
         if self._tokens is None:
             # One call in C. It returns a tuple because there are always at least two ids.
             tokens = list(itemgetter(*self.input_ids)(self._frame.pieces))
-            _put(self, "_tokens", tokens)
+            self.__dict__["_tokens"] = tokens
             return tokens
         return self._tokens
 
@@ -189,30 +98,43 @@ class Encoding:
         `sequence_ids` is 1; (0, 0) for added tokens.
         """
         if self._offsets is None:
-            offsets = [(0, 0), *self._first.offsets, (0, 0)]
+            offsets = spans_of(self._framed())
+            offsets[-1] = (0, 0)
             if self._second is not None:
-                offsets += [*self._second.offsets, (0, 0)]
-            _put(self, "_offsets", offsets)
+                offsets += spans_of(self._framed_second(self._second))
+                offsets[-1] = (0, 0)
+            self.__dict__["_offsets"] = offsets
             return offsets
         return self._offsets
 
     @property
     def word_ids(self) -> list[int | None]:
         """T word indices, counted from 0 in each text; None for added tokens."""
-        first = [None, *self._first.words, None]
-        return first if self._second is None else [*first, *self._second.words, None]
+        words: list[int | None] = [*words_of(self._framed())]
+        words[0] = words[-1] = None
+        if self._second is not None:
+            words += words_of(self._framed_second(self._second))
+            words[-1] = None
+        return words
 
     @property
     def sequence_ids(self) -> list[int | None]:
         """T times 0 (text) or 1 (pair); None for added tokens."""
-        first = [None, *repeat(0, len(self._first)), None]
-        return first if self._second is None else [*first, *repeat(1, len(self._second)), None]
+        first, second = self._counts()
+        sequences: list[int | None] = [0] * (first + 2)
+        sequences[0] = sequences[-1] = None
+        if self._second is not None:
+            sequences += [1] * (second + 1)
+            sequences[-1] = None
+        return sequences
 
     @property
     def token_type_ids(self) -> list[int]:
         """T segment ids: 0 up to and including the first [SEP], 1 after it."""
-        first = [0] * (len(self._first) + 2)
-        return first if self._second is None else first + [1] * (len(self._second) + 1)
+        if self._second is None:
+            return [0] * len(self)
+        first, second = self._counts()
+        return [0] * (first + 2) + [1] * (second + 1)
 
     @property
     def attention_mask(self) -> list[int]:
@@ -222,8 +144,11 @@ class Encoding:
     @property
     def special_tokens_mask(self) -> list[int]:
         """T flags: 1 for [CLS] and [SEP] added by the tokenizer, else 0."""
-        first = [1, *repeat(0, len(self._first)), 1]
-        return first if self._second is None else [*first, *repeat(0, len(self._second)), 1]
+        mask = [0] * len(self)
+        mask[0] = mask[-1] = 1
+        if self._second is not None:
+            mask[self._counts()[0] + 1] = 1
+        return mask
 
     def special_id(self, token: str) -> int:
         """Return the id of one of the vocabulary's special tokens, such as "[MASK]".
@@ -270,8 +195,17 @@ class Encoding:
         texts = self.text, self.text_pair, self.truncated, self.sequence_ids
         return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
 
+    def _framed(self) -> bytes:
+        """Return the tokens of `[CLS] text [SEP]`, packed."""
+        return ADJACENT.join((self._frame.opening, self._first[1], self._frame.closing))
 
-_put = object.__setattr__
+    def _framed_second(self, second: Segment) -> bytes:
+        """Return the tokens of `text_pair [SEP]`, packed."""
+        return ADJACENT.join((second[1], self._frame.closing))
+
+    def _counts(self) -> tuple[int, int]:
+        """Return the number of tokens of each text, without [CLS] and [SEP]."""
+        return count_of(self._first[1]), 0 if self._second is None else count_of(self._second[1])
 
 
 # -- texts that are too long -----------------------------------------------------------------------

@@ -8,12 +8,12 @@ every character that is a word of its own.
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import chain, islice
+from itertools import islice
 from threading import Lock
 from typing import Any
 
-from bert_core.text.encoding import ADJACENT, Chunk, Span, packed, unpacked
 from bert_core.text.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
+from bert_core.text.packed import ADJACENT, Token, pack, pack_one, tokens_of
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
 CACHE_SIZE = 65_536  # chunks; about 20 MB when full
@@ -28,10 +28,6 @@ _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 _ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
 _PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
 
-# Most words are one token. Sharing these bytes keeps the cache small.
-_WHOLE = [packed([(0, size)], size) for size in range(LONGEST + 1)]
-_FIRST = b"\1"
-
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
     """Compile a pattern that finds the next special token, preferring the longest."""
@@ -40,7 +36,7 @@ def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, known))) if known else None
 
 
-def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
+def _forget_oldest(cache: dict[str, bytes], lock: Lock) -> None:
     """Halve a full cache; another thread may have to recompute an entry removed meanwhile."""
     with lock:
         try:
@@ -51,7 +47,7 @@ def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
             cache.pop(key, None)
 
 
-class WordCache(dict[str, Chunk]):
+class WordCache(dict[str, bytes]):
     """Normalised word -> its tokens, computed on first access."""
 
     def __init__(self, wordpiece: WordpieceTokenizer, vocab: Mapping[str, int]) -> None:
@@ -60,31 +56,27 @@ class WordCache(dict[str, Chunk]):
         self._vocab = vocab
         self._lock = Lock()
 
-    def __missing__(self, word: str) -> Chunk:
+    def __missing__(self, word: str) -> bytes:
         size = len(word)
         if size > LONGEST:
             return self._compute(word)
         number = self._vocab.get(word)
         if number is not None and size <= self._wordpiece.max_input_chars_per_word:
-            chunk: Chunk = ((number,), _WHOLE[size], _FIRST)
+            packed = pack_one(number, size)
         else:
-            chunk = self._compute(word)
-        self[word] = chunk
+            packed = self._compute(word)
+        self[word] = packed
         if len(self) > CACHE_SIZE:
             _forget_oldest(self, self._lock)
-        return chunk
+        return packed
 
-    def _compute(self, word: str) -> Chunk:
-        pieces = self._wordpiece.split(word)
-        if not pieces:
-            size = len(word)
-            return (self._vocab[self._wordpiece.unk_token],), packed([(0, size)], size), _FIRST
-        ids = tuple([self._vocab[token] for token, _, _ in pieces])
-        spans = [(start, end) for _, start, end in pieces]
-        return ids, packed(spans, len(word)), _FIRST + bytes(len(ids) - 1)
+    def _compute(self, word: str) -> bytes:
+        pieces = self._wordpiece.split(word) or [(self._wordpiece.unk_token, 0, len(word))]
+        tokens = [(start == 0, self._vocab[token], (start, end)) for token, start, end in pieces]
+        return pack(tokens, len(word))
 
 
-class ChunkCache(dict[str, Chunk]):
+class ChunkCache(dict[str, bytes]):
     """Chunk of raw text -> its tokens, computed on first access.
 
     Without a normalizer, words are separated by whitespace and unchanged. `specials` are found in
@@ -125,35 +117,34 @@ class ChunkCache(dict[str, Chunk]):
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkCache, self._arguments  # pickled without the cached entries
 
-    def __missing__(self, stretch: str) -> Chunk:
+    def __missing__(self, stretch: str) -> bytes:
         if len(stretch) > LONGEST:
             return self._compute(stretch)
         if self._plain and stretch.isalnum() and stretch.isascii():
-            chunk = self._words[stretch.lower() if self._lowercase else stretch]
+            packed = self._words[stretch.lower() if self._lowercase else stretch]
         else:
-            chunk = self._compute(stretch)
-        self[stretch] = chunk
+            packed = self._compute(stretch)
+        self[stretch] = packed
         if len(self) > CACHE_SIZE:
             _forget_oldest(self, self._lock)
-        return chunk
+        return packed
 
-    def _compute(self, stretch: str) -> Chunk:
+    def _compute(self, stretch: str) -> bytes:
         if self.specials is not None and self.specials.search(stretch):
             return self._around_specials(self.specials, stretch)
         if self._normalizer is None:
             return self._blank_separated(stretch)
         if stretch.isascii() and stretch.isprintable():
             text = stretch.lower() if self._lowercase else stretch
-            if words := list(map(self._words.__getitem__, _ASCII_WORDS.findall(text))):
-                return joined(words)
-            return (), packed([], len(stretch)), b""
+            packed = ADJACENT.join(map(self._words.__getitem__, _ASCII_WORDS.findall(text)))
+            return packed or pack([], len(stretch))
         if len(stretch) > LONGEST:
             parts = self._parts.findall(stretch)
             if len(parts) > 1:
-                return joined(list(map(self.__getitem__, parts)))
+                return ADJACENT.join(map(self.__getitem__, parts))
         return self._normalised(self._normalizer, stretch)
 
-    def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
+    def _normalised(self, normalizer: Normalizer, stretch: str) -> bytes:
         """Normalise a chunk, split it into words, and these into pieces."""
         normalized = normalizer.normalize(stretch)
         text, origins = normalized
@@ -163,30 +154,28 @@ class ChunkCache(dict[str, Chunk]):
             return self._words[text[1]]  # punctuation, or a Chinese character
         return self._together(normalized.words(), len(stretch), origins)
 
-    def _blank_separated(self, stretch: str) -> Chunk:
+    def _blank_separated(self, stretch: str) -> bytes:
         for char in stretch:
             refuse_surrogate(char)
         return self._together(blank_separated(stretch), len(stretch))
 
     def _together(
         self, matches: Iterable[re.Match[str]], length: int, origins: list[int] | None = None
-    ) -> Chunk:
+    ) -> bytes:
         """Combine the tokens of the words of a chunk; `origins` as in `Normalized`."""
-        ids: list[int] = []
-        spans: list[Span] = []
-        firsts: list[bytes] = []
+        tokens: list[Token] = []
         for match in matches:
-            word_ids, steps, first = self._words[match.group()]
-            ids += word_ids
-            spans += unpacked(steps, match.start())
-            firsts.append(first)
+            tokens += tokens_of(self._words[match.group()], match.start())
         if origins is not None:
-            spans = [(origins[start], origins[end - 1] + 1) for start, end in spans]
-        return tuple(ids), packed(spans, length), b"".join(firsts)
+            tokens = [
+                (first, number, (origins[start], origins[end - 1] + 1))
+                for first, number, (start, end) in tokens
+            ]
+        return pack(tokens, length)
 
-    def _around_specials(self, specials: re.Pattern[str], stretch: str) -> Chunk:
+    def _around_specials(self, specials: re.Pattern[str], stretch: str) -> bytes:
         """Split a chunk at its special tokens; each of these is one token and one word."""
-        parts: list[Chunk] = []
+        parts: list[bytes] = []
         end = 0
         for match in specials.finditer(stretch):
             if match.start() > end:
@@ -196,10 +185,4 @@ class ChunkCache(dict[str, Chunk]):
             end = match.end()
         if end < len(stretch):
             parts.append(self[stretch[end:]])
-        return joined(parts)
-
-
-def joined(parts: list[Chunk]) -> Chunk:
-    """Combine adjacent parts of a chunk, with nothing between them."""
-    ids, steps, firsts = zip(*parts, strict=True)
-    return tuple(chain.from_iterable(ids)), ADJACENT.join(steps), b"".join(firsts)
+        return ADJACENT.join(parts)

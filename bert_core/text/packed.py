@@ -1,0 +1,117 @@
+"""Tokens as bytes: the form in which the caches keep them and texts are put together.
+
+What costs time in Python is objects: a tuple and two integers for every token, in every cache entry
+and again in every text. So the tokens of a stretch of text are one `bytes` object, with four
+numbers of four bytes each per token:
+
+    first   1 if the token is the first of its word, else 0
+    id      its number in the vocabulary
+    size    its length in characters
+    gap     the distance to the next token in characters
+
+The last token has no gap: `SPACED.join` and `ADJACENT.join` supply it, putting stretches together
+with one space or nothing between them. So a text of known words is one join, and each of its lists
+comes from a few calls that loop over the tokens in C. Entries take half the memory of tuples, and
+the garbage collector ignores them.
+
+Where a stretch begins or ends with removed characters, or has no tokens at all, a filler (id -1,
+size 0) takes their place.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
+from typing import TypeVar
+
+Span = tuple[int, int]
+Token = tuple[int, int, Span]  # first, id, (start, end)
+Value = TypeVar("Value")
+
+SPACED = array("i", [1]).tobytes()
+ADJACENT = array("i", [0]).tobytes()
+
+_NO_ID = array("i", [-1]).tobytes()
+
+
+def pack(tokens: Iterable[Token], length: int) -> bytes:
+    """Pack the tokens of a stretch of `length` characters.
+
+    >>> array("i", pack([(1, 7, (0, 3)), (0, 8, (3, 5))], 5)).tolist()
+    [1, 7, 3, 0, 0, 8, 2]
+    """
+    numbers: list[int] = []
+    at = 0
+    for first, number, (start, end) in tokens:
+        if start and not numbers:
+            numbers = [0, 0, -1, 0]
+        numbers += (start - at, first, number, end - start)
+        at = end
+    if not numbers:
+        numbers = [0, 0, -1, 0]
+    if at < length:
+        numbers += (length - at, 0, -1, 0)
+    return array("i", numbers[1:]).tobytes()
+
+
+def pack_one(number: int, size: int) -> bytes:
+    """Pack a stretch that is one token."""
+    return array("i", (1, number, size)).tobytes()
+
+
+def pack_added(number: int) -> bytes:
+    """Pack a token that is not in the text, [CLS] or [SEP]."""
+    return array("i", (0, number, 0)).tobytes()
+
+
+def tokens_of(packed: bytes, start: int) -> Iterator[Token]:
+    """Unpack the tokens of a stretch that begins at `start`, fillers included."""
+    numbers = array("i", packed)
+    return zip(numbers[::4], numbers[1::4], _all_spans(numbers, start), strict=True)
+
+
+def count_of(packed: bytes) -> int:
+    """Return the number of tokens."""
+    return len(ids_of(packed)) if _NO_ID in packed else (len(packed) + 4) // 16
+
+
+def ids_of(packed: bytes) -> list[int]:
+    """Return the id of each token."""
+    return _without_fillers(array("i", packed)[1::4].tolist(), packed)
+
+
+def spans_of(packed: bytes) -> list[Span]:
+    """Return the (start, end) of each token, in characters."""
+    return _without_fillers(_all_spans(array("i", packed), 0), packed)
+
+
+def words_of(packed: bytes) -> list[int]:
+    """Return the index of the word each token belongs to."""
+    words = accumulate(array("i", packed)[::4], initial=-1)
+    return _without_fillers(list(islice(words, 1, None)), packed)
+
+
+def cut(packed: bytes, start: int, stop: int) -> bytes:
+    """Return tokens `start` to `stop` (exclusive), at their places and with their word indices."""
+    kept = zip(ids_of(packed), spans_of(packed), words_of(packed), strict=True)
+    tokens: list[Token] = []
+    before = -1
+    for number, span, word in islice(kept, start, stop):
+        tokens.append((word - before, number, span))
+        before = word
+    return pack(tokens, tokens[-1][2][1] if tokens else 0)
+
+
+def _all_spans(numbers: "array[int]", start: int) -> list[Span]:
+    steps = numbers[:]
+    del steps[::4]  # the firsts; left are id, size, gap, id, size, gap, …
+    del steps[::3]  # the ids
+    bounds = accumulate(steps, initial=start)
+    return list(zip(bounds, bounds, strict=False))
+
+
+def _without_fillers(values: list[Value], packed: bytes) -> list[Value]:
+    # One byte is found much faster than four, and most texts do not have it.
+    if 255 not in packed or _NO_ID not in packed:
+        return values
+    numbers = array("i", packed)[1::4]
+    return [value for value, number in zip(values, numbers, strict=True) if number >= 0]
