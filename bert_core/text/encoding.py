@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bert_core.errors import InputError
-from bert_core.text.packed import ADJACENT, Span, count_of, ids_of, spans_of, words_of
+from bert_core.text.packed import Span, count_of, ids_of, spans_of, words_of
 
 __all__ = ["Encoding", "Frame", "Segment", "Span", "check_strategy", "kept_lengths"]
 
@@ -22,8 +22,8 @@ class Frame(NamedTuple):
     """What an encoding needs from its vocabulary.
 
     Attributes:
-        opening: [CLS], packed.
-        closing: [SEP], packed.
+        opening: [CLS], packed, with the gap after it.
+        closing: [SEP], packed, with the gap before it.
         pieces: id -> token.
         specials: special token -> id.
     """
@@ -99,7 +99,7 @@ class Encoding:
         """
         if self._offsets is None:
             offsets = spans_of(self._framed())
-            offsets[-1] = (0, 0)
+            offsets[0] = offsets[-1] = (0, 0)
             if self._second is not None:
                 offsets += spans_of(self._framed_second(self._second))
                 offsets[-1] = (0, 0)
@@ -131,10 +131,8 @@ class Encoding:
     @property
     def token_type_ids(self) -> list[int]:
         """T segment ids: 0 up to and including the first [SEP], 1 after it."""
-        if self._second is None:
-            return [0] * len(self)
         first, second = self._counts()
-        return [0] * (first + 2) + [1] * (second + 1)
+        return [0] * (first + 2) + [1] * (second + 1 if self._second else 0)
 
     @property
     def attention_mask(self) -> list[int]:
@@ -145,9 +143,7 @@ class Encoding:
     def special_tokens_mask(self) -> list[int]:
         """T flags: 1 for [CLS] and [SEP] added by the tokenizer, else 0."""
         mask = [0] * len(self)
-        mask[0] = mask[-1] = 1
-        if self._second is not None:
-            mask[self._counts()[0] + 1] = 1
+        mask[0] = mask[self._counts()[0] + 1] = mask[-1] = 1
         return mask
 
     def special_id(self, token: str) -> int:
@@ -197,15 +193,17 @@ class Encoding:
 
     def _framed(self) -> bytes:
         """Return the tokens of `[CLS] text [SEP]`, packed."""
-        return ADJACENT.join((self._frame.opening, self._first[1], self._frame.closing))
+        return b"".join((self._frame.opening, self._first[1], self._frame.closing))
 
     def _framed_second(self, second: Segment) -> bytes:
         """Return the tokens of `text_pair [SEP]`, packed."""
-        return ADJACENT.join((second[1], self._frame.closing))
+        return second[1] + self._frame.closing
 
     def _counts(self) -> tuple[int, int]:
         """Return the number of tokens of each text, without [CLS] and [SEP]."""
-        return count_of(self._first[1]), 0 if self._second is None else count_of(self._second[1])
+        if self._second is None:
+            return len(self.input_ids) - 2, 0
+        return count_of(self._first[1]), count_of(self._second[1])
 
 
 # -- texts that are too long -----------------------------------------------------------------------

@@ -19,6 +19,7 @@ for characters assigned long ago, Unicode's stability policy fixes them on every
 """
 
 import re
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -64,9 +65,11 @@ class CodePoints:
     def __iter__(self) -> Iterator[str]:
         return (chr(point) for first, last in self.bounds for point in range(first, last + 1))
 
-    def pattern(self) -> str:
-        """Return the set as the body of a regular expression's character class."""
-        return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in self.bounds)
+    def pattern(self, largest: int = sys.maxunicode) -> str:
+        """Return the set, up to `largest`, as the body of a regular expression's character class."""
+        return "".join(
+            f"\\U{first:08x}-\\U{last:08x}" for first, last in self.bounds if first <= largest
+        )
 
 
 def _lower_map(spec: str) -> dict[str, str]:

@@ -14,13 +14,14 @@ with one space or nothing between them. So a text of known words is one join, an
 comes from a few calls that loop over the tokens in C. Entries take half the memory of tuples, and
 the garbage collector ignores them.
 
-Where a stretch begins or ends with removed characters, or has no tokens at all, a filler (id -1,
+Where a stretch begins or ends with removed characters, or has no tokens at all, a filler (id -2,
 size 0) takes their place.
 """
 
 from array import array
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, islice
+from itertools import accumulate, compress
+from operator import sub
 from typing import TypeVar
 
 Span = tuple[int, int]
@@ -30,7 +31,8 @@ Value = TypeVar("Value")
 SPACED = array("i", [1]).tobytes()
 ADJACENT = array("i", [0]).tobytes()
 
-_NO_ID = array("i", [-1]).tobytes()
+_NO_ID = array("i", [-2]).tobytes()
+_FILLER = 0, -2, 0
 
 
 def pack(tokens: Iterable[Token], length: int) -> bytes:
@@ -43,24 +45,19 @@ def pack(tokens: Iterable[Token], length: int) -> bytes:
     at = 0
     for first, number, (start, end) in tokens:
         if start and not numbers:
-            numbers = [0, 0, -1, 0]
+            numbers = [0, *_FILLER]
         numbers += (start - at, first, number, end - start)
         at = end
     if not numbers:
-        numbers = [0, 0, -1, 0]
+        numbers = [0, *_FILLER]
     if at < length:
-        numbers += (length - at, 0, -1, 0)
+        numbers += (length - at, *_FILLER)
     return array("i", numbers[1:]).tobytes()
 
 
 def pack_one(number: int, size: int) -> bytes:
     """Pack a stretch that is one token."""
     return array("i", (1, number, size)).tobytes()
-
-
-def pack_added(number: int) -> bytes:
-    """Pack a token that is not in the text, [CLS] or [SEP]."""
-    return array("i", (0, number, 0)).tobytes()
 
 
 def tokens_of(packed: bytes, start: int) -> Iterator[Token]:
@@ -86,19 +83,28 @@ def spans_of(packed: bytes) -> list[Span]:
 
 def words_of(packed: bytes) -> list[int]:
     """Return the index of the word each token belongs to."""
-    words = accumulate(array("i", packed)[::4], initial=-1)
-    return _without_fillers(list(islice(words, 1, None)), packed)
+    words = list(accumulate(array("i", packed)[::4], initial=-1))
+    return _without_fillers(words[1:], packed)
 
 
-def cut(packed: bytes, start: int, stop: int) -> bytes:
-    """Return tokens `start` to `stop` (exclusive), at their places and with their word indices."""
-    kept = zip(ids_of(packed), spans_of(packed), words_of(packed), strict=True)
-    tokens: list[Token] = []
-    before = -1
-    for number, span, word in islice(kept, start, stop):
-        tokens.append((word - before, number, span))
-        before = word
-    return pack(tokens, tokens[-1][2][1] if tokens else 0)
+def cut(packed: bytes, bounds: Iterable[tuple[int, int]]) -> list[bytes]:
+    """Return tokens `start` to `stop` (exclusive) for each of `bounds`.
+
+    They keep their places in the text and the indices of their words.
+    """
+    ids, spans, words = ids_of(packed), spans_of(packed), words_of(packed)
+    parts = []
+    for start, stop in bounds:
+        steps = map(sub, words[start:stop], [-1, *words[start : stop - 1]])
+        tokens = zip(steps, ids[start:stop], spans[start:stop], strict=True)
+        parts.append(pack(tokens, spans[stop - 1][1] if stop > start else 0))
+    return parts
+
+
+def pack_added(opening: int, closing: int) -> tuple[bytes, bytes]:
+    """Pack [CLS] and [SEP] to be put before and after a text; their spans have no meaning."""
+    # They have a size because fillers are recognised by having none; the text still starts at 0.
+    return array("i", (0, opening, 1, -1)).tobytes(), array("i", (0, 0, closing, 1)).tobytes()
 
 
 def _all_spans(numbers: "array[int]", start: int) -> list[Span]:
@@ -111,7 +117,6 @@ def _all_spans(numbers: "array[int]", start: int) -> list[Span]:
 
 def _without_fillers(values: list[Value], packed: bytes) -> list[Value]:
     # One byte is found much faster than four, and most texts do not have it.
-    if 255 not in packed or _NO_ID not in packed:
+    if _NO_ID[0] not in packed or _NO_ID not in packed:
         return values
-    numbers = array("i", packed)[1::4]
-    return [value for value, number in zip(values, numbers, strict=True) if number >= 0]
+    return list(compress(values, array("i", packed)[2::4]))

@@ -190,13 +190,12 @@ class BertTokenizer(Vocabulary):
         first = self._packed(text)
         if text_pair is None:
             bounds = window_bounds(count_of(first), size=max_length - 2, stride=stride)
-            return [Encoding(self._frame, (text, cut(first, *bound))) for bound in bounds]
+            return [Encoding(self._frame, (text, part)) for part in cut(first, bounds)]
         second = self._packed(text_pair)
         room = max_length - 3 - count_of(first)
         bounds = window_bounds(count_of(second), size=room, stride=stride)
         return [
-            Encoding(self._frame, (text, first), (text_pair, cut(second, *bound)))
-            for bound in bounds
+            Encoding(self._frame, (text, first), (text_pair, part)) for part in cut(second, bounds)
         ]
 
     def tokenize(self, text: str) -> list[str]:
@@ -329,8 +328,8 @@ class BertTokenizer(Vocabulary):
     @cached_property
     def _frame(self) -> Frame:
         specials = {token: self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab}
-        opening, closing = pack_added(self.cls_token_id), pack_added(self.sep_token_id)
-        return Frame(opening, closing, self._pieces, specials)
+        added = pack_added(self.cls_token_id, self.sep_token_id)
+        return Frame(*added, self._pieces, specials)
 
     def special_tokens_in(self, text: str) -> list[re.Match[str]]:
         """Find the special tokens that occur in a text, in order."""
@@ -359,9 +358,14 @@ class BertTokenizer(Vocabulary):
         if (kept, kept_second) == (tokens[0], tokens[1] or 0):
             return Encoding(self._frame, first, second)
         truncated = tokens[0] - kept + (tokens[1] or 0) - kept_second
-        short = first[0], cut(first[1], 0, kept)
-        short_second = None if second is None else (second[0], cut(second[1], 0, kept_second))
+        short = _beginning(first, kept)
+        short_second = None if second is None else _beginning(second, kept_second)
         return Encoding(self._frame, short, short_second, truncated)
+
+
+def _beginning(segment: Segment, tokens: int) -> Segment:
+    text, packed = segment
+    return text, cut(packed, [(0, tokens)])[0]
 
 
 # -- batches --------------------------------------------------------------------------------------

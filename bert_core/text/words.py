@@ -12,7 +12,14 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
-from bert_core.text.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
+from bert_core.text.normalizer import (
+    BLANK,
+    CHINESE,
+    PUNCTUATION,
+    CodePoints,
+    Normalizer,
+    refuse_surrogate,
+)
 from bert_core.text.packed import ADJACENT, Token, pack, pack_one, tokens_of
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
@@ -21,12 +28,23 @@ LONGEST = 40  # length in characters up to which a chunk is cached
 
 # Words of a chunk of printable ASCII without spaces; the matches leave no gaps.
 _ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
+
+
 # Where raw text can be split without changing any token: around whitespace and punctuation, and
 # around Chinese characters if these become words. Canonical ordering moves none of them.
-_ALONE = f"{BLANK.pattern()}{PUNCTUATION.pattern()}"
-_PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
-_ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
-_PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
+def _parts_pattern(*alone: CodePoints) -> re.Pattern[str]:
+    """Compile a pattern that finds characters of these sets, each by itself, and what is between.
+
+    `re` looks a character up in a table, but in a list of ranges beyond U+FFFF. So nearly all
+    characters are found by a first class without these ranges.
+    """
+    every = "".join(each.pattern() for each in alone)
+    small = "".join(each.pattern(0xFFFF) for each in alone)
+    return re.compile(f"(?:[^{small}\\U00010000-\\U0010ffff]+|[^{every}])+|.", re.DOTALL)
+
+
+_PARTS = _parts_pattern(BLANK, PUNCTUATION)
+_PARTS_CHINESE = _parts_pattern(BLANK, PUNCTUATION, CHINESE)
 
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
