@@ -55,15 +55,19 @@ def pack(tokens: Iterable[Token], length: int) -> bytes:
     return array("i", numbers[1:]).tobytes()
 
 
-def pack_one(number: int, size: int) -> bytes:
-    """Pack a stretch that is one token."""
-    return array("i", (1, number, size)).tobytes()
+def pack_word(tokens: Iterable[tuple[int, int]]) -> bytes:
+    """Pack one word, given the id and size of each of its tokens."""
+    numbers: list[int] = []
+    for number, size in tokens:
+        numbers += (0, 0, number, size)
+    numbers[1] = 1
+    return array("i", numbers[1:]).tobytes()
 
 
 def tokens_of(packed: bytes, start: int) -> Iterator[Token]:
     """Unpack the tokens of a stretch that begins at `start`, fillers included."""
     numbers = array("i", packed)
-    return zip(numbers[::4], numbers[1::4], _all_spans(numbers, start), strict=True)
+    return zip(numbers[::4], numbers[1::4], _all_spans(numbers[:], start), strict=True)
 
 
 def count_of(packed: bytes) -> int:
@@ -107,8 +111,8 @@ def pack_added(opening: int, closing: int) -> tuple[bytes, bytes]:
     return array("i", (0, opening, 1, -1)).tobytes(), array("i", (0, 0, closing, 1)).tobytes()
 
 
-def _all_spans(numbers: "array[int]", start: int) -> list[Span]:
-    steps = numbers[:]
+def _all_spans(steps: "array[int]", start: int) -> list[Span]:
+    """Return the spans of all tokens and fillers; `steps` is used up."""
     del steps[::4]  # the firsts; left are id, size, gap, id, size, gap, …
     del steps[::3]  # the ids
     bounds = accumulate(steps, initial=start)

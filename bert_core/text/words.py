@@ -20,7 +20,7 @@ from bert_core.text.normalizer import (
     Normalizer,
     refuse_surrogate,
 )
-from bert_core.text.packed import ADJACENT, Token, pack, pack_one, tokens_of
+from bert_core.text.packed import ADJACENT, Token, pack, pack_word, tokens_of
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
 CACHE_SIZE = 65_536  # chunks; about 20 MB when full
@@ -80,7 +80,7 @@ class WordCache(dict[str, bytes]):
             return self._compute(word)
         number = self._vocab.get(word)
         if number is not None and size <= self._wordpiece.max_input_chars_per_word:
-            packed = pack_one(number, size)
+            packed = pack_word([(number, size)])
         else:
             packed = self._compute(word)
         self[word] = packed
@@ -90,8 +90,7 @@ class WordCache(dict[str, bytes]):
 
     def _compute(self, word: str) -> bytes:
         pieces = self._wordpiece.split(word) or [(self._wordpiece.unk_token, 0, len(word))]
-        tokens = [(start == 0, self._vocab[token], (start, end)) for token, start, end in pieces]
-        return pack(tokens, len(word))
+        return pack_word([(self._vocab[token], end - start) for token, start, end in pieces])
 
 
 class ChunkCache(dict[str, bytes]):
@@ -170,6 +169,9 @@ class ChunkCache(dict[str, bytes]):
             return self._words[text]
         if len(stretch) == 1 and len(text) == 3 and text[0] == text[2] == " ":
             return self._words[text[1]]  # punctuation, or a Chinese character
+        parts = self._parts.findall(stretch)
+        if len(parts) > 1:
+            return ADJACENT.join(map(self.__getitem__, parts))
         return self._together(normalized.words(), len(stretch), origins)
 
     def _blank_separated(self, stretch: str) -> bytes:
