@@ -48,6 +48,7 @@ class Encoding:
     _frame: Frame
     _first: Segment
     _second: Segment | None
+    _packed: bytes  # [CLS] text [SEP]
     _input_ids: list[int] | None = None
     _tokens: list[str] | None = None
     _offsets: list[Span] | None = None
@@ -59,6 +60,7 @@ class Encoding:
         fields["_frame"] = frame
         fields["_first"] = first
         fields["_second"] = second
+        fields["_packed"] = b"".join((frame.opening, first[1], frame.closing))
         fields["truncated"] = truncated
 
     @property
@@ -75,7 +77,7 @@ class Encoding:
     def input_ids(self) -> list[int]:
         """T vocabulary ids."""
         if self._input_ids is None:
-            ids = ids_of(self._framed())
+            ids = ids_of(self._packed)
             if self._second is not None:
                 ids += ids_of(self._framed_second(self._second))
             self.__dict__["_input_ids"] = ids
@@ -98,7 +100,7 @@ class Encoding:
         `sequence_ids` is 1; (0, 0) for added tokens.
         """
         if self._offsets is None:
-            offsets = spans_of(self._framed())
+            offsets = spans_of(self._packed)
             offsets[0] = offsets[-1] = (0, 0)
             if self._second is not None:
                 offsets += spans_of(self._framed_second(self._second))
@@ -110,7 +112,7 @@ class Encoding:
     @property
     def word_ids(self) -> list[int | None]:
         """T word indices, counted from 0 in each text; None for added tokens."""
-        words: list[int | None] = [*words_of(self._framed())]
+        words: list[int | None] = [*words_of(self._packed)]
         words[0] = words[-1] = None
         if self._second is not None:
             words += words_of(self._framed_second(self._second))
@@ -190,10 +192,6 @@ class Encoding:
     def _identity(self) -> tuple[object, ...]:
         texts = self.text, self.text_pair, self.truncated, self.sequence_ids
         return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
-
-    def _framed(self) -> bytes:
-        """Return the tokens of `[CLS] text [SEP]`, packed."""
-        return b"".join((self._frame.opening, self._first[1], self._frame.closing))
 
     def _framed_second(self, second: Segment) -> bytes:
         """Return the tokens of `text_pair [SEP]`, packed."""

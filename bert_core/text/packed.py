@@ -32,6 +32,7 @@ SPACED = array("i", [1]).tobytes()
 ADJACENT = array("i", [0]).tobytes()
 
 _NO_ID = array("i", [-2]).tobytes()
+_ONE_BYTE = min(_NO_ID)  # the rare one of its bytes
 _FILLER = 0, -2, 0
 
 
@@ -65,9 +66,9 @@ def pack_word(tokens: Iterable[tuple[int, int]]) -> bytes:
 
 
 def tokens_of(packed: bytes, start: int) -> Iterator[Token]:
-    """Unpack the tokens of a stretch that begins at `start`, fillers included."""
+    """Unpack the tokens of a stretch without fillers that begins at `start`."""
     numbers = array("i", packed)
-    return zip(numbers[::4], numbers[1::4], _all_spans(numbers[:], start), strict=True)
+    return zip(numbers[::4], numbers[1::4], spans_of(packed, start), strict=True)
 
 
 def count_of(packed: bytes) -> int:
@@ -80,9 +81,13 @@ def ids_of(packed: bytes) -> list[int]:
     return _without_fillers(array("i", packed)[1::4].tolist(), packed)
 
 
-def spans_of(packed: bytes) -> list[Span]:
-    """Return the (start, end) of each token, in characters."""
-    return _without_fillers(_all_spans(array("i", packed), 0), packed)
+def spans_of(packed: bytes, start: int = 0) -> list[Span]:
+    """Return the (start, end) of each token, in characters; the stretch begins at `start`."""
+    steps = array("i", packed)
+    del steps[::4]  # the firsts; left are id, size, gap, id, size, gap, …
+    del steps[::3]  # the ids
+    bounds = accumulate(steps, initial=start)
+    return _without_fillers(list(zip(bounds, bounds, strict=False)), packed)
 
 
 def words_of(packed: bytes) -> list[int]:
@@ -111,16 +116,8 @@ def pack_added(opening: int, closing: int) -> tuple[bytes, bytes]:
     return array("i", (0, opening, 1, -1)).tobytes(), array("i", (0, 0, closing, 1)).tobytes()
 
 
-def _all_spans(steps: "array[int]", start: int) -> list[Span]:
-    """Return the spans of all tokens and fillers; `steps` is used up."""
-    del steps[::4]  # the firsts; left are id, size, gap, id, size, gap, …
-    del steps[::3]  # the ids
-    bounds = accumulate(steps, initial=start)
-    return list(zip(bounds, bounds, strict=False))
-
-
 def _without_fillers(values: list[Value], packed: bytes) -> list[Value]:
     # One byte is found much faster than four, and most texts do not have it.
-    if _NO_ID[0] not in packed or _NO_ID not in packed:
+    if _ONE_BYTE not in packed or _NO_ID not in packed:
         return values
     return list(compress(values, array("i", packed)[2::4]))
