@@ -60,7 +60,7 @@ class Encoding:
         fields["_frame"] = frame
         fields["_first"] = first
         fields["_second"] = second
-        fields["_packed"] = b"".join((frame.opening, first[1], frame.closing))
+        fields["_packed"] = frame.opening + first[1] + frame.closing
         fields["truncated"] = truncated
 
     @property

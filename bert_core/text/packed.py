@@ -32,7 +32,7 @@ SPACED = array("i", [1]).tobytes()
 ADJACENT = array("i", [0]).tobytes()
 
 _NO_ID = array("i", [-2]).tobytes()
-_ONE_BYTE = min(_NO_ID)  # the rare one of its bytes
+_RARE = min(_NO_ID)  # one of its bytes: most texts do not have it, and it is found quickly
 _FILLER = 0, -2, 0
 
 
@@ -78,22 +78,26 @@ def count_of(packed: bytes) -> int:
 
 def ids_of(packed: bytes) -> list[int]:
     """Return the id of each token."""
-    return _without_fillers(array("i", packed)[1::4].tolist(), packed)
+    ids = array("i", packed)[1::4].tolist()
+    return ids if _RARE not in packed else _without_fillers(ids, packed)
 
 
 def spans_of(packed: bytes, start: int = 0) -> list[Span]:
     """Return the (start, end) of each token, in characters; the stretch begins at `start`."""
     steps = array("i", packed)
-    del steps[::4]  # the firsts; left are id, size, gap, id, size, gap, …
-    del steps[::3]  # the ids
-    bounds = accumulate(steps, initial=start)
-    return _without_fillers(list(zip(bounds, bounds, strict=False)), packed)
+    # Of first, id, size, gap, first, id, size, gap, … leave start, size, gap, size, gap, …
+    del steps[4::4]
+    steps[0] = start
+    del steps[1::3]
+    bounds = accumulate(steps)
+    spans = list(zip(bounds, bounds))  # noqa: B905 (a keyword costs as much as five tokens)
+    return spans if _RARE not in packed else _without_fillers(spans, packed)
 
 
 def words_of(packed: bytes) -> list[int]:
     """Return the index of the word each token belongs to."""
-    words = list(accumulate(array("i", packed)[::4], initial=-1))
-    return _without_fillers(words[1:], packed)
+    words = list(accumulate(array("i", packed)[::4], initial=-1))[1:]
+    return words if _RARE not in packed else _without_fillers(words, packed)
 
 
 def cut(packed: bytes, bounds: Iterable[tuple[int, int]]) -> list[bytes]:
@@ -117,7 +121,6 @@ def pack_added(opening: int, closing: int) -> tuple[bytes, bytes]:
 
 
 def _without_fillers(values: list[Value], packed: bytes) -> list[Value]:
-    # One byte is found much faster than four, and most texts do not have it.
-    if _ONE_BYTE not in packed or _NO_ID not in packed:
+    if _NO_ID not in packed:
         return values
     return list(compress(values, array("i", packed)[2::4]))
