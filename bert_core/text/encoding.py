@@ -42,8 +42,8 @@ class Encoding:
     `max_length`.
     """
 
-    # What is set goes straight to the instance's dictionary, past `__setattr__`. The lists wait
-    # here as None until they are read.
+    # Values are written to the instance's dictionary, past `__setattr__`. Until a list is read for
+    # the first time, it is the None of the class.
     truncated: int
     _frame: Frame
     _first: Segment

@@ -1,8 +1,8 @@
 """Tokens as bytes: the form in which the caches keep them and texts are put together.
 
-What costs time in Python is objects: a tuple and two integers for every token, in every cache entry
-and again in every text. So the tokens of a stretch of text are one `bytes` object, with four
-numbers of four bytes each per token:
+Python spends its time on objects: a tuple and two integers for each token, in each cache entry and
+again in each text. So the tokens of a stretch of text are one `bytes` object, with four numbers of
+four bytes for each token:
 
     first   1 if the token is the first of its word, else 0
     id      its number in the vocabulary
@@ -11,8 +11,8 @@ numbers of four bytes each per token:
 
 The last token has no gap: `SPACED.join` and `ADJACENT.join` supply it, putting stretches together
 with one space or nothing between them. So a text of known words is one join, and each of its lists
-comes from a few calls that loop over the tokens in C. Entries take half the memory of tuples, and
-the garbage collector ignores them.
+comes from a few calls that loop over the tokens in C. An entry takes a third of the memory that
+tuples would take, and the garbage collector ignores it.
 
 Where a stretch begins or ends with removed characters, or has no tokens at all, a filler (id -2,
 size 0) takes their place.
@@ -89,8 +89,8 @@ def spans_of(packed: bytes, start: int = 0) -> list[Span]:
     del steps[4::4]
     steps[0] = start
     del steps[1::3]
-    bounds = accumulate(steps)
-    spans = list(zip(bounds, bounds))  # noqa: B905 (a keyword costs as much as five tokens)
+    bounds = accumulate(steps)  # start and end of the first token, of the second one, …
+    spans = list(zip(bounds, bounds))  # noqa: B905 (`strict=` costs as much as two tokens)
     return spans if _RARE not in packed else _without_fillers(spans, packed)
 
 
@@ -114,13 +114,21 @@ def cut(packed: bytes, bounds: Iterable[tuple[int, int]]) -> list[bytes]:
     return parts
 
 
+def beginning(packed: bytes, tokens: int) -> bytes:
+    """Return the first tokens."""
+    if tokens and _NO_ID not in packed:
+        return packed[: 16 * tokens - 4]
+    return cut(packed, [(0, tokens)])[0]
+
+
 def pack_added(opening: int, closing: int) -> tuple[bytes, bytes]:
     """Pack [CLS] and [SEP] to be put before and after a text; their spans have no meaning."""
-    # They have a size because fillers are recognised by having none; the text still starts at 0.
+    # They have a size, because fillers are recognised by having none. The text still starts at 0.
     return array("i", (0, opening, 1, -1)).tobytes(), array("i", (0, 0, closing, 1)).tobytes()
 
 
 def _without_fillers(values: list[Value], packed: bytes) -> list[Value]:
+    """Return the values of those tokens that have a size."""
     if _NO_ID not in packed:
         return values
     return list(compress(values, array("i", packed)[2::4]))

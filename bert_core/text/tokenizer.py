@@ -1,8 +1,9 @@
 """`BertTokenizer`: text to token ids, with the position of every token in the text.
 
-Read in this order: `normalizer` (characters), `wordpiece` (words to pieces), `words` (a chunk of
-text to tokens, with a cache), `encoding` (the result), then this module, which combines them: one
-text, batches of texts, and a tokenizer's files. `trace` shows the same steps one by one.
+Read in this order: `normalizer` (characters), `wordpiece` (words to pieces), `packed` (tokens as
+bytes, for speed), `words` (a chunk of text to tokens, with a cache), `encoding` (the result), then
+this module, which combines them: one text, batches of texts, and a tokenizer's files. `trace` shows
+the same steps one by one.
 """
 
 import json
@@ -29,7 +30,7 @@ from bert_core.text.encoding import (
     kept_lengths,
     window_bounds,
 )
-from bert_core.text.packed import ADJACENT, SPACED, count_of, cut, ids_of, pack_added
+from bert_core.text.packed import ADJACENT, SPACED, beginning, count_of, cut, ids_of, pack_added
 from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (
     SPECIAL_TOKENS,
@@ -337,7 +338,7 @@ class BertTokenizer(Vocabulary):
         return [] if pattern is None else list(pattern.finditer(text))
 
     def _packed(self, text: str) -> bytes:
-        """Tokenize one text, chunk by chunk: no rule looks across U+0020."""
+        """Return the tokens of one text, chunk by chunk: no rule looks across U+0020."""
         try:
             stretches = text.split(" ")
             if text.isascii() or max(map(len, stretches)) <= LONGEST:
@@ -364,8 +365,9 @@ class BertTokenizer(Vocabulary):
 
 
 def _beginning(segment: Segment, tokens: int) -> Segment:
+    """Return a text with only its first tokens."""
     text, packed = segment
-    return text, cut(packed, [(0, tokens)])[0]
+    return text, beginning(packed, tokens)
 
 
 # -- batches --------------------------------------------------------------------------------------

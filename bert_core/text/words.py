@@ -23,26 +23,26 @@ from bert_core.text.normalizer import (
 from bert_core.text.packed import ADJACENT, Token, pack, pack_word, tokens_of
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
-CACHE_SIZE = 65_536  # chunks; about 20 MB when full
+CACHE_SIZE = 65_536  # entries; the caches of chunks and words together take about 25 MB when full
 LONGEST = 40  # length in characters up to which a chunk is cached
 
 # Words of a chunk of printable ASCII without spaces; the matches leave no gaps.
 _ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
 
 
-# Where raw text can be split without changing any token: around whitespace and punctuation, and
-# around Chinese characters if these become words. Canonical ordering moves none of them.
 def _parts_pattern(*alone: CodePoints) -> re.Pattern[str]:
-    """Compile a pattern that finds characters of these sets, each by itself, and what is between.
+    """Compile a pattern that finds each character of these sets, and each run of other ones.
 
-    `re` looks a character up in a table, but in a list of ranges beyond U+FFFF. So nearly all
-    characters are found by a first class without these ranges.
+    In a character class, `re` has a table of the characters up to U+FFFF, but tries ranges beyond
+    it one by one. So a first class, without these ranges, takes nearly all characters.
     """
     every = "".join(each.pattern() for each in alone)
     small = "".join(each.pattern(0xFFFF) for each in alone)
     return re.compile(f"(?:[^{small}\\U00010000-\\U0010ffff]+|[^{every}])+|.", re.DOTALL)
 
 
+# Where raw text can be split without changing any token: around whitespace and punctuation, and
+# around Chinese characters if these become words. Canonical ordering moves none of them.
 _PARTS = _parts_pattern(BLANK, PUNCTUATION)
 _PARTS_CHINESE = _parts_pattern(BLANK, PUNCTUATION, CHINESE)
 
