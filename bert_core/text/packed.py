@@ -32,7 +32,7 @@ SPACED = array("i", [1]).tobytes()
 ADJACENT = array("i", [0]).tobytes()
 
 _NO_ID = array("i", [-2]).tobytes()
-_RARE = min(_NO_ID)  # one of its bytes: most texts do not have it, and it is found quickly
+_RARE, _ALSO_RARE = sorted(set(_NO_ID))  # its bytes: one is found faster than four
 _FILLER = 0, -2, 0
 
 
@@ -129,6 +129,6 @@ def pack_added(opening: int, closing: int) -> tuple[bytes, bytes]:
 
 def _without_fillers(values: list[Value], packed: bytes) -> list[Value]:
     """Return the values of those tokens that have a size."""
-    if _NO_ID not in packed:
+    if _ALSO_RARE not in packed or _NO_ID not in packed:
         return values
     return list(compress(values, array("i", packed)[2::4]))
