@@ -34,11 +34,12 @@ def _parts_pattern(*alone: CodePoints) -> re.Pattern[str]:
     """Compile a pattern that finds each character of these sets, and each run of other ones.
 
     In a character class, `re` has a table of the characters up to U+FFFF, but tries ranges beyond
-    it one by one. So a first class, without these ranges, takes nearly all characters.
+    it one by one. So a first class, without these ranges, takes nearly all characters. `++`: a run
+    is never tried shorter, and needs no memory for that.
     """
     every = "".join(each.pattern() for each in alone)
     small = "".join(each.pattern(0xFFFF) for each in alone)
-    return re.compile(f"(?:[^{small}\\U00010000-\\U0010ffff]+|[^{every}])+|.", re.DOTALL)
+    return re.compile(f"(?:[^{small}\\U00010000-\\U0010ffff]+|[^{every}]+)++|.", re.DOTALL)
 
 
 # Where raw text can be split without changing any token: around whitespace and punctuation, and
