@@ -30,23 +30,25 @@ COLUMNS = (
     *("one after the other", "limit", "reached"),
 )
 _NOTES = (
-    "Float32, no padding, random weights of the published sizes, {threads} threads each. In turns: "
-    "times are medians over the rounds, and so is the ratio to the faster engine of each round; the "
-    "others' threads may still be waiting awake. One after the other: each runs for a while alone.",
+    "Float32, no padding, random weights of the published sizes, {threads} threads each. In "
+    "turns: times are medians over the rounds, and so is the ratio to the faster engine of each "
+    "round; the others' threads may still be waiting awake. One after the other: each runs for a "
+    "while alone.",
     "Limit: the operations at {rate:.0f} GFLOP/s, the rate of a product of two square matrices of "
     "2,048 in the same run, or the weights of the layers at {bandwidth:.0f} GB/s, the rate of "
-    "reading 1 GB, whichever is longer. Reached: at most 1.00 of the faster engine in both ways, or "
-    "at most 1.10 of the limit.",
+    "reading 1 GB, whichever is longer. Reached: at most 1.00 of the faster engine in both ways, "
+    "or at most 1.10 of the limit.",
     "The engines keep a second copy of the weights in the order of their kernels; ours has one, "
     "which every edit changes.",
     "Tried, on an Intel processor with AVX-512, without gain in the whole pass: MKL for the large "
-    "products (0.9 to 1.0 for the product alone, equal with bias and GELU), weights stored transposed "
-    "(0.8 to 0.9 with 32 tokens of MiniLM, but 1.8 where a row is a multiple of a page, and a "
-    "padded row makes oneDNN fall to its reference kernel), weights packed by oneDNN (0.88 with 32 "
-    "tokens, 0.97 with 128, twice the memory), large pages for weights (0.98), LayerNorm over features stored together (equal), "
-    "feed-forward in blocks of 256 tokens or a quarter of the features (1.02 to 1.12), one function "
-    "for a whole layer without calling modules (0.95 with 32 tokens, and a second forward pass to "
-    "keep exact), one thread for short texts (1.7).",
+    "products (0.9 to 1.0 for the product alone, equal with bias and GELU), weights stored "
+    "transposed (0.8 to 0.9 with 32 tokens of MiniLM, but 1.8 where a row is a multiple of a "
+    "page, and a padded row makes oneDNN fall to its reference kernel), weights packed by oneDNN "
+    "(0.88 with 32 tokens, 0.97 with 128, twice the memory), large pages for weights (0.98), "
+    "LayerNorm over features stored together (equal), feed-forward in blocks of 256 tokens or a "
+    "quarter of the features (1.02 to 1.12), one function for a whole layer without calling "
+    "modules (0.95 with 32 tokens, and a second forward pass to keep exact), one thread for short "
+    "texts (1.7).",
 )
 NOTES: tuple[str, ...] = ()
 """Known after the rates of the machine have been measured."""
