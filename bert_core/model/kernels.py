@@ -95,8 +95,9 @@ ACTIVATIONS: dict[str, Activation] = {
 _HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
 # It multiplies bfloat16 too, with AVX-512 or more; float16 only where the processor has that.
 _HAS_BFLOAT16 = _HAS_ONEDNN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-_SHORT = 96
-"""Longest text, in tokens, for which weights are the left factor (`_by_feature`)."""
+_FEATURES_A_TOKEN = 6
+"""Weights are the left factor (`_by_feature`) for one text with at least this many features for
+each token: up to 64 tokens with 384 features, 128 with 768."""
 _HEAD_BY_HEAD = 320
 """Shortest input, in tokens, for which this is faster; below, all heads fit into the cache."""
 _ROW_BY_ROW = 64
@@ -227,14 +228,14 @@ def project(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tens
 
 
 def _project(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:
-    if not (_can_use_kernels(x, weight) and _is_short(x)):
+    if not (_can_use_kernels(x, weight) and _is_short(x, weight)):
         return affine(x, weight, bias, then)
     return _by_feature(x.squeeze(0), weight, bias, then).t().unsqueeze(0)
 
 
-def _is_short(x: Tensor) -> bool:
-    """Return whether x (B, T, ...) belongs to one short text."""
-    return x.dim() == 3 and len(x) == 1 and x.shape[1] <= _SHORT
+def _is_short(x: Tensor, weight: Tensor) -> bool:
+    """Return whether x (B, T, I) is one text with few tokens, compared with weight (O, I)."""
+    return x.dim() == 3 and len(x) == 1 and _FEATURES_A_TOKEN * x.shape[1] <= min(weight.shape)
 
 
 def _by_feature(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:

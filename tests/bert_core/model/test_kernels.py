@@ -195,7 +195,7 @@ def test_layers_that_lie_apart_again_are_applied_one_by_one(three, x, assert_clo
 
 
 @ONEDNN
-@pytest.mark.parametrize("tokens", [1, 2, 96])
+@pytest.mark.parametrize("tokens", [1, 2, 5])
 @pytest.mark.parametrize("name", ["gelu", "gelu_new", "relu"])
 def test_a_short_text_is_projected_feature_by_feature(layer, assert_close, tokens, name):
     text = torch.randn(1, tokens, 32, generator=torch.Generator().manual_seed(2))
@@ -210,16 +210,17 @@ def test_a_short_text_is_projected_feature_by_feature(layer, assert_close, token
 
 def test_long_texts_several_and_gradients_are_projected_token_by_token(layer):
     with torch.no_grad():
-        for shape in ((1, 97, 32), (2, 7, 32), (7, 32)):
+        for shape in ((1, 6, 32), (2, 5, 32), (5, 32)):
             assert project(torch.randn(shape), layer).stride(-1) == 1
-    assert project(torch.randn(1, 7, 32), layer).requires_grad
+    assert project(torch.randn(1, 5, 32), layer).requires_grad
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 31, 64])
 @pytest.mark.parametrize("attentions", [True, False])
 def test_a_short_text_has_the_results_of_the_peer_and_of_a_batch(
-    make_pair, assert_close, tokens, attentions
+    make_pair, assert_close, tokens, attentions, monkeypatch
 ):
+    monkeypatch.setattr(functional, "_FEATURES_A_TOKEN", 0)
     ours, peer = make_pair(BertModel, max_position_embeddings=64)
     ids = torch.randint(1, 99, (1, tokens), generator=torch.Generator().manual_seed(tokens))
     mask = (torch.arange(tokens) < max(1, tokens - 3)).long()[None]
@@ -241,7 +242,8 @@ def test_a_short_text_has_the_results_of_the_peer_and_of_a_batch(
             assert mine.is_contiguous()
 
 
-def test_a_short_text_sees_every_change_of_the_weights(make_pair, assert_close):
+def test_a_short_text_sees_every_change_of_the_weights(make_pair, assert_close, monkeypatch):
+    monkeypatch.setattr(functional, "_FEATURES_A_TOKEN", 0)
     ours, peer = make_pair(BertModel)
     ids = torch.arange(1, 8)[None]
 
