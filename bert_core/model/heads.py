@@ -21,7 +21,7 @@ from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.inputs import check_inputs, check_positions
-from bert_core.model.kernels import activation, final_scores, layer_norm, linear, recording_graph
+from bert_core.model.kernels import activation, layer_norm, linear, recording_graph
 from bert_core.model.layers import Encoded
 from bert_core.model.losses import (
     IGNORED,
@@ -29,6 +29,7 @@ from bert_core.model.losses import (
     is_ignored,
     position_loss,
     whole_numbers,
+    widened,
 )
 from bert_core.model.outputs import ModelOutputs
 
@@ -70,7 +71,7 @@ class BertLMPredictionHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Score hidden states."""
-        return final_scores(self.transform(hidden), self.decoder)
+        return linear(self.transform(hidden), self.decoder)
 
 
 class BertPreTrainingHeads(nn.Module):
@@ -176,7 +177,7 @@ class BertForPreTraining(_MaskedWords):
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {
             "logits": self.cls.predictions(encoded.last),
-            "seq_relationship_logits": final_scores(pooled(encoded), self.cls.seq_relationship),
+            "seq_relationship_logits": linear(pooled(encoded), self.cls.seq_relationship),
         }
 
     def forward(
@@ -202,7 +203,7 @@ class BertForPreTraining(_MaskedWords):
         if masked_lm_labels is not None:
             losses.append(self._word_loss(encoded, masked_lm_labels))
         if next_sentence_label is not None:
-            relation = final_scores(pooled(encoded), self.cls.seq_relationship)
+            relation = linear(pooled(encoded), self.cls.seq_relationship)
             losses.append(cross_entropy(relation, next_sentence_label, name="next_sentence_label"))
         if losses:
             return sum(losses[1:], losses[0])
@@ -242,7 +243,7 @@ class BertForNextSentencePrediction(_ModelWithHead):
         self.cls = BertPreTrainingHeads(config, words=False, sentences=True)
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": final_scores(pooled(encoded), self.cls.seq_relationship)}
+        return {"logits": linear(pooled(encoded), self.cls.seq_relationship)}
 
     def forward(
         self,
@@ -279,8 +280,7 @@ class _Classifier(_ModelWithHead):
         raise NotImplementedError
 
     def _classify(self, hidden: Tensor) -> Tensor:
-        hidden = F.dropout(hidden, self.dropout_rate, self.training)
-        return final_scores(hidden, self.classifier)
+        return linear(F.dropout(hidden, self.dropout_rate, self.training), self.classifier)
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {"logits": self._classify(pooled(encoded))}
@@ -328,7 +328,8 @@ class BertForSequenceClassification(_LabelClassifier):
         if not isinstance(labels, Tensor) or labels.numel() != logits.numel():
             found = tuple(labels.shape) if isinstance(labels, Tensor) else type(labels).__name__
             raise InputError(f"labels is {found}; expected a tensor {(logits.shape[0],)}.")
-        return F.mse_loss(logits.flatten(), labels.flatten().to(logits))
+        logits = widened(logits).flatten()
+        return F.mse_loss(logits, labels.flatten().to(logits))
 
 
 class BertForMultipleChoice(_Classifier):
@@ -427,7 +428,7 @@ class BertForQuestionAnswering(_ModelWithHead):
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        start, end = final_scores(encoded.last, self.qa_outputs).unbind(-1)  # (B, T) each
+        start, end = linear(encoded.last, self.qa_outputs).unbind(-1)  # (B, T) each
         return {"start_logits": start, "end_logits": end}
 
     def forward(

@@ -102,8 +102,6 @@ _HEAD_BY_HEAD = 320
 """Shortest input, in tokens, for which this is faster; below, all heads fit into the cache."""
 _ROW_BY_ROW = 64
 """Shortest texts, in tokens, of which several are attended to one by one."""
-_ROWS_IN_CACHE = 2048
-"""Rows of a weight that are widened at once: 3 MB in float32 if a row has 384 numbers."""
 _SETTING = "BERT_CORE_KERNELS"
 
 
@@ -203,23 +201,6 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = No
 def linear(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tensor:
     """Apply a linear layer and an activation, without the overhead of a module call."""
     return affine(x, layer.weight, layer.bias, then)
-
-
-def final_scores(hidden: Tensor, layer: nn.Linear) -> Tensor:
-    """Apply the last layer of a head; the scores of a model in bfloat16 or float16 are float32.
-
-    In bfloat16, scores of words near 10 are multiples of 1/16, so that many words are equal. For
-    inference, the weights are widened a few rows at a time, which stay in the CPU cache: for 30,522
-    words of 384 numbers and 20 positions this took 5 ms, and 19 ms all at once.
-    """
-    if layer.weight.dtype not in (torch.float16, torch.bfloat16):
-        return linear(hidden, layer)
-    in_cache = hidden.device.type == "cpu" and _for_inference()
-    rows = _ROWS_IN_CACHE if in_cache else layer.out_features
-    hidden = hidden.float()
-    parts = zip(torch.split(layer.weight, rows), torch.split(layer.bias, rows), strict=True)
-    found = [affine(hidden, weight.float(), bias.float()) for weight, bias in parts]
-    return found[0] if len(found) == 1 else torch.cat(found, dim=-1)
 
 
 def project(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tensor:

@@ -15,9 +15,6 @@ from torch import Tensor
 class ModelOutputs:
     """The named outputs of one forward pass; outputs that were not requested are None.
 
-    They have the model's number type, except that the scores of a head (the logits) are float32
-    where the model is in bfloat16 or float16.
-
     Attributes:
         last_hidden_state: (B, T, D), the output of the last layer.
         hidden_states: L + 1 tensors (B, T, D); the embeddings first, then every layer.
