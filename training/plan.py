@@ -141,6 +141,7 @@ class Plan:
 PLANS: Mapping[Machine, Plan] = {
     "cpu": Plan(
         device="cpu",
+        bfloat16=False,
         workers=0,
         builders=1,
         stages={
@@ -164,26 +165,9 @@ PLANS: Mapping[Machine, Plan] = {
                 measured=8,
             ),
             TASKS: StagePlan(
-                _trainer(Budget(minutes=240), learning_rate=3e-4, average_last=0.1),
-                TaskSettings(
-                    questions=12,
-                    unanswerable=0.2,
-                    tags=16,
-                    partial_tags=8,
-                    sentiment=14,
-                    gapped=14,
-                    pretraining=MixtureSettings(
-                        blocks=32,
-                        sentences=56,
-                        everyday=0.25,
-                        pairs=64,
-                        same_document=0.22,
-                        word_weight=0.4,
-                        pair_word_weight=0.5,
-                        rate_falls=0.3,
-                        seed=21,
-                    ),
-                ),
+                _long(Budget(steps=2_400), learning_rate=3e-4, decay_share=0.5),
+                TaskSettings(),
+                measured=4,
             ),
         },
     ),
@@ -214,27 +198,26 @@ PLANS: Mapping[Machine, Plan] = {
                 measured=8,
             ),
             TASKS: StagePlan(
-                _trainer(
-                    Budget(steps=600),
+                _long(
+                    Budget(steps=300),
                     learning_rate=5e-4,
-                    warmup_steps=80,
+                    warmup_steps=40,
+                    decay_share=0.5,
                     layer_decay=0.9,
-                    average_last=0.1,
                 ),
                 TaskSettings(
-                    gapped=192,
+                    gapped=64,
                     rows=1_008,
-                    pretraining=MixtureSettings(
-                        blocks=512,
-                        sentences=192,
-                        everyday=0.15,
-                        pairs=512,
-                        pair_weight=1.0,
-                        splits=1,
-                        rate_falls=0.5,
-                        seed=21,
+                    pretraining=LongSettings(
+                        blocks=384,
+                        sentences=1_920,
+                        relations=464,
+                        pairs=176,
+                        part_tokens=16_384,
+                        seed=41,
                     ),
                 ),
+                measured=4,
             ),
         },
     ),

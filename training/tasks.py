@@ -1,11 +1,12 @@
 """The contents of each step of the task stage, as a function of the step number.
 
-Every step has questions, tagged words, sentiment and choices as well as a share of the pretraining
-mixture, so that the encoder still predicts masked words while it learns the tasks: the attention
-shown on the site is then that of the model that gave the answer.
+More than half of the tokens of a step are those of the long pretraining, in the same proportions:
+blocks of running text (30 % of all tokens), short sentences, facts and sentence pairs. So what was
+learnt there is kept, and the attention shown on the site is that of the model that gave the answer.
+The rest are questions, tagged words, sentiment and choices.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from bert_core.finetuning import (
+    BatchSource,
     Choices,
     LabelledText,
     Question,
@@ -24,7 +26,9 @@ from bert_core.finetuning import (
 )
 from bert_core.text.tokenizer import BertTokenizer
 from training.cloze import gapped_sentences
-from training.mixture import Mixture, MixtureSettings, Part
+from training.long_mixture import LongSettings
+from training.mixture import SHARING, Part
+from training.named import as_read
 from training.rows import (
     CHOICE_FILES,
     MISC_SOURCES,
@@ -50,7 +54,7 @@ class TaskSettings:
     """How many rows of each task a step has, and its pretraining part.
 
     Attributes:
-        questions: question rows, in two parts by length.
+        questions: question rows, in three parts by length.
         unanswerable: share of the questions paired with a passage without the answer.
         short_questions: share of the questions from one-sentence passages.
         tags: sentences with all four entity kinds annotated.
@@ -64,32 +68,38 @@ class TaskSettings:
         stride: tokens shared by neighbouring windows.
         rows: total rows of all tasks but `gapped`, divided among them in proportion to the square
             roots of their sizes; None uses the numbers above.
-        pretraining: the smaller, pretraining part of the step.
+        pretraining: what the step has of the long pretraining.
+        text_weight: weight of the losses of that part relative to those of the tasks.
         seed: seed of what is drawn.
     """
 
-    questions: int = 24
-    unanswerable: float = 0.18
+    questions: int = 14
+    unanswerable: float = 0.2
     short_questions: float = 0.2
-    tags: int = 20
-    partial_tags: int = 12
-    sentiment: int = 20
-    choices: int = 8
-    gapped: int = 0
+    tags: int = 14
+    partial_tags: int = 14
+    sentiment: int = 14
+    choices: int = 6
+    gapped: int = 4
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "questions": 1.5,
             "tags": 1.0,
-            "partial_tags": 0.6,
+            "partial_tags": 0.8,
             "sentiment": 0.4,
             "choices": 0.4,
-            "gapped": 0.4,
+            "gapped": 0.3,
         }
     )
     max_length: int = 320
     stride: int = 96
     rows: int | None = None
-    pretraining: MixtureSettings = field(default_factory=MixtureSettings)
+    pretraining: LongSettings = field(
+        default_factory=lambda: LongSettings(
+            blocks=24, sentences=120, relations=29, pairs=11, seed=41
+        )
+    )
+    text_weight: float = 2.0
     seed: int = 30
 
 
@@ -143,17 +153,21 @@ class TaskMixture:
     """
 
     def __init__(
-        self, rows: TaskRows, tokenizer: BertTokenizer, settings: TaskSettings, pretraining: Mixture
+        self,
+        rows: TaskRows,
+        tokenizer: BertTokenizer,
+        settings: TaskSettings,
+        pretraining: BatchSource,
     ) -> None:
         self.rows, self.tokenizer = rows, tokenizer
         self.settings, self.pretraining = settings, pretraining
         self._orders: dict[tuple[str, int], np.ndarray[Any, Any]] = {}
 
     def __call__(self, step: int, progress: float) -> list[Part | TaskPart]:
-        """Return the parts of a step."""
-        return [
+        """Return the parts of a step, the longest first, so that workers finish together."""
+        parts: list[Part | TaskPart] = [
+            *(self._weighed(part) for part in self.pretraining(step, progress)),
             *self._question_parts(step),
-            *self.pretraining(step, progress),
             self._tag_part("tags", self.rows.tags, self.settings.tags, step),
             self._tag_part(
                 "partial_tags", self.rows.partial_tags, self.settings.partial_tags, step
@@ -162,6 +176,13 @@ class TaskMixture:
             *self._choice_parts(step),
             *self._gapped_parts(step),
         ]
+        return sorted(parts, key=lambda part: -_size(part))
+
+    def _weighed(self, part: Part) -> Part:
+        weight = self.settings.text_weight
+        return replace(
+            part, word_weight=weight * part.word_weight, pair_weight=weight * part.pair_weight
+        )
 
     def _question_parts(self, step: int) -> list[TaskPart]:
         settings, rows = self.settings, self.rows
@@ -173,9 +194,11 @@ class TaskMixture:
             *self._draw("unanswered", rows.unanswered, none, step),
         ]
         drawn.sort(key=lambda row: len(row.context), reverse=True)
-        third = max(1, len(drawn) // 3)
         parts = []
-        for group in (drawn[:third], drawn[third:]):  # long ones separately, for less padding
+        for places in np.array_split(np.arange(len(drawn)), 3):  # by length, for less padding
+            group = [drawn[place] for place in places]
+            if not group:
+                continue
             share = len(group) / len(drawn)
             batch = question_batch(
                 self.tokenizer, group, max_length=settings.max_length, stride=settings.stride
@@ -190,16 +213,18 @@ class TaskMixture:
     ) -> TaskPart:  # fmt: skip
         source = np.random.default_rng((self.settings.seed, 2, step, task == "tags"))
         drawn = [
-            _without_full_stop(row) if source.random() < 0.2 else row
-            for row in self._draw(task, rows, count, step)
+            as_read(_without_full_stop(row) if source.random() < 0.2 else row)
+            for row in self._alike(task, rows, count, step, lambda row: len(row.words))
         ]
         batch = word_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
         return TaskPart(task, batch, self.settings.weights[task])
 
     def _sentiment_part(self, step: int) -> TaskPart:
         source = np.random.default_rng((self.settings.seed, 3, step))
-        drawn = []
-        for row in self._draw("sentiment", self.rows.sentiment, self.settings.sentiment, step):
+        count, drawn = self.settings.sentiment, []
+        for row in self._alike(
+            "sentiment", self.rows.sentiment, count, step, lambda row: len(row.split.text)
+        ):
             text = row.typed if source.random() < 0.5 else row.split
             bare = text.text.rstrip(".") if source.random() < 0.3 else text.text
             drawn.append(LabelledText(bare or text.text, text.label))
@@ -215,14 +240,15 @@ class TaskMixture:
             sizes = np.sqrt([len(rows) for rows in self.rows.choices])
             counts = shares(sizes, settings.choices)
             for number, (rows, count) in enumerate(zip(self.rows.choices, counts, strict=True)):
-                drawn += self._draw(f"choices-{number}", rows, count, step - turn) if rows else []
+                if rows:
+                    name = f"choices-{number}"
+                    drawn += self._alike(name, rows, count, step - turn, _choice_length)
         return self._chosen("choices", drawn)
 
     def _gapped_parts(self, step: int) -> list[TaskPart]:
-        rows = self.rows.gapped
-        return self._chosen(
-            "gapped", self._draw("gapped", rows, self.settings.gapped, step) if rows else []
-        )
+        rows, count = self.rows.gapped, self.settings.gapped
+        drawn = self._alike("gapped", rows, count, step, _choice_length) if rows else []
+        return self._chosen("gapped", drawn)
 
     def _chosen(
         self, task: Literal["choices", "gapped"], drawn: Sequence[Choices]
@@ -231,6 +257,15 @@ class TaskMixture:
             return []
         batch = choice_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
         return [TaskPart(task, batch, self.settings.weights[task])]
+
+    def _alike(
+        self, name: str, rows: Sequence[T], count: int, step: int, length: Callable[[T], int]
+    ) -> list[T]:
+        """Return `count` rows of similar length; four steps share a pool sorted by length."""
+        number, turn = divmod(step, SHARING)
+        pool = sorted(self._draw(name, rows, SHARING * count, number), key=length)
+        turn = (turn + number) % SHARING
+        return pool[turn * count : (turn + 1) * count]
 
     def _draw(self, name: str, rows: Sequence[T], count: int, step: int) -> list[T]:
         """Return `count` rows; each round goes through all rows once, in a new order."""
@@ -245,6 +280,16 @@ class TaskMixture:
                 self._orders[name, number] = order
             chosen.append(rows[int(order[offset])])
         return chosen
+
+
+def _size(part: Part | TaskPart) -> int:
+    """Return the number of tokens of a part, with padding."""
+    ids = part.batch.input_ids if isinstance(part, Part) else part.batch["input_ids"]
+    return ids.numel()
+
+
+def _choice_length(row: Choices) -> int:
+    return len(row.context) + max(map(len, row.choices))
 
 
 def shares(sizes: Sequence[float] | np.ndarray[Any, Any], total: int) -> list[int]:

@@ -18,10 +18,10 @@ from bert_core import (
 from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Budget, Question, TrainerSettings
 from bert_core.model.bert import BertPreTrainedModel
+from tests.training.whole import LONG
 from training.__main__ import main
 from training.export import export
 from training.lessons import run_stage
-from training.mixture import MixtureSettings
 from training.record import read_record
 from training.rows import (
     CHOICE_FILES,
@@ -47,9 +47,7 @@ SMALL = TaskSettings(
     choices=4,
     max_length=64,
     stride=16,
-    pretraining=MixtureSettings(
-        blocks=2, block_length=32, long_every=4, sentences=2, pairs=4, splits=2
-    ),
+    pretraining=LONG,
 )
 
 
@@ -134,9 +132,10 @@ def test_where_a_kind_is_not_annotated_its_absence_is_not_learnt(
     model = start_task_model(start_model(encoder), str(encoder)).eval()
     parts = {part.task: part for part in mixture(task_data, encoder)(0, 0.0)}  # type: ignore[union-attr]
     with torch.no_grad():
-        model.tags.weight.zero_()
-        model.tags.bias.zero_()
-        model.tags.bias[TAGS.index("B-MISC")] = 30.0
+        model.get_parameter("tags.weight").zero_()
+        bias = model.get_parameter("tags.bias")
+        bias.zero_()
+        bias[TAGS.index("B-MISC")] = 30.0
     labels = parts["partial_tags"].batch["labels"]  # type: ignore[union-attr]
     outside = (labels == 0).sum() / (labels >= 0).sum()
     partial = task_loss(model, parts["partial_tags"]).parts["partial_tags"]
@@ -302,13 +301,13 @@ def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
     batch = choice_rows(mixture(task_data, encoder), 0)
     reference = BertForMultipleChoice.from_model(model)
     with torch.no_grad():
-        reference.classifier.weight.copy_(model.choice.weight)
-        reference.classifier.bias.copy_(model.choice.bias)
+        reference.classifier.weight.copy_(model.get_parameter("choice.weight"))
+        reference.classifier.bias.copy_(model.get_parameter("choice.bias"))
         wanted = reference.eval()(**batch)
         loss = task_loss(model, TaskPart("choices", batch, 0.5))
     assert float(loss.total) == pytest.approx(0.5 * float(wanted), abs=1e-5)
     follows, other = model.cls.seq_relationship.weight
-    assert torch.equal(model.choice.weight[0], follows - other)
+    assert torch.equal(model.get_parameter("choice.weight")[0], follows - other)
 
 
 def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
@@ -324,4 +323,7 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
     with torch.no_grad():
         loss = task_loss(model, part)
         same = task_loss(model, TaskPart("choices", part.batch, part.weight))
-    assert float(loss.total) == pytest.approx(float(same.total)) and set(loss.parts) == {"gapped"}
+    assert float(loss.total) == pytest.approx(float(same.total)) and set(loss.parts) == {
+        "gapped",
+        "tokens",
+    }
