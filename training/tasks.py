@@ -8,6 +8,7 @@ The rest are questions, tagged words, sentiment and choices.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -27,7 +28,7 @@ from bert_core.finetuning import (
 from bert_core.text.tokenizer import BertTokenizer
 from training.cloze import gapped_sentences
 from training.long_mixture import LongSettings
-from training.mixture import SHARING, Part
+from training.mixture import Part
 from training.named import as_read
 from training.rows import (
     CHOICE_FILES,
@@ -47,6 +48,7 @@ from training.rows import (
 from training.task_model import TaskPart
 
 T = TypeVar("T")
+_SHARING = 16  # steps that share a pool of rows sorted by length, for less padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class TaskSettings:
     """How many rows of each task a step has, and its pretraining part.
 
     Attributes:
-        questions: question rows, in three parts by length.
+        questions: question rows.
         unanswerable: share of the questions paired with a passage without the answer.
         short_questions: share of the questions from one-sentence passages.
         tags: sentences with all four entity kinds annotated.
@@ -188,18 +190,18 @@ class TaskMixture:
         settings, rows = self.settings, self.rows
         none = round(settings.questions * settings.unanswerable)
         short = round(settings.questions * settings.short_questions)
-        drawn = [
-            *self._draw("answered", rows.answered, settings.questions - none - short, step),
-            *self._draw("short", rows.short, short, step),
-            *self._draw("unanswered", rows.unanswered, none, step),
+        alike = partial(self._alike, step=step, length=lambda row: len(row.context))
+        whole = [
+            *alike("answered", rows.answered, settings.questions - none - short),
+            *alike("unanswered", rows.unanswered, none),
         ]
-        drawn.sort(key=lambda row: len(row.context), reverse=True)
+        whole.sort(key=lambda row: len(row.context), reverse=True)
+        half = (len(whole) + 1) // 2
         parts = []
-        for places in np.array_split(np.arange(len(drawn)), 3):  # by length, for less padding
-            group = [drawn[place] for place in places]
+        for group in (whole[:half], whole[half:], alike("short", rows.short, short)):
             if not group:
                 continue
-            share = len(group) / len(drawn)
+            share = len(group) / settings.questions
             batch = question_batch(
                 self.tokenizer, group, max_length=settings.max_length, stride=settings.stride
             )
@@ -232,39 +234,48 @@ class TaskMixture:
         return TaskPart("sentiment", batch, self.settings.weights["sentiment"])
 
     def _choice_parts(self, step: int) -> list[TaskPart]:
-        settings, drawn = self.settings, list[Choices]()
-        turn, two = divmod(step, 4)
+        """Return the rows of each file apart, because they differ in length."""
+        count, (turn, two) = self.settings.choices, divmod(step, 4)
         if two == 3 and self.rows.two_choices:
-            drawn = self._draw("two_choices", self.rows.two_choices, settings.choices, turn)
-        elif any(self.rows.choices):
-            sizes = np.sqrt([len(rows) for rows in self.rows.choices])
-            counts = shares(sizes, settings.choices)
-            for number, (rows, count) in enumerate(zip(self.rows.choices, counts, strict=True)):
-                if rows:
-                    name = f"choices-{number}"
-                    drawn += self._alike(name, rows, count, step - turn, _choice_length)
-        return self._chosen("choices", drawn)
+            return self._chosen("choices", "two_choices", self.rows.two_choices, count, turn)
+        counts = shares(np.sqrt([len(rows) for rows in self.rows.choices]), count)
+        return [
+            part
+            for number, rows in enumerate(self.rows.choices)
+            for part in self._chosen(
+                "choices", f"choices-{number}", rows, counts[number], step - turn, count
+            )
+        ]
 
     def _gapped_parts(self, step: int) -> list[TaskPart]:
-        rows, count = self.rows.gapped, self.settings.gapped
-        drawn = self._alike("gapped", rows, count, step, _choice_length) if rows else []
-        return self._chosen("gapped", drawn)
+        return self._chosen("gapped", "gapped", self.rows.gapped, self.settings.gapped, step)
 
     def _chosen(
-        self, task: Literal["choices", "gapped"], drawn: Sequence[Choices]
+        self,
+        task: Literal["choices", "gapped"],
+        name: str,
+        rows: Sequence[Choices],
+        count: int,
+        step: int,
+        whole: int | None = None,
     ) -> list[TaskPart]:
-        if not drawn:
+        """Return `count` rows as a part of the `whole` rows of a task; none if there are none."""
+        if not rows or not count:
             return []
+        drawn, share = (
+            self._alike(name, rows, count, step, _choice_length),
+            count / (whole or count),
+        )
         batch = choice_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
-        return [TaskPart(task, batch, self.settings.weights[task])]
+        return [TaskPart(task, batch, share * self.settings.weights[task], share)]
 
     def _alike(
         self, name: str, rows: Sequence[T], count: int, step: int, length: Callable[[T], int]
     ) -> list[T]:
-        """Return `count` rows of similar length; four steps share a pool sorted by length."""
-        number, turn = divmod(step, SHARING)
-        pool = sorted(self._draw(name, rows, SHARING * count, number), key=length)
-        turn = (turn + number) % SHARING
+        """Return `count` rows of similar length; some steps share a pool sorted by length."""
+        number, turn = divmod(step, _SHARING)
+        pool = sorted(self._draw(name, rows, _SHARING * count, number), key=length)
+        turn = (5 * turn + number) % _SHARING  # neither short nor long rows in a row
         return pool[turn * count : (turn + 1) * count]
 
     def _draw(self, name: str, rows: Sequence[T], count: int, step: int) -> list[T]:

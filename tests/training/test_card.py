@@ -109,7 +109,7 @@ def test_the_long_pretraining_is_described() -> None:
     phase["trainer"] |= {"decay_share": 0.25}
     text = " ".join(describe_stage(2, long).split())
     assert text.startswith("### Stage 2: long pretraining `python -m training long` in this")
-    assert "level, then over the last 25 % straight down to 0" in text
+    assert "level, then over the last 25 % in a straight line down to 0" in text
     assert "40 packed blocks of 128 tokens, 200 single sentences (10 % without their" in text
     assert "Of the blocks 50 % have whole words hidden" in text
     assert "Facts in sentences made from templates: 48 in each step." in text
@@ -194,7 +194,7 @@ def test_a_bundle_with_heads_names_their_sources(work: Path, tmp_path: Path) -> 
     facts |= {"size": 1, "sha256": "0" * 64}
     write_card(folder, read_record(folder / "training.json"), Measured((), BIAS, ()), facts)
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "answers questions about a passage and chooses between ways to go on" in (
+    assert "answers questions about a passage and chooses between continuations" in (
         " ".join(card.split())
     )
     assert all(f"| {source.text} | {source.origin} |" in card for source in TASK_SOURCES)

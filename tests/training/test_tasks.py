@@ -1,6 +1,6 @@
 """The task stage: rows, losses, resuming, and a bundle whose heads share one encoder."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,18 +271,21 @@ def test_all_parts_of_a_step_have_finite_losses_and_gradients(
     assert tasks == {"questions", "tags", "partial_tags", "sentiment", "choices"}
 
 
-def choice_rows(batches: TaskMixture, step: int) -> Mapping[str, torch.Tensor]:
-    parts = batches(step, 0.0)
-    (chosen,) = [p for p in parts if isinstance(p, TaskPart) and p.task == "choices"]
-    return chosen.batch
+def choice_rows(batches: TaskMixture, step: int) -> list[TaskPart]:
+    return [p for p in batches(step, 0.0) if isinstance(p, TaskPart) and p.task == "choices"]
 
 
 def test_every_fourth_step_has_two_choices_a_row_and_the_others_four(
     task_data: Path, encoder: Path
 ) -> None:
     batches = mixture(task_data, encoder)
-    shapes = [tuple(choice_rows(batches, step)["input_ids"].shape[:2]) for step in range(5)]
-    assert shapes == [(4, 4), (4, 4), (4, 4), (4, 2), (4, 4)]
+    for step, choices_a_row in enumerate((4, 4, 4, 2, 4)):
+        parts = choice_rows(batches, step)
+        shapes = [part.batch["input_ids"].shape[:2] for part in parts]
+        assert sum(rows for rows, _ in shapes) == 4
+        assert {width for _, width in shapes} == {choices_a_row}
+        assert sum(part.share for part in parts) == pytest.approx(1.0)
+        assert sum(part.weight for part in parts) == pytest.approx(SMALL.weights["choices"])
 
 
 def test_rows_for_fitting_are_not_among_those_for_training(task_data: Path) -> None:
@@ -298,7 +301,7 @@ def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
     task_data: Path, encoder: Path
 ) -> None:
     model = start_task_model(start_model(encoder), str(encoder)).eval()
-    batch = choice_rows(mixture(task_data, encoder), 0)
+    batch = choice_rows(mixture(task_data, encoder), 0)[0].batch
     reference = BertForMultipleChoice.from_model(model)
     with torch.no_grad():
         reference.classifier.weight.copy_(model.get_parameter("choice.weight"))
