@@ -216,7 +216,7 @@ class TaskMixture:
         source = np.random.default_rng((self.settings.seed, 2, step, task == "tags"))
         drawn = [
             as_read(_without_full_stop(row) if source.random() < 0.2 else row)
-            for row in self._alike(task, rows, count, step, lambda row: len(row.words))
+            for row in self._alike(task, rows, count, step, lambda row: len(" ".join(row.words)))
         ]
         batch = word_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
         return TaskPart(task, batch, self.settings.weights[task])
