@@ -275,7 +275,8 @@ class TaskMixture:
         """Return `count` rows of similar length; some steps share a pool sorted by length."""
         number, turn = divmod(step, _SHARING)
         pool = sorted(self._draw(name, rows, _SHARING * count, number), key=length)
-        turn = (5 * turn + number) % _SHARING  # neither short nor long rows in a row
+        # Neither short nor long rows in successive steps, nor in all tasks of one step.
+        turn = (5 * turn + number + sum(name.encode())) % _SHARING
         return pool[turn * count : (turn + 1) * count]
 
     def _draw(self, name: str, rows: Sequence[T], count: int, step: int) -> list[T]:

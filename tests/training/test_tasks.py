@@ -1,5 +1,6 @@
 """The task stage: rows, losses, resuming, and a bundle whose heads share one encoder."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,13 @@ from bert_core import (
     BertTokenizer,
 )
 from bert_core.errors import InputError, MissingFileError
-from bert_core.finetuning import Budget, Question, TrainerSettings
+from bert_core.finetuning import Budget, Question, TrainerSettings, word_batch
 from bert_core.model.bert import BertPreTrainedModel
 from tests.training.whole import LONG
 from training.__main__ import main
 from training.export import export
 from training.lessons import run_stage
+from training.named import as_read
 from training.record import read_record
 from training.rows import (
     CHOICE_FILES,
@@ -34,9 +36,9 @@ from training.rows import (
     typed,
     unanswerable,
 )
-from training.stage import StageSettings
+from training.stage import WAY, StageSettings
 from training.start import start_model
-from training.task_model import TaskPart, start_task_model, task_loss
+from training.task_model import HEADS, TaskModel, TaskPart, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
 
 SMALL = TaskSettings(
@@ -208,6 +210,58 @@ class Stop:
     def is_set(self) -> bool:
         self.left -= 1
         return self.left < 0
+
+
+def test_the_tasks_are_measured_on_the_way_with_the_classes_of_the_product(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    chosen = replace(settings(task_data, tmp_path, encoder, steps=2), measured=1)
+    trainer = run_stage("tasks", chosen, SMALL, say=silent)
+    lines = [json.loads(line) for line in (tmp_path / WAY).read_text().splitlines()]
+    assert [line["step"] for line in lines] == [0, 2]
+    names = "famous first", "unseen first", "question answering, F1, XQuAD English"
+    for name in (*names, "named entities (PER, LOC, ORG), F1, ner/test", "sentiment, SST-2 test"):
+        assert all(0 <= line[name] <= 100 for line in lines), name
+    model = trainer.model
+    assert isinstance(model, TaskModel)
+    for cls, own, theirs in HEADS:
+        product = model.products[cls]
+        assert type(product) is cls and product.training
+        assert product.bert is model.bert
+        assert product.get_submodule(theirs) is model.get_submodule(own)
+    alone = sum(parameter.numel() for parameter in start_model(encoder).parameters())
+    assert sum(parameter.numel() for parameter in model.parameters()) == alone + 33 * (
+        2 + 9 + 2 + 1
+    )
+
+
+def test_names_are_trained_in_the_words_that_the_model_reads(
+    task_data: Path, encoder: Path
+) -> None:
+    path = task_data / "ner" / "by-source" / "wikigold.conll"
+    path.write_text("The\tO\nU.K.\tB-LOC\n", encoding="utf-8")
+    tokenizer = BertTokenizer.from_pretrained(encoder)
+    [row] = tagged_words(task_data, ["wikigold"])
+    batch = word_batch(tokenizer, [as_read(row)], max_length=32)
+    found = [TAGS[tag] for tag in batch["labels"][0].tolist() if tag >= 0]
+    assert found == ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC"]
+    rows = replace(TaskRows.read(task_data, 1), tags=[row])
+    [part] = [
+        part
+        for part in TaskMixture(rows, tokenizer, SMALL, lambda step, progress: [])(0, 0.0)
+        if isinstance(part, TaskPart) and part.task == "tags"
+    ]
+    assert TAGS.index("I-LOC") in part.batch["labels"]
+
+
+def test_rows_of_a_step_are_alike_in_length_and_each_comes_once(
+    task_data: Path, encoder: Path
+) -> None:
+    batches, rows = mixture(task_data, encoder), list(range(64))
+    drawn = [batches._alike("tags", rows, 4, step, lambda row: row) for step in range(16)]
+    assert sorted(row for step in drawn for row in step) == rows
+    assert all(max(step) - min(step) == 3 for step in drawn)
+    assert [step[0] for step in drawn] != sorted(step[0] for step in drawn)
 
 
 def test_the_next_stage_starts_from_the_heads_of_a_bundle(
