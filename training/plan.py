@@ -21,9 +21,9 @@ the encoder both pretraining heads, `long` trains them for most of the time on o
   second, 15 % of an H200's bfloat16 throughput, that is 0.2 seconds per step; at 50 * 10^12, as
   an A100 may reach, 0.64. So this stage takes 4 minutes, or 13. A step of the long pretraining
   has 25.6 times as much as on `cpu`, and its 370 steps see as many tokens; a step of the tasks has
-  16 times as much, and its 175 steps see as many rows. These are estimates, and no such run was tried: the
-  actual time is measured and reported before training starts. The budget is in steps, so that the
-  same seed produces the same batches.
+  16 times as much, and its 175 steps see as many rows. These are estimates, and no such run was
+  tried: the actual time is measured and reported before training starts. The budget is in steps,
+  so that the same seed produces the same batches.
 
 Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB per
 token in the layers and 90 kB in the vocabulary layer.
