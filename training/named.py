@@ -22,7 +22,7 @@ def as_read(row: TaggedWords) -> TaggedWords:
     >>> row = TaggedWords(("In", "the", "U.K.,", "Ada's", "cat"), (0, 0, 3, 1, 0))
     >>> read = as_read(row)
     >>> " ".join(f"{word}/{TAGS[tag]}" for word, tag in zip(read.words, read.tags, strict=True))
-    'In/O the/O U/B-LOC ./I-LOC K/I-LOC ./I-LOC ,/O Ada/B-PER \\'/O s/O cat/O'
+    "In/O the/O U/B-LOC ./I-LOC K/I-LOC ./I-LOC ,/O Ada/B-PER '/O s/O cat/O"
     """
     tags = _mended(row)
     words: list[str] = []
