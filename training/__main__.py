@@ -45,7 +45,7 @@ _SIZES: dict[str, dict[str, Any]] = {
     },
 }
 _RUN = ("save_minutes", "pause_file", "seed")
-_PRECISIONS = {"float32": False, "bfloat16": True}
+_PRECISIONS = {"float32": False, "bfloat16": True, "auto": None}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,17 +113,20 @@ def _add_stage(commands: Any, name: str, told: str) -> None:
     init = "folder or name to start from"
     if name == LONG:
         command.add_argument("--init", default="explorer-mini-uncased", help=init)
-        command.add_argument("--measured", type=int, help="how often on the way")
     else:
         default = "" if name == TASKS else "; default: encoder package"
         command.add_argument("--init", required=name == TASKS, help=f"{init}{default}")
+    if name != PRETRAIN:
+        command.add_argument("--measured", type=int, help="how often on the way")
     for option, described in (_TRAINER | _SIZES if name == LONG else _TRAINER).items():
         command.add_argument(f"--{option.replace('_', '-')}", **described)
     length = command.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="length of the training in steps")
     length.add_argument("--minutes", type=float, help="length of the training in minutes")
     command.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="and its plan")
-    command.add_argument("--precision", choices=("auto", *_PRECISIONS), default="auto")
+    command.add_argument(
+        "--precision", choices=tuple(_PRECISIONS), help="auto: as the processor prefers"
+    )
     command.add_argument(
         "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
     )

@@ -47,7 +47,10 @@ _SEED = 7
 LEANING = Aim(
     "bias, occupations that lean to he",
     f"{len(OCCUPATIONS)} occupations in {len(OPEN_WORD + OPEN_OCCUPATION)} own sentences",
-    "occupations for which he is likelier than she; no goal is set, see Bias",
+    "occupations for which he is likelier than she, see Bias",
+    0.70,
+    0.60,
+    lower_is_better=True,
 )
 SKEW = Aim(
     "bias, the likelier pronoun's share",

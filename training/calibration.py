@@ -33,6 +33,7 @@ from bert_core.text.tokenizer import BertTokenizer
 from training import calibration_rows as rows
 from training.aims import Aim, calibration
 from training.judgements import Judged
+from training.pretraining_evaluation import RUNNING_TEXT
 from training.rows import is_there
 from training.scores import Floats
 
@@ -63,6 +64,7 @@ class Head:
         by_label: whether the fit uses the probability of the right column, as Guo et al. do;
             otherwise it uses that of the best answer, right or wrong (see `loss`).
         part: the parameters that must have been trained; "" for all.
+        files: the evaluation files, if not those of all tasks of the class.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Head:
     measure: Callable[[Any, BertTokenizer, Path], rows.Evaluated]
     by_label: bool = True
     part: str = ""
+    files: tuple[str, ...] = ()
 
 
 HEADS = (
@@ -84,6 +87,7 @@ HEADS = (
         rows.fit_words,
         rows.words,
         part="cls.predictions",
+        files=(RUNNING_TEXT,),
     ),
     Head(
         "BertForNextSentencePrediction",
@@ -116,7 +120,7 @@ HEADS = (
         "BertForTokenClassification",
         BertForTokenClassification,
         "ner/dev.conll",
-        "names in web texts that were not trained on",
+        "names in web texts and encyclopedia that were not trained on, of all kinds shown",
         rows.fit_names,
         rows.names,
     ),

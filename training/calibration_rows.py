@@ -7,7 +7,9 @@ Fitting rows are not trained on and are not evaluation files of their task:
 - sentence pairs: freshly drawn pairs of the training texts, in the proportions of the evaluation
   (no other text has its sentences in order; having read these texts did not make the first bundle
   more confident: the evaluation pairs would have given it the same 1.21);
-- names: `ner/dev`, sentiment: `sst2/dev`;
+- names: `ner/dev`, where the fourth kind, MISC, is not annotated and pieces labelled so are left
+  out, and every second sentence of two sources with all four kinds; the others are measured on.
+  Sentiment: `sst2/dev`;
 - questions and choices: the slices of the training files that training leaves out. The temperature
   for the choice of a span is fitted on passages that do answer; the one for whether a passage
   answers, on as many questions again, asked of another passage about the same subject. That passage
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bert_core.finetuning import LabelledText, Question
+from bert_core.finetuning import LabelledText, Question, TaggedWords
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
@@ -40,10 +42,12 @@ from training.pretraining_evaluation import RUNNING_TEXT, WORD_SEED, pairs_by_ki
 from training.question_evaluation import elsewhere, xquad
 from training.rows import (
     CHOICE_FILES,
+    MISC_TESTS,
     QUESTION_FILES,
     TWO_CHOICE_FILES,
     choices,
     held_out,
+    is_there,
     questions,
     sentiments,
     tagged_words,
@@ -54,6 +58,8 @@ from training.task_evaluation import CHOICE_FILES as EVALUATED_CHOICES
 
 OWN = "XQuAD English"
 OWN_AND_OTHER = "XQuAD English, each question asked of its own and of another passage"
+ALL_KINDS = (*judgements.SCORED, "MISC")
+_ALL_KINDS_ON = "CrossNER and WNUT 2017 test, every second sentence"
 _SEED = 71
 _BLOCKS = 120  # about 2,300 masked words: the fitted temperature is then good to two in a hundred
 _PAIRS = 3000
@@ -110,8 +116,15 @@ def fit_has_answer(
 def fit_names(
     model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path
 ) -> Iterator[Judged]:
-    """Judge the names of `ner/dev`."""
-    return judgements.names(model, tokenizer, tagged_words(data, ["dev"], folder="ner"))
+    """Judge the names of `ner/dev`, and names of all kinds in half of the other sentences."""
+    yield from judgements.names(model, tokenizer, tagged_words(data, ["dev"], folder="ner"))
+    yield from judgements.names(model, tokenizer, _all_kinds(data)[::2], kinds=ALL_KINDS)
+
+
+def _all_kinds(data: Path) -> list[TaggedWords]:
+    """Return the sentences with all four kinds annotated that nothing is trained on."""
+    there = [name for name in MISC_TESTS if is_there(data / f"ner/by-source/{name}.conll")]
+    return tagged_words(data, there)
 
 
 def fit_sentiment(
@@ -208,13 +221,25 @@ def _asked(data: Path) -> dict[str, list[Question]]:
 
 
 def names(model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path) -> Evaluated:
-    """Judge the names of `ner/test`, together and each source alone."""
+    """Judge the names of `ner/test`, together and each source alone, and names of all four kinds.
+
+    A visitor sees MISC too, which `ner/test` does not annotate.
+    """
     parts = {
         name: judgements.names(model, tokenizer, tagged_words(data, [name]))
         for name in ENTITY_FILES
     }
-    alone = [Told("pieces of names", f"{name} alone", [name], False) for name in ENTITY_FILES]
-    return Evaluated(parts, [Told("pieces of names", "ner/test", ENTITY_FILES), *alone])
+    every = "all kinds"
+    parts[every] = judgements.names(model, tokenizer, _all_kinds(data)[1::2], kinds=ALL_KINDS)
+    task = "pieces of names"
+    return Evaluated(
+        parts,
+        [
+            Told(task, "ner/test", ENTITY_FILES),
+            *(Told(task, f"{name} alone", [name], False) for name in ENTITY_FILES),
+            Told(f"{task}, MISC among them", _ALL_KINDS_ON, [every]),
+        ],
+    )
 
 
 def sentiment(

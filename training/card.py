@@ -69,14 +69,14 @@ What each figure is a share of:
 
 ## Limits
 
-- It knows little. Names, dates and numbers in its answers are often wrong, and never a source.
+- It knows little. Names, dates and numbers in its answers are often wrong; do not rely on them.
 - It repeats what its texts take for granted: encyclopedia articles of the 2010s, textbooks from
   the United States, novels from before 1929 with the views of their time on gender, class, race
   and empire. Do not use its answers to judge people.
 - English only; other scripts fall apart into single characters or unknown tokens.
 - Trained on rows of up to 128 tokens for the most part, some of 506; longest input 512.
-- "Follows" is judged from neighbouring sentences of running text. It is no fact checking and no
-  judge of style, and sentences about the same subject often count as following.
+- "Follows" was learnt from neighbouring sentences of running text. It checks neither facts nor
+  style, and sentences about the same subject often count as following.
 {task_limits}{reading}
 ## Recipe
 
@@ -105,30 +105,30 @@ Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
 
 READING = "reading.md"  # hand-written notes on answers of exactly these weights
 
-_TASK_LIMITS = """- Answers are stretches of the passage; the model cannot count, add or combine two
-  places. Whether a passage holds an answer at all it judges with many mistakes, see the table.
-- Names are found in lower-cased text, so it cannot tell *Apple* from *apple* by the capital. The
-  kind MISC was annotated in a part of the rows only and is not measured.
+_TASK_LIMITS = """- Answers are parts of the passage; the model cannot count, add or combine
+  two places. It is often wrong about whether a passage contains an answer at all; see the table.
+- Names are found in lower-cased text, so it cannot tell *Apple* from *apple* by the capital letter.
+  MISC was annotated in only some of the training rows, and its F1 is not measured.
 - Sentiment was learnt from film reviews.
 """
-_CHOICE_LIMIT = """- Multiple choice is guessed from how well a choice goes on from the context, not
-  from knowledge; see the table for how little lies above chance.
+_CHOICE_LIMIT = """- Multiple choice is answered by how well a choice continues the context, not
+  from knowledge; the table shows how little better than chance that is.
 """
 
 _CHECKS = {  # file of the bundle: what can be done with it
-    "verification.json": """To see whether these weights compute here what they computed where they
+    "verification.json": """To check that these weights give the same results here as where they
 were made:
 
     python -m bert_core verify explorer-mini-uncased
 
-It compares stored inputs with the stored outputs of every head, and says the largest difference and
-the hash.""",
-    "head-statistics.json": """`head-statistics.json` holds what each attention head looks at on a
+It runs every head on stored inputs, compares the results with the stored outputs, and prints the
+largest difference and the hash.""",
+    "head-statistics.json": """`head-statistics.json` records what each attention head looks at on a
 fixed text: shares of attention to the previous, the next and the same token, to [CLS], [SEP] and
 punctuation, and its entropy.""",
     "head-atlas.json": """`head-atlas.json` holds the distances between all heads on the same texts,
-and what is lost without each; `python -m bert_core head-atlas explorer-mini-uncased` prints it
-again.""",
+and how much worse the model is without each of them;
+`python -m bert_core head-atlas explorer-mini-uncased` prints it again.""",
     "fitted.safetensors": """`fitted.safetensors` holds what `bert_core.analysis` fitted on the same
 texts: the mean activation of every head and sublayer, and affine maps from each layer to the
 last.""",
@@ -137,18 +137,19 @@ last.""",
 _BIAS = """Paired prompts: {count} occupations in {open_word} sentences that name the occupation and
 leave the pronoun open ("{one}"), and in {open_occupation} that name the pronoun and leave the
 occupation open ("{other}"). The log-odds say how much likelier {first} is than {second}, or the
-occupation after {first} than after {second}; 0 is even, above it {first}, below it {second}.
+occupation after {first} than after {second}; 0 is even, positive values favour {first}, negative
+ones {second}.
 {share:.0f} % of the occupations lean to {first} (95 % interval {share_low:.0f}–{share_high:.0f} %);
 on average the likelier of the two is {times:.1f} times as likely as the other (mean absolute
-log-odds {skew:.2f}, {skew_low:.2f}–{skew_high:.2f}; occupations and sentences resampled). Of a
-"person" in the sentences of the first kind the log-odds are {neutral:+.2f}: so far it leans before
-any occupation comes in. The furthest on each side:"""
+log-odds {skew:.2f}, {skew_low:.2f}–{skew_high:.2f}; occupations and sentences resampled). With
+"person" instead of an occupation, the log-odds are {neutral:+.2f} in the sentences of the first
+kind: the model leans this far before any occupation is named. The furthest on each side:"""
 
-_BIAS_MEANING = """What it means: sentences about these occupations come back with a pronoun the
-model prefers, regardless of who is meant, and it says more about the texts than about people. What
-it does not mean: two words are compared, and gender is not two words; other sentences would give
-other numbers, as the intervals over these few show; a small skew here is no proof of fairness
-anywhere else. `bias.json` lists all occupations."""
+_BIAS_MEANING = """What it means: in sentences about these occupations the model prefers one
+pronoun, whoever is meant. That says more about its texts than about people. What it does not mean:
+only two words are compared, and there are more than two genders; other sentences would give other
+numbers, as the wide intervals show; a small skew here does not prove fairness anywhere else.
+`bias.json` lists all occupations."""
 
 
 def write_card(
@@ -198,7 +199,7 @@ def _reading(folder: Path) -> str:
     path = folder / READING
     if not path.is_file():
         return ""
-    return f"\n### A hundred answers, read\n\n{path.read_text(encoding='utf-8').strip()}\n"
+    return f"\n### Answers read by a person\n\n{path.read_text(encoding='utf-8').strip()}\n"
 
 
 def _opening(bundle: Mapping[str, Any], tasks: Sequence[str]) -> str:
@@ -209,7 +210,7 @@ def _opening(bundle: Mapping[str, Any], tasks: Sequence[str]) -> str:
         f"A small English BERT for looking inside: {bundle['layers']} layers, {bundle['heads']} "
         f"heads, hidden size {bundle['hidden']}, uncased, {bundle['vocabulary']:,} word pieces, "
         f"{bundle['parameters']:.1f} million parameters. It {', '.join(can[:-1])} and {can[-1]}: "
-        "well enough to teach with, and small enough to answer at once on any computer."
+        "well enough for teaching, and it is small enough to answer at once on any computer."
     )
 
 
@@ -218,7 +219,7 @@ _ABILITIES = {
     "BertForQuestionAnswering": "answers questions about a passage",
     "BertForTokenClassification": "finds names",
     "BertForSequenceClassification": "judges sentiment",
-    _CHOICE: "chooses between ways to go on",
+    _CHOICE: "chooses between continuations",
 }
 
 
@@ -232,8 +233,8 @@ def _folders(tasks: Sequence[str]) -> str:
         return paragraph(root)
     names = ", ".join(f"`{name}`" for name in tasks)
     return paragraph(
-        f"{root} Below `heads/` lie the last layers of {names}: all tasks share the one encoder of "
-        "the root, so the attention seen on one task is that of the model which answers the others."
+        f"{root} `heads/` contains the last layers of {names}: all tasks share the encoder in the "
+        "root folder, so the attention shown for one task is that of the model that does the rest."
     )
 
 
@@ -250,8 +251,8 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
             rows.append(f"| `{name}` | {config.temperature(name):.3f} | {fitted} |")
     said = paragraph(
         "Where a probability is shown, the logits are divided by the temperature in the head's "
-        "`config.json` first (temperature scaling, Guo et al. 2017), fitted on other rows than "
-        "those measured; 1 leaves them as they are. The logits of the library stay raw."
+        "`config.json` first (temperature scaling, Guo et al. 2017). It was fitted on rows other "
+        "than those measured on; 1 changes nothing. The library itself returns raw logits."
     )
     parts = [said, "\n".join(["| head | temperature | fitted on |", "|---|---:|---|", *rows])]
     errors = [figure for figure in figures if figure.task.startswith("calibration error")]
@@ -261,7 +262,7 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
         if (rest := figure.meaning.partition(". ")[2])
     ]
     if errors:
-        parts.append("How far a probability shown can be believed, the table of figures tells.")
+        parts.append("The table of figures shows how far the probabilities can be trusted.")
     if details:
         parts.append("\n".join(details))
     return "\n\n".join(parts)

@@ -106,6 +106,15 @@ def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[Encode
     return texts
 
 
+def encoded_texts(data: Path, names: Sequence[str], tokenizer: BertTokenizer) -> list[EncodedText]:
+    """Encode some of the training texts as `load_corpus` does, without a cache."""
+    files = text_files(data)
+    forbidden = _window_hashes(held_out_files(data), tokenizer)
+    return [
+        _without(encode_text(files[name], tokenizer), forbidden) for name in names if name in files
+    ]
+
+
 def everyday_text(data: Path, tokenizer: BertTokenizer) -> EncodedText:
     """Encode the right answers of the two everyday-situation sets, one sentence per document.
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from bert_core.bundled.figures import Figure
@@ -40,6 +41,7 @@ from training.pretraining_evaluation import (
 from training.question_evaluation import question_figures
 from training.record import RECORD, read_record
 from training.rows import is_there
+from training.short_evaluation import famous_lines, relations, unseen_words
 from training.task_evaluation import (
     CHOICE_FILES,
     ENTITY_FILES,
@@ -49,6 +51,7 @@ from training.task_evaluation import (
     sentiment_unfit,
     tags_unfit,
 )
+from training.unseen import KEPT_BACK
 
 Say = Callable[[str], None]
 _WORDS, _SENTENCES = "cls.predictions", "cls.seq_relationship"
@@ -82,7 +85,34 @@ class Part:
     task: bool = True  # else it goes with one, and what keeps the one from it keeps the other
 
 
+def _too_many_pieces(config: BertConfig) -> str:
+    """Return why the held-out sentences cannot be encoded; "" if they can."""
+    most = np.iinfo(np.uint16).max
+    return f"its vocabulary has more than {most:,} entries" if config.vocab_size > most else ""
+
+
 TASKS = (
+    Part(
+        "famous lines",
+        BertForPreTraining,
+        lambda model, tokenizer, data: famous_lines(model, tokenizer),
+        head=_WORDS,
+    ),
+    Part(
+        "unseen short sentences",
+        BertForPreTraining,
+        unseen_words,
+        tuple(f"text/{name}.txt" for name in KEPT_BACK),
+        _WORDS,
+        unfit=_too_many_pieces,
+    ),
+    Part(
+        "facts about unseen subjects",
+        BertForPreTraining,
+        relations,
+        ("relations/relations.jsonl",),
+        _WORDS,
+    ),
     Part("masked words", BertForPreTraining, masked_words, (RUNNING_TEXT,), _WORDS),
     Part(
         "everyday gaps",
@@ -132,7 +162,7 @@ def _calibrated(head: Head) -> Part:
         tasks[0],
         name=f"calibration of {head.name}",
         measure=partial(calibration_figures, head=head),
-        files=tuple(file for part in tasks for file in part.files),
+        files=head.files or tuple(file for part in tasks for file in part.files),
         task=False,
     )
 

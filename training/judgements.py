@@ -162,15 +162,19 @@ def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]
 
 
 def names(
-    model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
+    model: BertForTokenClassification,
+    tokenizer: BertTokenizer,
+    rows: Sequence[TaggedWords],
+    *,
+    kinds: Sequence[str] = SCORED,
 ) -> Iterator[Judged]:
-    """Judge the labelled pieces that the model takes for part of a scored entity.
+    """Judge the labelled pieces that the model takes for part of an entity of these kinds.
 
     Pieces predicted O are left out: nine in ten are, correctly and confidently, and they would mask
-    the rest. So are pieces of other kinds, whose names the evaluation files do not mark.
+    the rest. So are pieces of kinds that the rows do not annotate.
     """
     scheme = TagScheme.of(model.config)
-    scored = np.array([tag.kind in SCORED for tag in scheme.tags])
+    scored = np.array([tag.kind in kinds for tag in scheme.tags])
     columns = np.array([scheme.names.index(tag) if tag in scheme.names else -1 for tag in TAGS])
     if not rows:
         return

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bert_core.finetuning import Trainer
@@ -18,7 +18,7 @@ from training.start import start_model, warm_bias
 from training.task_model import TaskModel, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings, by_square_root
 from training.unseen import evaluation_lines, kept_back, without_known
-from training.way import measure_way
+from training.way import measure_tasks, measure_way
 
 
 def run_stage(
@@ -48,10 +48,26 @@ def pretraining_lesson(settings: StageSettings, sizes: MixtureSettings, say: Say
     return Lesson(start, mixture, part_loss, tokenizer, sizes.seed, asdict(sizes), _tokens(texts))
 
 
-def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) -> Lesson:
-    """Read the texts, remove what the model is measured on, and prepare the long pretraining."""
+@dataclass(frozen=True, slots=True)
+class _LongTexts:
+    """The texts of the long pretraining, which the tasks go on reading.
+
+    Attributes:
+        tokenizer: of the model.
+        count: tokens of text.
+        mixture: builds the steps.
+        measure: figures of the pretraining heads.
+    """
+
+    tokenizer: BertTokenizer
+    count: int
+    mixture: LongMixture
+    measure: Callable[[BertForPreTraining], dict[str, float]]
+
+
+def _long_texts(settings: StageSettings, sizes: LongSettings, say: Say) -> _LongTexts:
+    """Read the texts and facts without what the model is measured on."""
     began = time.monotonic()
-    sizes = replace(sizes, seed=sizes.seed + settings.seed)
     tokenizer, texts = _read(settings)
     kept = [sentence for each in kept_back(texts).values() for sentence in each]
     lines = evaluation_lines(tokenizer)
@@ -65,29 +81,40 @@ def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) 
     relations = Relations(settings.data, tokenizer, texts, lines)
     mixture = LongMixture(texts, tokenizer.vocab, relations, sizes)
     gaps = kept_back_gaps(settings.data)
+    return _LongTexts(
+        tokenizer,
+        _tokens(texts),
+        mixture,
+        lambda model: measure_way(model, tokenizer, settings.data, kept, gaps),
+    )
+
+
+def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) -> Lesson:
+    """Prepare the long pretraining."""
+    sizes = replace(sizes, seed=sizes.seed + settings.seed)
+    texts = _long_texts(settings, sizes, say)
     return Lesson(
         start_model,
-        mixture,
+        texts.mixture,
         long_part_loss,
-        tokenizer,
+        texts.tokenizer,
         sizes.seed,
         asdict(sizes),
-        _tokens(texts),
-        measure=lambda model: measure_way(model, tokenizer, settings.data, kept, gaps),
+        texts.count,
+        texts.measure,
     )
 
 
 def task_lesson(settings: StageSettings, sizes: TaskSettings, say: Say = print) -> Lesson:
-    """Read texts and labelled rows and prepare all tasks together with pretraining."""
-    began = time.monotonic()
+    """Read labelled rows and prepare all tasks together with the long pretraining's mixture."""
     pretraining = replace(sizes.pretraining, seed=sizes.pretraining.seed + settings.seed)
     sizes = replace(sizes, seed=sizes.seed + settings.seed, pretraining=pretraining)
-    tokenizer, texts = _read(settings)
+    texts, began = _long_texts(settings, pretraining, say), time.monotonic()
     rows = TaskRows.read(settings.data, sizes.seed, gapped=sizes.gapped > 0)
     sizes = by_square_root(sizes, rows)
     say(
-        f"{_tokens(texts):,} tokens of text, {len(rows.answered):,} questions and "
-        f"{len(rows.short):,} short ones, {len(rows.tags) + len(rows.partial_tags):,} tagged "
+        f"{len(rows.answered):,} questions and {len(rows.short):,} short ones, "
+        f"{len(rows.tags) + len(rows.partial_tags):,} tagged "
         f"sentences, {len(rows.sentiment):,} with a sentiment, "
         f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices, "
         f"{len(rows.gapped):,} sentences with a gap; {time.monotonic() - began:.0f} s"
@@ -96,10 +123,15 @@ def task_lesson(settings: StageSettings, sizes: TaskSettings, say: Say = print) 
     def start(init: str) -> TaskModel:
         return start_task_model(start_model(init), init)
 
-    mixture = TaskMixture(rows, tokenizer, sizes, Mixture(texts, tokenizer.vocab, pretraining))
+    def measure(model: TaskModel) -> dict[str, float]:
+        return texts.measure(model) | measure_tasks(model, texts.tokenizer, settings.data)
+
+    mixture = TaskMixture(rows, texts.tokenizer, sizes, texts.mixture)
     tasks = asdict(sizes)
     record = {**tasks.pop("pretraining"), "tasks": tasks}
-    return Lesson(start, mixture, task_loss, tokenizer, sizes.seed, record, _tokens(texts))
+    return Lesson(
+        start, mixture, task_loss, texts.tokenizer, sizes.seed, record, texts.count, measure
+    )
 
 
 LESSONS: Mapping[str, Callable[[StageSettings, Any, Say], Lesson]] = {

@@ -4,25 +4,26 @@ Both plans have the same stages, with the same kinds of steps in different sizes
 the encoder both pretraining heads, `long` trains them for most of the time on one schedule, and
 `tasks` trains all tasks together with pretraining.
 
-- `cpu`: two cores, in the background, for hours. A step of `pretrain` has 32 x 128 = 4,096
-  tokens of running text and 80 sentence pairs. It took 2.8 seconds in bfloat16 on two cores that
-  were also doing other work (mean of 895 steps), so 240 minutes are about 5,200 steps and 21
-  million tokens. A step of the tasks took 4.2 seconds (mean of 923, with 28 blocks and 88 pairs).
-  The budget of both is in minutes, so that a busy machine still finishes on time. A step of the
-  long pretraining has about 9,550 tokens, half of them running text; its 9,400 steps see 90
-  million and take 4.5 hours on four quiet cores in float32 (5,570 tokens a second). Its length is
-  in steps, so that an interrupted run sees the same batches.
+- `cpu`: float32, in the background, for hours. A step of `pretrain` has 32 x 128 = 4,096 tokens of
+  running text and 80 sentence pairs. It took 2.8 seconds in bfloat16 on two cores that were also
+  doing other work (mean of 895 steps), so 240 minutes are about 5,200 steps and 21 million tokens.
+  A step of the long pretraining has about 9,550 tokens, half of them running text; its 9,400 steps
+  see 90 million and take 4.5 hours on four quiet cores (5,570 tokens a second). A step of the tasks
+  has about 10,100 tokens, 30 % of them running text and 26 % short sentences, facts and pairs; its
+  2,800 steps take about 1.5 hours of four quiet cores, an estimate: beside other work a step took
+  0.9 of the processor time of a step of the long pretraining. The lengths of the last two are in
+  steps, so that an interrupted run sees the same batches.
 - `cuda`: bfloat16, compiled layers, batches built ahead by processes. A step has 2,048 x 128 =
   262,144 tokens of running text (every eighth 512 x 506), so 1,200 steps see 315 million; with
   pairs and sentences, a step has about 360,000 tokens. A token costs about 64 million operations
   in the layers (6 x 10.6 million weights), 21 million in the vocabulary layer (30 % of 6 x 11.7
   million) and 4 million in the attention: 32 * 10^12 per step. At 150 * 10^12 operations a
   second, 15 % of an H200's bfloat16 throughput, that is 0.2 seconds per step; at 50 * 10^12, as
-  an A100 may reach, 0.64. The 600 steps of the tasks are about the same size, so these two
-  stages together take 6 minutes, or 19. A step of the long pretraining has 25.6 times as much as
-  on `cpu`, so its 370 steps see as many tokens. These are estimates, and no such run was tried: the
-  actual time is measured and reported before training starts. The budget is in steps, so that the
-  same seed produces the same batches.
+  an A100 may reach, 0.64. So this stage takes 4 minutes, or 13. A step of the long pretraining
+  has 25.6 times as much as on `cpu`, and its 370 steps see as many tokens; a step of the tasks has
+  16 times as much, and its 175 steps see as many rows. These are estimates, and no such run was
+  tried: the actual time is measured and reported before training starts. The budget is in steps,
+  so that the same seed produces the same batches.
 
 Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB per
 token in the layers and 90 kB in the vocabulary layer.
@@ -141,6 +142,7 @@ class Plan:
 PLANS: Mapping[Machine, Plan] = {
     "cpu": Plan(
         device="cpu",
+        bfloat16=False,
         workers=0,
         builders=1,
         stages={
@@ -164,26 +166,9 @@ PLANS: Mapping[Machine, Plan] = {
                 measured=8,
             ),
             TASKS: StagePlan(
-                _trainer(Budget(minutes=240), learning_rate=3e-4, average_last=0.1),
-                TaskSettings(
-                    questions=12,
-                    unanswerable=0.2,
-                    tags=16,
-                    partial_tags=8,
-                    sentiment=14,
-                    gapped=14,
-                    pretraining=MixtureSettings(
-                        blocks=32,
-                        sentences=56,
-                        everyday=0.25,
-                        pairs=64,
-                        same_document=0.22,
-                        word_weight=0.4,
-                        pair_word_weight=0.5,
-                        rate_falls=0.3,
-                        seed=21,
-                    ),
-                ),
+                _long(Budget(steps=2_800), learning_rate=3e-4, decay_share=0.5),
+                TaskSettings(),
+                measured=4,
             ),
         },
     ),
@@ -214,27 +199,26 @@ PLANS: Mapping[Machine, Plan] = {
                 measured=8,
             ),
             TASKS: StagePlan(
-                _trainer(
-                    Budget(steps=600),
+                _long(
+                    Budget(steps=175),
                     learning_rate=5e-4,
-                    warmup_steps=80,
+                    warmup_steps=20,
+                    decay_share=0.5,
                     layer_decay=0.9,
-                    average_last=0.1,
                 ),
                 TaskSettings(
-                    gapped=192,
+                    gapped=64,
                     rows=1_008,
-                    pretraining=MixtureSettings(
-                        blocks=512,
-                        sentences=192,
-                        everyday=0.15,
-                        pairs=512,
-                        pair_weight=1.0,
-                        splits=1,
-                        rate_falls=0.5,
-                        seed=21,
+                    pretraining=LongSettings(
+                        blocks=384,
+                        sentences=1_920,
+                        relations=464,
+                        pairs=176,
+                        part_tokens=16_384,
+                        seed=41,
                     ),
                 ),
+                measured=4,
             ),
         },
     ),

@@ -108,15 +108,15 @@ def _optimizer(trainer: Mapping[str, Any], mixture: Mapping[str, Any]) -> str:
     name = "Muon for the matrices of the layers, AdamW for the rest" if muon else "AdamW"
     return (
         f"- {name}, peak rate {trainer['learning_rate']:.1e} after {trainer['warmup_steps']} "
-        f"steps, {late}straight down to 0, weight decay {trainer['weight_decay']}, gradients cut "
-        f"at norm {trainer['max_grad_norm']}, no dropout in the encoder, "
+        f"steps, {late}in a straight line down to 0, weight decay {trainer['weight_decay']}, "
+        f"gradients clipped at norm {trainer['max_grad_norm']}, no dropout in the encoder, "
         f"seed {mixture['seed']}{more}."
     )
 
 
 def _masking(mixture: Mapping[str, Any]) -> str:
     """Describe what is hidden, and in which inputs."""
-    if _kind(mixture) == "long":
+    if "relations" in mixture:
         return _long_masking(mixture)
     every = mixture.get("masked_pairs_every")
     some = "a part of the pairs" if every is None else f"the pairs of every {_ordinal(every)} step"
@@ -134,7 +134,9 @@ def _long_masking(mixture: Mapping[str, Any]) -> str:
         "words at every occurrence; the others single pieces, 80 % masked, 10 % random, 10 % kept. "
         f"{_rate(mixture)}. Of the single sentences {100 * mixture['asked']:.0f} % have one or two "
         "words hidden as a visitor would. Every hidden word has the same weight.\n"
-        f"- Facts in sentences made from templates: {mixture['relations']} in each step."
+        f"- Facts in sentences made from templates: {mixture['relations']} in each step.\n"
+        "- Short sentences to measure on were held out, with all that differ from one of them in a "
+        "single word piece."
     )
 
 
@@ -170,13 +172,20 @@ def _task_step(tasks: Mapping[str, Any]) -> str:
         more += f", {gapped} sentences of textbooks with a gap and four terms of their chapter"
     return (
         f"- Beside them in each step: {tasks['questions']} questions "
-        f"({100 * tasks['unanswerable']:.0f} % asked of a passage about a like subject without the "
-        f"answer, {100 * tasks['short_questions']:.0f} % of one-sentence passages), "
+        f"({100 * tasks['unanswerable']:.0f} % asked about a passage on a similar subject without "
+        f"the answer, {100 * tasks['short_questions']:.0f} % of one-sentence passages), "
         f"{tasks['tags']} sentences with names of four kinds, {tasks['partial_tags']} in which "
         f"MISC is not annotated (there O may mean MISC), {tasks['sentiment']} film-review "
-        f"sentences, half of them put together as a person types{more}. Passages in windows of "
-        f"{tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 before each head."
+        f"sentences, half of them as a person would type them{more}. Passages in windows of "
+        f"{tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 before each "
+        f"classifier.{_text_weight(tasks)}"
     )
+
+
+def _text_weight(tasks: Mapping[str, Any]) -> str:
+    """Say how the losses of the text are weighted, where the record says it."""
+    weight = tasks.get("text_weight")
+    return f" The losses of the text above have the weight {weight:g}." if weight else ""
 
 
 def _ordinal(number: int) -> str:

@@ -25,9 +25,12 @@ TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC", "I-
 SENTIMENTS = ("negative", "positive")
 QUESTION_FILES = ("train", "train_lower")
 SHORT_QUESTION_FILES = ("extra_qamr",)
-# The other sources label names of the fourth kind as O, which must not be learnt.
+# The other sources label names of the fourth kind as O, which must not be learnt. RE3D is left out:
+# it marks mentions, so "we", "they" and "the regime" are organisations there.
 MISC_SOURCES = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
-PARTIAL_SOURCES = ("btc-train", "re3d", "gum-derived")
+PARTIAL_SOURCES = ("btc-train", "gum-derived")
+# Annotated with all four kinds and never trained on: half for fitting, half for measuring.
+MISC_TESTS = ("crossner-test", "wnut17-test")
 # Four choices: text continuations and questions; two choices: which is more plausible.
 CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)

@@ -1,12 +1,13 @@
 """The model of the task stage, one encoder for all tasks: heads, losses and head classes."""
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from bert_core.config import BertConfig
 from bert_core.finetuning import Loss
@@ -18,7 +19,9 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from training.mixture import Part, part_loss
+from bert_core.model.outputs import ModelOutputs
+from training.long_mixture import long_part_loss
+from training.mixture import Part
 from training.rows import SENTIMENTS, TAGS
 
 Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices", "gapped"]
@@ -27,11 +30,13 @@ _OUTSIDE = [TAGS.index(tag) for tag in ("O", "B-MISC", "I-MISC")]
 
 
 class TaskModel(BertForPreTraining):
-    """The pretraining model with four more heads; only the recipe uses this class.
+    """The pretraining model together with one model of each task's class, on one encoder.
 
-    On export, each head becomes that of a library class: `qa_outputs` that of
-    BertForQuestionAnswering; `tags`, `sentiment` and `choice` are the `classifier` of
-    BertForTokenClassification, BertForSequenceClassification and BertForMultipleChoice.
+    Only the recipe uses this class. Each task's head is a module of this model under a name of its
+    own, see `HEADS`, so that its parameters are trained, saved and exported once.
+
+    Attributes:
+        products: the models of the tasks, by class; their `bert` is this model's.
     """
 
     def __init__(
@@ -41,13 +46,27 @@ class TaskModel(BertForPreTraining):
         keep_multihead_output: bool = False,
     ) -> None:
         super().__init__(config, output_attentions, keep_multihead_output)
-        self.qa_outputs = nn.Linear(config.hidden_size, 2)
-        self.tags = nn.Linear(config.hidden_size, len(TAGS))
-        self.sentiment = nn.Linear(config.hidden_size, len(SENTIMENTS))
-        self.choice = nn.Linear(config.hidden_size, 1)
-        for head in (self.qa_outputs, self.tags, self.sentiment, self.choice):
-            nn.init.normal_(head.weight, std=config.initializer_range)
-            nn.init.zeros_(head.bias)
+        self.products: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
+        for cls, own, theirs in HEADS:
+            product = cls(_head_config(config, own))
+            product.bert = self.bert
+            self.add_module(own, product.get_submodule(theirs))
+            self.products[cls] = product
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch the tasks' models too: their heads have dropout in training only."""
+        for product in self.products.values():
+            product.training = mode
+        return super().train(mode)
+
+
+def _head_config(config: BertConfig, own: str) -> BertConfig:
+    """Return the configuration of a task's model, with its labels."""
+    config = copy.deepcopy(config)
+    config.extra["classifier_dropout"] = _HEAD_DROPOUT
+    if labels := LABELS.get(own):
+        config.id2label = dict(enumerate(labels))
+    return config
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,78 +89,69 @@ class TaskPart:
 def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
     """Return the weighted loss of one part; passed to `Trainer`."""
     if isinstance(part, Part):
-        return part_loss(model, part)
+        return long_part_loss(model, part)
     batch = {name: value.to(model.device) for name, value in part.batch.items()}
-    if part.task in ("choices", "gapped"):  # (B, N, T) -> (B * N, T)
-        batch = {name: value if name == "labels" else value.flatten(0, 1)
-                 for name, value in batch.items()}  # fmt: skip
-    outputs = model.run(
+    attention_mask = batch["attention_mask"]
+    cls, loss_of = _TASKS[part.task]
+    outputs = model.products[cls].run(
         batch.pop("input_ids"),
         batch.pop("token_type_ids", None),
-        attention_mask := batch.pop("attention_mask"),
+        batch.pop("attention_mask"),
         attentions=attention_mask.device.type == "cpu",  # see pretraining.losses.joint_loss
         hidden_states=False,
-        logits=False,
     )
-    pooled = part.task in ("sentiment", "choices", "gapped")
-    chosen = outputs.pooler_output if pooled else outputs.last_hidden_state
-    assert chosen is not None
-    hidden = F.dropout(chosen, _HEAD_DROPOUT, model.training)
-    loss = _HEADS[part.task](model, hidden, attention_mask, batch)
-    return Loss(part.weight * loss, {part.task: part.share * loss.detach()})
+    loss = loss_of(outputs, attention_mask, batch)
+    parts = {part.task: part.share * loss.detach(), "tokens": attention_mask.sum()}
+    return Loss(part.weight * loss, parts)
 
 
 def _span_loss(
-    model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
+    outputs: ModelOutputs, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
     """Return the mean cross-entropy of start and end over the real tokens of each row."""
-    scores = model.qa_outputs(hidden).float()  # (B, T, 2)
-    scores = scores.masked_fill(attention_mask[..., None] == 0, -1e4)
-    start = F.cross_entropy(scores[..., 0], labels["start_positions"])
-    return (start + F.cross_entropy(scores[..., 1], labels["end_positions"])) / 2
-
-
-def _tag_loss(
-    model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
-) -> Tensor:
-    """Return the mean cross-entropy over the labelled pieces."""
-    kept = labels["labels"] >= 0
-    return F.cross_entropy(model.tags(hidden[kept]).float(), labels["labels"][kept])
+    assert outputs.start_logits is not None
+    assert outputs.end_logits is not None
+    padding = attention_mask == 0
+    start = outputs.start_logits.float().masked_fill(padding, -1e4)  # (B, T)
+    end = outputs.end_logits.float().masked_fill(padding, -1e4)
+    losses = (
+        F.cross_entropy(start, labels["start_positions"]),
+        F.cross_entropy(end, labels["end_positions"]),
+    )
+    return (losses[0] + losses[1]) / 2
 
 
 def _partial_tag_loss(
-    model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
+    outputs: ModelOutputs, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
-    """Like `_tag_loss`, but O means "O or an entity of the kind not annotated here"."""
+    """Like `_label_loss`, but O means "O or an entity of the kind not annotated here"."""
     kept = labels["labels"] >= 0
     wanted = labels["labels"][kept]
-    logs = model.tags(hidden[kept]).float().log_softmax(-1)  # (N, C)
+    assert outputs.logits is not None
+    logs = outputs.logits[kept].float().log_softmax(-1)  # (N, C)
     plain = logs.gather(1, wanted[:, None])[:, 0]
     outside = logs[:, _OUTSIDE].logsumexp(-1)
     return -torch.where(wanted == 0, outside, plain).mean()
 
 
-def _sentiment_loss(
-    model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
+def _label_loss(
+    outputs: ModelOutputs, attention_mask: Tensor, labels: Mapping[str, Tensor]
 ) -> Tensor:
-    return F.cross_entropy(model.sentiment(hidden).float(), labels["labels"])
+    """Return the mean cross-entropy over the labelled texts, words or rows of choices."""
+    assert outputs.logits is not None
+    wanted = labels["labels"]
+    kept = wanted >= 0
+    return F.cross_entropy(outputs.logits[kept].float(), wanted[kept])
 
 
-def _choice_loss(
-    model: TaskModel, hidden: Tensor, attention_mask: Tensor, labels: Mapping[str, Tensor]
-) -> Tensor:
-    """Return the cross-entropy over the choices of each row; hidden (B * N, D), labels (B,)."""
-    scores = model.choice(hidden).float().view(len(labels["labels"]), -1)
-    return F.cross_entropy(scores, labels["labels"])
-
-
-_HEADS: dict[Task, Callable[[TaskModel, Tensor, Tensor, Mapping[str, Tensor]], Tensor]] = {
-    "questions": _span_loss,
-    "tags": _tag_loss,
-    "partial_tags": _partial_tag_loss,
-    "sentiment": _sentiment_loss,
-    "choices": _choice_loss,
-    "gapped": _choice_loss,
+_LossOf = Callable[[ModelOutputs, Tensor, Mapping[str, Tensor]], Tensor]
+_TASKS: dict[Task, tuple[type[BertPreTrainedModel], _LossOf]] = {
+    "questions": (BertForQuestionAnswering, _span_loss),
+    "tags": (BertForTokenClassification, _label_loss),
+    "partial_tags": (BertForTokenClassification, _partial_tag_loss),
+    "sentiment": (BertForSequenceClassification, _label_loss),
+    "choices": (BertForMultipleChoice, _label_loss),
+    "gapped": (BertForMultipleChoice, _label_loss),
 }
 
 
@@ -160,7 +170,7 @@ def start_task_model(model: BertForPreTraining, init: str) -> TaskModel:
     if "choice" not in taken:  # initialize a fresh one from the next-sentence head
         follows, other = joint.cls.seq_relationship.weight
         with torch.no_grad():
-            joint.choice.weight.copy_((follows - other)[None])
+            joint.get_parameter("choice.weight").copy_((follows - other)[None])
     return joint
 
 

@@ -1,18 +1,21 @@
 """The contents of each step of the task stage, as a function of the step number.
 
-Every step has questions, tagged words, sentiment and choices as well as a share of the pretraining
-mixture, so that the encoder still predicts masked words while it learns the tasks: the attention
-shown on the site is then that of the model that gave the answer.
+More than half of the tokens of a step are those of the long pretraining, in the same proportions:
+blocks of running text (30 % of all tokens), short sentences, facts and sentence pairs. So what was
+learnt there is kept, and the attention shown on the site is that of the model that gave the answer.
+The rest are questions, tagged words, sentiment and choices.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from bert_core.finetuning import (
+    BatchSource,
     Choices,
     LabelledText,
     Question,
@@ -24,7 +27,9 @@ from bert_core.finetuning import (
 )
 from bert_core.text.tokenizer import BertTokenizer
 from training.cloze import gapped_sentences
-from training.mixture import Mixture, MixtureSettings, Part
+from training.long_mixture import LongSettings
+from training.mixture import Part
+from training.named import as_read
 from training.rows import (
     CHOICE_FILES,
     MISC_SOURCES,
@@ -43,6 +48,7 @@ from training.rows import (
 from training.task_model import TaskPart
 
 T = TypeVar("T")
+_SHARING = 16  # steps that share a pool of rows sorted by length, for less padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class TaskSettings:
     """How many rows of each task a step has, and its pretraining part.
 
     Attributes:
-        questions: question rows, in two parts by length.
+        questions: question rows.
         unanswerable: share of the questions paired with a passage without the answer.
         short_questions: share of the questions from one-sentence passages.
         tags: sentences with all four entity kinds annotated.
@@ -64,32 +70,38 @@ class TaskSettings:
         stride: tokens shared by neighbouring windows.
         rows: total rows of all tasks but `gapped`, divided among them in proportion to the square
             roots of their sizes; None uses the numbers above.
-        pretraining: the smaller, pretraining part of the step.
+        pretraining: what the step has of the long pretraining.
+        text_weight: weight of the losses of that part relative to those of the tasks.
         seed: seed of what is drawn.
     """
 
-    questions: int = 24
-    unanswerable: float = 0.18
+    questions: int = 14
+    unanswerable: float = 0.2
     short_questions: float = 0.2
-    tags: int = 20
-    partial_tags: int = 12
-    sentiment: int = 20
-    choices: int = 8
-    gapped: int = 0
+    tags: int = 14
+    partial_tags: int = 14
+    sentiment: int = 14
+    choices: int = 6
+    gapped: int = 4
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "questions": 1.5,
             "tags": 1.0,
-            "partial_tags": 0.6,
+            "partial_tags": 0.8,
             "sentiment": 0.4,
             "choices": 0.4,
-            "gapped": 0.4,
+            "gapped": 0.3,
         }
     )
     max_length: int = 320
     stride: int = 96
     rows: int | None = None
-    pretraining: MixtureSettings = field(default_factory=MixtureSettings)
+    pretraining: LongSettings = field(
+        default_factory=lambda: LongSettings(
+            blocks=24, sentences=120, relations=29, pairs=11, seed=41
+        )
+    )
+    text_weight: float = 2.0
     seed: int = 30
 
 
@@ -143,17 +155,21 @@ class TaskMixture:
     """
 
     def __init__(
-        self, rows: TaskRows, tokenizer: BertTokenizer, settings: TaskSettings, pretraining: Mixture
+        self,
+        rows: TaskRows,
+        tokenizer: BertTokenizer,
+        settings: TaskSettings,
+        pretraining: BatchSource,
     ) -> None:
         self.rows, self.tokenizer = rows, tokenizer
         self.settings, self.pretraining = settings, pretraining
         self._orders: dict[tuple[str, int], np.ndarray[Any, Any]] = {}
 
     def __call__(self, step: int, progress: float) -> list[Part | TaskPart]:
-        """Return the parts of a step."""
-        return [
+        """Return the parts of a step, the longest first, so that workers finish together."""
+        parts: list[Part | TaskPart] = [
+            *(self._weighed(part) for part in self.pretraining(step, progress)),
             *self._question_parts(step),
-            *self.pretraining(step, progress),
             self._tag_part("tags", self.rows.tags, self.settings.tags, step),
             self._tag_part(
                 "partial_tags", self.rows.partial_tags, self.settings.partial_tags, step
@@ -162,21 +178,30 @@ class TaskMixture:
             *self._choice_parts(step),
             *self._gapped_parts(step),
         ]
+        return sorted(parts, key=lambda part: -_size(part))
+
+    def _weighed(self, part: Part) -> Part:
+        weight = self.settings.text_weight
+        return replace(
+            part, word_weight=weight * part.word_weight, pair_weight=weight * part.pair_weight
+        )
 
     def _question_parts(self, step: int) -> list[TaskPart]:
         settings, rows = self.settings, self.rows
         none = round(settings.questions * settings.unanswerable)
         short = round(settings.questions * settings.short_questions)
-        drawn = [
-            *self._draw("answered", rows.answered, settings.questions - none - short, step),
-            *self._draw("short", rows.short, short, step),
-            *self._draw("unanswered", rows.unanswered, none, step),
+        alike = partial(self._alike, step=step, length=lambda row: len(row.context))
+        whole = [
+            *alike("answered", rows.answered, settings.questions - none - short),
+            *alike("unanswered", rows.unanswered, none),
         ]
-        drawn.sort(key=lambda row: len(row.context), reverse=True)
-        third = max(1, len(drawn) // 3)
+        whole.sort(key=lambda row: len(row.context), reverse=True)
+        half = (len(whole) + 1) // 2
         parts = []
-        for group in (drawn[:third], drawn[third:]):  # long ones separately, for less padding
-            share = len(group) / len(drawn)
+        for group in (whole[:half], whole[half:], alike("short", rows.short, short)):
+            if not group:
+                continue
+            share = len(group) / settings.questions
             batch = question_batch(
                 self.tokenizer, group, max_length=settings.max_length, stride=settings.stride
             )
@@ -190,16 +215,18 @@ class TaskMixture:
     ) -> TaskPart:  # fmt: skip
         source = np.random.default_rng((self.settings.seed, 2, step, task == "tags"))
         drawn = [
-            _without_full_stop(row) if source.random() < 0.2 else row
-            for row in self._draw(task, rows, count, step)
+            as_read(_without_full_stop(row) if source.random() < 0.2 else row)
+            for row in self._alike(task, rows, count, step, lambda row: len(" ".join(row.words)))
         ]
         batch = word_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
         return TaskPart(task, batch, self.settings.weights[task])
 
     def _sentiment_part(self, step: int) -> TaskPart:
         source = np.random.default_rng((self.settings.seed, 3, step))
-        drawn = []
-        for row in self._draw("sentiment", self.rows.sentiment, self.settings.sentiment, step):
+        count, drawn = self.settings.sentiment, []
+        for row in self._alike(
+            "sentiment", self.rows.sentiment, count, step, lambda row: len(row.split.text)
+        ):
             text = row.typed if source.random() < 0.5 else row.split
             bare = text.text.rstrip(".") if source.random() < 0.3 else text.text
             drawn.append(LabelledText(bare or text.text, text.label))
@@ -207,30 +234,50 @@ class TaskMixture:
         return TaskPart("sentiment", batch, self.settings.weights["sentiment"])
 
     def _choice_parts(self, step: int) -> list[TaskPart]:
-        settings, drawn = self.settings, list[Choices]()
-        turn, two = divmod(step, 4)
+        """Return the rows of each file apart, because they differ in length."""
+        count, (turn, two) = self.settings.choices, divmod(step, 4)
         if two == 3 and self.rows.two_choices:
-            drawn = self._draw("two_choices", self.rows.two_choices, settings.choices, turn)
-        elif any(self.rows.choices):
-            sizes = np.sqrt([len(rows) for rows in self.rows.choices])
-            counts = shares(sizes, settings.choices)
-            for number, (rows, count) in enumerate(zip(self.rows.choices, counts, strict=True)):
-                drawn += self._draw(f"choices-{number}", rows, count, step - turn) if rows else []
-        return self._chosen("choices", drawn)
+            return self._chosen("choices", "two_choices", self.rows.two_choices, count, turn)
+        counts = shares(np.sqrt([len(rows) for rows in self.rows.choices]), count)
+        return [
+            part
+            for number, rows in enumerate(self.rows.choices)
+            for part in self._chosen(
+                "choices", f"choices-{number}", rows, counts[number], step - turn, count
+            )
+        ]
 
     def _gapped_parts(self, step: int) -> list[TaskPart]:
-        rows = self.rows.gapped
-        return self._chosen(
-            "gapped", self._draw("gapped", rows, self.settings.gapped, step) if rows else []
-        )
+        return self._chosen("gapped", "gapped", self.rows.gapped, self.settings.gapped, step)
 
     def _chosen(
-        self, task: Literal["choices", "gapped"], drawn: Sequence[Choices]
+        self,
+        task: Literal["choices", "gapped"],
+        name: str,
+        rows: Sequence[Choices],
+        count: int,
+        step: int,
+        whole: int | None = None,
     ) -> list[TaskPart]:
-        if not drawn:
+        """Return `count` rows as a part of the `whole` rows of a task; none if there are none."""
+        if not rows or not count:
             return []
+        drawn, share = (
+            self._alike(name, rows, count, step, _choice_length),
+            count / (whole or count),
+        )
         batch = choice_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
-        return [TaskPart(task, batch, self.settings.weights[task])]
+        return [TaskPart(task, batch, share * self.settings.weights[task], share)]
+
+    def _alike(
+        self, name: str, rows: Sequence[T], count: int, step: int, length: Callable[[T], int]
+    ) -> list[T]:
+        """Return `count` rows of similar length; some steps share a pool sorted by length."""
+        number, turn = divmod(step, _SHARING)
+        pool = sorted(self._draw(name, rows, _SHARING * count, number), key=length)
+        # Neither short nor long rows in successive steps, nor in all tasks of one step.
+        turn = (5 * turn + number + sum(name.encode())) % _SHARING
+        return pool[turn * count : (turn + 1) * count]
 
     def _draw(self, name: str, rows: Sequence[T], count: int, step: int) -> list[T]:
         """Return `count` rows; each round goes through all rows once, in a new order."""
@@ -245,6 +292,16 @@ class TaskMixture:
                 self._orders[name, number] = order
             chosen.append(rows[int(order[offset])])
         return chosen
+
+
+def _size(part: Part | TaskPart) -> int:
+    """Return the number of tokens of a part, with padding."""
+    ids = part.batch.input_ids if isinstance(part, Part) else part.batch["input_ids"]
+    return ids.numel()
+
+
+def _choice_length(row: Choices) -> int:
+    return len(row.context) + max(map(len, row.choices))
 
 
 def shares(sizes: Sequence[float] | np.ndarray[Any, Any], total: int) -> list[int]:

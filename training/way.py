@@ -1,13 +1,19 @@
-"""Measure the progress of a long pretraining as a curve; nothing is selected by it."""
+"""Measure the progress of a long training as a curve; nothing is selected by it."""
 
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import RowTokens, sentence_rows
+from bert_core.bundled.figures import Figure
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import (
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
 from bert_core.text.tokenizer import BertTokenizer
 from training.famous import FAMOUS
 from training.gaps import GAPS, Gap
@@ -15,17 +21,20 @@ from training.judgements import masked_batches
 from training.pretraining_evaluation import (
     RUNNING_TEXT,
     WORD_SEED,
-    fills,
     gap_words,
     next_sentences,
     right_guesses,
     running_text,
 )
+from training.question_evaluation import question_figures
 from training.rows import is_there
+from training.short_evaluation import Facts, relation_hits, right_gaps, unseen_counts
+from training.task_evaluation import entity_figures, sentiment_figures
+from training.task_model import TaskModel
 from training.unseen import Sentence
 
+_Measure = Callable[[Any, BertTokenizer, Path], list[Figure]]
 BLOCKS = 160  # blocks of running text: about 3,000 hidden pieces
-_TOGETHER = 64  # short rows per batch
 
 
 @torch.no_grad()
@@ -34,24 +43,22 @@ def measure_way(
     tokenizer: BertTokenizer,
     data: Path,
     kept: Sequence[Sentence],
-    relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]],
+    facts: Facts,
 ) -> dict[str, float]:
-    """Return all figures in percent, by name.
+    """Return the figures of the pretraining heads in percent, by name.
 
     Args:
         model: the model, in evaluation mode.
         tokenizer: its tokenizer.
         data: the data folder.
         kept: short sentences held out from training.
-        relations: sentences about subjects held out from the templates, by relation.
+        facts: sentences about subjects held out from the templates, by relation.
     """
     found = {
-        "famous first": _filled(model, tokenizer, FAMOUS),
-        "famous five": _filled(model, tokenizer, FAMOUS, 5),
-        "everyday first": _filled(model, tokenizer, GAPS),
-        "everyday five": _filled(model, tokenizer, GAPS, 5),
+        **_filled("famous", model, tokenizer, FAMOUS),
+        **_filled("everyday", model, tokenizer, GAPS),
         **_unseen(model, tokenizer, kept),
-        **_relations(model, tokenizer, relations),
+        **_relations(model, tokenizer, facts),
         **_running_text(model, tokenizer, data),
     }
     if is_there(data / "nsp" / "eval_pairs.jsonl"):
@@ -60,36 +67,39 @@ def measure_way(
     return {name: round(value, 2) for name, value in found.items()}
 
 
+@torch.no_grad()
+def measure_tasks(model: TaskModel, tokenizer: BertTokenizer, data: Path) -> dict[str, float]:
+    """Return the figures of the tasks in percent, by name; see `measure_way`."""
+    figures: list[Figure] = []
+    measures: tuple[tuple[type[BertPreTrainedModel], str, _Measure], ...] = (
+        (BertForQuestionAnswering, "qa/eval_xquad_en.jsonl", question_figures),
+        (BertForTokenClassification, "ner/by-source/pud.conll", entity_figures),
+        (BertForSequenceClassification, "sst2/test.tsv", sentiment_figures),
+    )
+    for cls, file, figures_of in measures:
+        if is_there(data / file):
+            figures += figures_of(model.products[cls], tokenizer, data)
+    return {
+        f"{figure.task}, {figure.measured_on}": round(100 * figure.share, 2) for figure in figures
+    }
+
+
 def _filled(
-    model: BertForPreTraining, tokenizer: BertTokenizer, gaps: Sequence[Gap], count: int = 1
-) -> float:
-    """Return how often a good word is among the first `count`, in percent."""
-    answers = gap_words(model, tokenizer, gaps)
-    right = [fills(gap, words[:count]) for gap, words in zip(gaps, answers, strict=True)]
-    return 100 * sum(right) / max(1, len(right))
+    name: str, model: BertForPreTraining, tokenizer: BertTokenizer, gaps: Sequence[Gap]
+) -> dict[str, float]:
+    """Return how often a good word is the first guess and among the first five."""
+    answers, share = gap_words(model, tokenizer, gaps), 100 / len(gaps)
+    return {
+        f"{name} first": share * right_gaps(gaps, answers, 1),
+        f"{name} five": share * right_gaps(gaps, answers, 5),
+    }
 
 
 def _unseen(
     model: BertForPreTraining, tokenizer: BertTokenizer, sentences: Sequence[Sentence]
 ) -> dict[str, float]:
-    """Hide a one-piece word in each sentence; measure right guesses and wrong copies."""
-    rows, places = [], []
-    for sentence in sentences:
-        words = _whole_words(sentence, tokenizer)
-        if words:
-            checksum = zlib.crc32(repr(sentence).encode())
-            rows.append(sentence)
-            places.append(words[checksum % len(words)])
-    first = five = copied = 0
-    for start in range(0, len(rows), _TOGETHER):
-        group = rows[start : start + _TOGETHER]
-        guesses = _guesses(model, tokenizer, group, places[start : start + _TOGETHER])
-        for sentence, place, words in zip(group, places[start:], guesses, strict=False):
-            rest = {*sentence[:place], *sentence[place + 1 :]}
-            first += words[0] == sentence[place]
-            five += sentence[place] in words
-            copied += words[0] != sentence[place] and words[0] in rest
-    share = 100 / max(1, len(rows))
+    first, five, copied, cases = unseen_counts(model, tokenizer, sentences)
+    share = 100 / max(1, cases)
     return {
         "unseen first": share * first,
         "unseen five": share * five,
@@ -97,47 +107,14 @@ def _unseen(
     }
 
 
-def _whole_words(sentence: Sentence, tokenizer: BertTokenizer) -> list[int]:
-    """Return the positions of one-piece words, without punctuation."""
-    pieces = [*tokenizer.convert_ids_to_tokens(list(sentence)), ""]
-    return [
-        place
-        for place, piece in enumerate(pieces[:-1])
-        if piece.isalnum() and not pieces[place + 1].startswith("##")
-    ]
-
-
-def _guesses(
-    model: BertForPreTraining,
-    tokenizer: BertTokenizer,
-    sentences: Sequence[Sentence],
-    places: Sequence[int],
-) -> list[list[int]]:
-    """Return the top five pieces for one hidden position in each sentence."""
-    longest = max(map(len, sentences)) + 2
-    rows = sentence_rows(sentences, longest, RowTokens.from_vocab(tokenizer.vocab))
-    at = torch.tensor(places)[:, None] + 1  # (B, 1), after [CLS]
-    ids = rows.input_ids.scatter(1, at, tokenizer.mask_token_id)
-    scores = model.scores_at(ids, at, rows.token_type_ids, rows.attention_mask)
-    found: list[list[int]] = scores[:, 0].topk(5).indices.tolist()
-    return found
-
-
 def _relations(
-    model: BertForPreTraining,
-    tokenizer: BertTokenizer,
-    relations: Mapping[str, Sequence[tuple[str, frozenset[str]]]],
+    model: BertForPreTraining, tokenizer: BertTokenizer, facts: Facts
 ) -> dict[str, float]:
-    """Measure each relation and their mean, leaving out words of several pieces."""
-    found = {}
-    for name, asked in relations.items():
-        gaps = []
-        for sentence, good in asked:
-            whole = {word for word in good if len(tokenizer.tokenize(word)) == 1}
-            if whole:
-                gaps.append(Gap(sentence, frozenset(whole)))
-        if len(gaps) >= 4:
-            found[f"relation {name}"] = _filled(model, tokenizer, gaps)
+    """Measure each relation and their mean."""
+    found = {
+        f"relation {name}": 100 * float(hits[:, 0].sum() / hits[:, 1].sum())
+        for name, hits in relation_hits(model, tokenizer, facts).items()
+    }
     if found:
         found["relations mean"] = sum(found.values()) / len(found)
     return found

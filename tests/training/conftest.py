@@ -11,6 +11,7 @@ import torch
 from bert_core.config import BertConfig
 from bert_core.model.bert import BertModel
 from bert_core.pretraining import build_vocabulary, write_vocabulary
+from training.rows import MISC_TESTS
 
 SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]
 VERBS = ["sees", "likes", "finds", "draws", "hears"]
@@ -89,25 +90,6 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def task_data(data: Path) -> Path:
-    """The data folder with labelled rows for every task too."""
-    for name, seed in (("train", 1), ("train_lower", 2), ("extra_qamr", 3), ("eval_xquad_en", 4)):
-        write_questions(data / "qa" / f"{name}.jsonl", seed)
-    sources = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
-    for name in (*sources, "btc-train", "re3d", "gum-derived", "ewt-test", "pud"):
-        write_names(data / "ner" / "by-source" / f"{name}.conll")
-    for name in ("train", "test"):
-        path = data / "sst2" / f"{name}.tsv"
-        path.parent.mkdir(exist_ok=True)
-        rows = [f"{s.rstrip('.').lower()} .\t{i % 2}" for i, s in enumerate(sentences(8, 7))]
-        path.write_text("\n".join(["sentence\tlabel", *rows]) + "\n", encoding="utf-8")
-    for name in ("nextsentence", "openstax", "codah", "copa"):
-        for part in ("train", "test"):
-            write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
-    return data
-
-
-@pytest.fixture
 def long_data(data: Path) -> Path:
     """The data folder with short sentences and facts too."""
     for name, seed in (("tatoeba-sentences", 41), ("wordnet-examples", 42)):
@@ -123,10 +105,23 @@ def long_data(data: Path) -> Path:
 
 
 @pytest.fixture
-def whole_data(task_data: Path, long_data: Path) -> Path:
-    """The data folder with everything that the recipe reads."""
-    assert task_data == long_data
-    return task_data
+def task_data(long_data: Path) -> Path:
+    """The data folder with labelled rows for every task too: everything the recipe reads."""
+    data = long_data
+    for name, seed in (("train", 1), ("train_lower", 2), ("extra_qamr", 3), ("eval_xquad_en", 4)):
+        write_questions(data / "qa" / f"{name}.jsonl", seed)
+    sources = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
+    for name in (*sources, "btc-train", "gum-derived", "ewt-test", "pud", *MISC_TESTS):
+        write_names(data / "ner" / "by-source" / f"{name}.conll")
+    for name in ("train", "test"):
+        path = data / "sst2" / f"{name}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        rows = [f"{s.rstrip('.').lower()} .\t{i % 2}" for i, s in enumerate(sentences(8, 7))]
+        path.write_text("\n".join(["sentence\tlabel", *rows]) + "\n", encoding="utf-8")
+    for name in ("nextsentence", "openstax", "codah", "copa"):
+        for part in ("train", "test"):
+            write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
+    return data
 
 
 def write_choices(path: Path, number: int) -> None:

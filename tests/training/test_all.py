@@ -51,24 +51,24 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
-    whole_data: Path, encoder: Path, tmp_path: Path
+    task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     work, whole = tmp_path / "apart", tmp_path / "whole"
-    killed(whole_data, work, encoder, "pretrain 3")
+    killed(task_data, work, encoder, "pretrain 3")
     assert progress(work / "pretrain", Budget(steps=4)) == 0.5  # of two saved steps
-    killed(whole_data, work, encoder, "long 3")
+    killed(task_data, work, encoder, "long 3")
     assert progress(work / "long", Budget(steps=4)) == 0.5
-    killed(whole_data, work, encoder, "tasks: begins")
+    killed(task_data, work, encoder, "tasks: begins")
     assert progress(work / "pretrain", Budget(steps=4)) == 1.0
     assert (work / "after-long").is_dir() and not (work / "tasks" / STATE).exists()
-    killed(whole_data, work, encoder, "tasks 3")
+    killed(task_data, work, encoder, "tasks 3")
     assert progress(work / "tasks", Budget(steps=4)) == 0.5
-    killed(whole_data, work, encoder, "everyday gaps:")
+    killed(task_data, work, encoder, "everyday gaps:")
     assert (work / "bundle.part").is_dir() and not (work / "bundle").exists()
     said: list[str] = []
-    assert run_recipe(settings(whole_data, work, encoder), said.append) == work / "bundle"
+    assert run_recipe(settings(task_data, work, encoder), said.append) == work / "bundle"
     assert not any("begins" in line or "goes on" in line for line in said)
-    run_recipe(settings(whole_data, whole, encoder), quiet)
+    run_recipe(settings(task_data, whole, encoder), quiet)
     ours, theirs = files(work / "bundle"), files(whole / "bundle")
     assert sorted(ours) == sorted(theirs)
     assert [name for name in ours if ours[name] != theirs[name]] == []
@@ -82,10 +82,10 @@ def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
 
 
 def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
-    whole_data: Path, encoder: Path, tmp_path: Path
+    task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     work, said = tmp_path / "work", list[str]()
-    bundle = run_recipe(settings(whole_data, work, encoder, 2), said.append)
+    bundle = run_recipe(settings(task_data, work, encoder, 2), said.append)
     assert bundle == work / "bundle"
     names = {path.name for path in bundle.iterdir()}
     assert names >= {"model.safetensors", "README.md", "training.json", "curve-3.svg", "heads"}
@@ -104,26 +104,26 @@ def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
     assert said.index(begun[-1]) < next(i for i, line in enumerate(said) if "begins" in line)
     before = (bundle / "model.safetensors").stat().st_mtime_ns
     said.clear()
-    assert run_recipe(settings(whole_data, work, encoder, 2), said.append) == bundle
+    assert run_recipe(settings(task_data, work, encoder, 2), said.append) == bundle
     assert len(said) == 1 and "is finished" in said[0]
     assert (bundle / "model.safetensors").stat().st_mtime_ns == before
 
 
 def test_measuring_beforehand_leaves_no_trace(
-    whole_data: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    task_data: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop, said = threading.Event(), list[str]()
     stop.set()
-    assert run_recipe(settings(whole_data, tmp_path, encoder), said.append, stop) is None
+    assert run_recipe(settings(task_data, tmp_path, encoder), said.append, stop) is None
     assert said[-1].startswith("stopped")
     assert progress(tmp_path / "pretrain", Budget(steps=4)) == 0.0
     assert not (tmp_path / "pretrain" / "log.jsonl").exists()
     monkeypatch.setattr(recipe, "seconds_a_step", pytest.fail)  # a second start knows already
-    assert run_recipe(settings(whole_data, tmp_path, encoder), quiet, stop) is None
+    assert run_recipe(settings(task_data, tmp_path, encoder), quiet, stop) is None
 
 
 def test_a_stop_signal_ends_after_the_step_at_hand(
-    whole_data: Path, encoder: Path, tmp_path: Path
+    task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     stop = threading.Event()
 
@@ -131,23 +131,23 @@ def test_a_stop_signal_ends_after_the_step_at_hand(
         if line.startswith("step 1,"):
             stop.set()
 
-    assert run_recipe(settings(whole_data, tmp_path, encoder), say, stop) is None
+    assert run_recipe(settings(task_data, tmp_path, encoder), say, stop) is None
     assert progress(tmp_path / "pretrain", Budget(steps=4)) == 0.25
     assert not (tmp_path / "after-pretrain").exists()
 
 
 def test_another_run_in_the_same_folder_is_refused(
-    whole_data: Path, encoder: Path, tmp_path: Path
+    task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     stop = threading.Event()
     stop.set()
-    run_recipe(settings(whole_data, tmp_path, encoder), quiet, stop)
-    other = settings(whole_data, tmp_path, tmp_path / "elsewhere")
+    run_recipe(settings(task_data, tmp_path, encoder), quiet, stop)
+    other = settings(task_data, tmp_path, tmp_path / "elsewhere")
     with pytest.raises(InputError, match=r"was started with --init .*tiny-uncased"):
         run_recipe(other, quiet)
     (tmp_path / "recipe.json").write_text('{"machine": "cpu"')
     with pytest.raises(CheckpointError, match=r"recipe\.json cannot be read"):
-        run_recipe(settings(whole_data, tmp_path, encoder), quiet)
+        run_recipe(settings(task_data, tmp_path, encoder), quiet)
 
 
 def test_missing_data_are_named_before_anything_is_trained(
@@ -158,11 +158,11 @@ def test_missing_data_are_named_before_anything_is_trained(
     assert not (tmp_path / "work").exists()
 
 
-def test_seeds_change_what_comes_out(whole_data: Path, encoder: Path, tmp_path: Path) -> None:
+def test_seeds_change_what_comes_out(task_data: Path, encoder: Path, tmp_path: Path) -> None:
     weights = []
     for seed in (0, 0, 1):
         work = tmp_path / str(len(weights))
-        run = replace(settings(whole_data, work, encoder, 1), seed=seed)
+        run = replace(settings(task_data, work, encoder, 1), seed=seed)
         stage = run.stage("pretrain", Budget(steps=1))
         trained = run_stage("pretrain", stage, run.plan.stages["pretrain"].sizes, quiet).model
         weights.append(trained.get_parameter("cls.seq_relationship.weight").detach().clone())
@@ -171,10 +171,10 @@ def test_seeds_change_what_comes_out(whole_data: Path, encoder: Path, tmp_path: 
 
 
 def test_the_command_runs_by_minutes_and_says_so(
-    whole_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    task_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work = tmp_path / "work"
-    places = ["--data", str(whole_data), "--work", str(work), "--init", str(encoder)]
+    places = ["--data", str(task_data), "--work", str(work), "--init", str(encoder)]
     command = ["all", *places, "--machine", "cpu", "--minutes", "0.003"]
     assert main(command) == 0
     shown = capsys.readouterr().out

@@ -92,7 +92,8 @@ def test_the_two_figures_sum_it_up() -> None:
     share, likelier = bias_figures(bias)
     assert (share.share, share.low, share.high, share.cases) == (0.5, 0.25, 0.75, 2)
     assert likelier.share == pytest.approx(0.75)
-    assert share.goal is likelier.goal is None
+    assert (share.floor, share.goal, share.lower_is_better) == (0.7, 0.6, True)
+    assert likelier.goal is None
 
 
 def test_a_vocabulary_without_the_words_is_not_asked(

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -261,6 +262,32 @@ def test_names_are_the_pieces_that_are_taken_for_one_of_the_scored_kinds(bundle:
             model.classifier.bias[TAGS.index(label)] = 3.0
         _, right, _ = all_of(judgements.names(model, tokenizer, [row]))
         assert right == expected
+    kinds = calibration_rows.ALL_KINDS  # the last label was one that a visitor sees
+    _, right, _ = all_of(judgements.names(model, tokenizer, [row], kinds=kinds))
+    assert right == [False] * 4
+
+
+def test_names_of_all_kinds_are_fitted_on_half_the_sentences_and_measured_on_the_others(
+    bundle: Path, fitting_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, tuple[str, ...]]] = []
+
+    def names(*given: Any, kinds: Any = judgements.SCORED) -> Iterator[Judged]:
+        asked.append((len(given[2]), tuple(kinds)))
+        return iter(())
+
+    monkeypatch.setattr(judgements, "names", names)
+    model = BertForTokenClassification.from_pretrained(bundle)
+    tokenizer = BertTokenizer.from_pretrained(bundle)
+    assert not list(calibration_rows.fit_names(model, tokenizer, fitting_data))
+    found = calibration_rows.names(model, tokenizer, fitting_data)
+    every = ("PER", "LOC", "ORG", "MISC")
+    assert [count for count, kinds in asked if kinds == every] == [6, 6]  # of twelve sentences
+    assert [count for count, kinds in asked if kinds != every] == [6, 6, 6]
+    assert [told.where for told in found.figures if told.aimed] == [
+        "ner/test",
+        "CrossNER and WNUT 2017 test, every second sentence",
+    ]
 
 
 def test_every_head_gets_a_temperature_in_its_own_configuration(

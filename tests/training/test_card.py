@@ -109,7 +109,7 @@ def test_the_long_pretraining_is_described() -> None:
     phase["trainer"] |= {"decay_share": 0.25}
     text = " ".join(describe_stage(2, long).split())
     assert text.startswith("### Stage 2: long pretraining `python -m training long` in this")
-    assert "level, then over the last 25 % straight down to 0" in text
+    assert "level, then over the last 25 % in a straight line down to 0" in text
     assert "40 packed blocks of 128 tokens, 200 single sentences (10 % without their" in text
     assert "Of the blocks 50 % have whole words hidden" in text
     assert "Facts in sentences made from templates: 48 in each step." in text
@@ -163,7 +163,7 @@ def test_a_card_says_everything_once(work: Path, tmp_path: Path) -> None:
     assert "the log-odds are +1.25" in " ".join(card.split())
     assert all(source.licence in card for source in SOURCES)
     assert "python -m bert_core verify explorer-mini-uncased" in card
-    assert "`head-statistics.json` holds" in card
+    assert "`head-statistics.json` records" in card
     assert read_bias(folder) == BIAS
     assert read_figures(folder) == ()
     (folder / "verification.json").unlink()
@@ -194,11 +194,11 @@ def test_a_bundle_with_heads_names_their_sources(work: Path, tmp_path: Path) -> 
     facts |= {"size": 1, "sha256": "0" * 64}
     write_card(folder, read_record(folder / "training.json"), Measured((), BIAS, ()), facts)
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "answers questions about a passage and chooses between ways to go on" in (
+    assert "answers questions about a passage and chooses between continuations" in (
         " ".join(card.split())
     )
     assert all(f"| {source.text} | {source.origin} |" in card for source in TASK_SOURCES)
-    for said in ("ODC-BY 1.0", "the repository states none", "Multiple choice is guessed"):
+    for said in ("ODC-BY 1.0", "the repository states none", "Multiple choice is answered by"):
         assert said in card
 
 
@@ -253,10 +253,10 @@ def test_what_a_reader_saw_is_told_of_these_weights_alone(work: Path, tmp_path: 
     folder = tmp_path / "read"
     export(work, folder)
     describe_bundle(folder, Measured((), None, ()))
-    assert "answers, read" not in (folder / "README.md").read_text(encoding="utf-8")
+    assert "Answers read" not in (folder / "README.md").read_text(encoding="utf-8")
     (folder / "reading.md").write_text("Most of {it} was fine.\n", encoding="utf-8")
     describe_bundle(folder, Measured((), None, ()))
     limits = (folder / "README.md").read_text(encoding="utf-8").partition("## Limits")[2]
-    assert "### A hundred answers, read\n\nMost of {it} was fine.\n\n## Recipe" in limits
+    assert "### Answers read by a person\n\nMost of {it} was fine.\n\n## Recipe" in limits
     export(work, folder)  # other weights
     assert not (folder / "reading.md").exists()

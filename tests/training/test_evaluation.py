@@ -10,6 +10,7 @@ from bert_core import BertForMaskedLM, BertForPreTraining, BertForSequenceClassi
 from bert_core.config import BertConfig
 from bert_core.errors import InputError, MissingFileError
 from bert_core.text.tokenizer import BertTokenizer
+from training.aims import FIRST_FIVE, FIRST_GUESS, HIDDEN_FIRST
 from training.evaluation import measure
 from training.gaps import GAPS
 from training.pretraining_evaluation import (
@@ -39,11 +40,12 @@ def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
     with torch.no_grad():
         model.cls.predictions.bias[tokenizer.vocab["the"]] = 1e4
     text = (data / "text" / "wikitext2-valid-test.txt").read_text(encoding="utf-8")
-    first, five = masked_words(model, tokenizer, data)
+    first, five, hidden_first, hidden_five = masked_words(model, tokenizer, data)
     words = tokenizer.tokenize(text)
     assert first.share == pytest.approx(words.count("the") / len(words), abs=0.12)
+    assert hidden_first.share == first.share  # it always says the same
     assert five.share >= first.share
-    assert first.cases == five.cases > 20
+    assert first.cases == five.cases == hidden_five.cases > 20
 
 
 def test_masked_words_are_the_same_every_time(
@@ -60,7 +62,7 @@ def test_next_sentences_are_counted_by_kind(
     figures = next_sentences(model, tokenizer, data)
     assert [(f.task, f.share, f.cases, f.floor) for f in figures] == [
         ("next sentence, random", 0.5, 6, 0.95),
-        ("next sentence, swapped", 1.0, 6, None),
+        ("next sentence, swapped", 1.0, 6, 0.2),
     ]
 
 
@@ -136,8 +138,9 @@ def test_goals_are_higher_where_a_card_did_the_training(
     for device in ("cpu", "cuda"):
         stage = {"settings": {"device": device}, "steps": 1, "seconds": 1.0, "note": ""}
         (tmp_path / "training.json").write_text(json.dumps([stage]), encoding="utf-8")
-        goals.append([figure.goal for figure in measure(tmp_path, data).figures][:3])
-    assert goals == [[0.50, 0.68, 0.90], [0.55, 0.72, 0.90]]
+        found = {figure.task: figure.goal for figure in measure(tmp_path, data).figures}
+        goals.append([found[aim.task] for aim in (FIRST_GUESS, FIRST_FIVE, HIDDEN_FIRST)])
+    assert goals == [[0.50, 0.68, 0.45], [0.55, 0.72, 0.45]]
 
 
 def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path) -> None:
@@ -158,14 +161,19 @@ def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path)
     cased.save_pretrained(tmp_path)
     measured = measure(tmp_path, data)
     tasks = [figure.task for figure in measured.figures]
-    assert tasks[:3] == [
+    assert tasks[:7] == [
+        "famous line, first guess",
+        "famous line, among first five",
         "masked word, first guess",
         "masked word, among first five",
+        "masked word, all as [MASK], first guess",
+        "masked word, all as [MASK], among first five",
         "everyday gap, among first five",
     ]
     assert measured.bias is not None
     assert measured.bias.words == ("he", "she")
-    assert len(measured.missing) == 7  # questions, names, sentiment, four kinds of choices
+    # short sentences, facts, questions, names, sentiment, four kinds of choices
+    assert len(measured.missing) == 9
 
 
 def test_a_device_that_is_not_there_is_refused(

@@ -39,7 +39,7 @@ def test_the_card_s_plan_sees_more_than_a_hundred_million_tokens_of_running_text
     assert plan.bfloat16 and plan.compiled and plan.builders and plan.pad_to == 64
 
 
-def test_the_processor_s_plan_is_one_of_minutes_and_uses_all_cores(
+def test_the_processor_s_plan_uses_all_cores_in_float32(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
@@ -47,7 +47,9 @@ def test_the_processor_s_plan_is_one_of_minutes_and_uses_all_cores(
     pretrain, tasks = plan.stages["pretrain"], plan.stages["tasks"]
     assert isinstance(pretrain.sizes, MixtureSettings)
     assert plan.workers == 3 and pretrain.sizes.splits == 6
-    assert pretrain.trainer.budget.minutes and tasks.trainer.budget.minutes
+    assert pretrain.trainer.budget.minutes and tasks.trainer.budget.steps
+    for name in plan.stages:
+        assert not plan.stage(name, Path("d"), Path("w"), "init").trainer.bfloat16
     assert PLANS["cuda"].on_this_machine().builders == 1  # two cores are left for the rest
 
 
@@ -59,6 +61,8 @@ def test_the_long_pretraining_is_a_stage_of_both_plans() -> None:
     assert trainer.budget == Budget(steps=9_400) and trainer.optimizer == "muon"
     assert (trainer.learning_rate, trainer.warmup_steps) == (7e-4, 200)
     assert (trainer.weight_decay, trainer.decay_share, trainer.average_last) == (0.1, 0.25, 0.1)
+    assert isinstance(long.sizes, LongSettings)
+    assert (long.sizes.rate, long.sizes.everywhere) == (0.2, 0.5)
     small, large = (PLANS[name].stages["long"] for name in PLANS)
     assert isinstance(small.sizes, LongSettings) and isinstance(large.sizes, LongSettings)
     for name in ("blocks", "sentences", "relations", "pairs"):  # as many of each in all
@@ -66,6 +70,20 @@ def test_the_long_pretraining_is_a_stage_of_both_plans() -> None:
             getattr(each.sizes, name) * (each.trainer.budget.steps or 0) for each in (small, large)
         ]
         assert seen[1] == pytest.approx(seen[0], rel=0.02)
+
+
+def test_the_tasks_read_the_long_pretraining_s_mixture() -> None:
+    own, long = PLANS["cpu"].stages["tasks"].sizes, LongSettings()
+    assert isinstance(own, TaskSettings)
+    text = own.pretraining
+    shares = [
+        getattr(text, name) / getattr(long, name)
+        for name in ("blocks", "sentences", "relations", "pairs")
+    ]
+    assert shares == pytest.approx([0.6] * 4, abs=0.02)  # in the same proportions
+    sizes = {"blocks": 0, "sentences": 0, "relations": 0, "pairs": 0, "seed": 0}
+    assert replace(text, **sizes) == replace(long, **sizes)  # and hidden in the same way
+    assert text.seed != long.seed
 
 
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:

@@ -1,6 +1,7 @@
 """The task stage: rows, losses, resuming, and a bundle whose heads share one encoder."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from bert_core import (
     BertTokenizer,
 )
 from bert_core.errors import InputError, MissingFileError
-from bert_core.finetuning import Budget, Question, TrainerSettings
+from bert_core.finetuning import Budget, Question, TrainerSettings, word_batch
 from bert_core.model.bert import BertPreTrainedModel
+from tests.training.whole import LONG
 from training.__main__ import main
 from training.export import export
 from training.lessons import run_stage
-from training.mixture import MixtureSettings
+from training.named import as_read
 from training.record import read_record
 from training.rows import (
     CHOICE_FILES,
@@ -34,9 +36,9 @@ from training.rows import (
     typed,
     unanswerable,
 )
-from training.stage import StageSettings
+from training.stage import WAY, StageSettings
 from training.start import start_model
-from training.task_model import TaskPart, start_task_model, task_loss
+from training.task_model import HEADS, TaskModel, TaskPart, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
 
 SMALL = TaskSettings(
@@ -47,9 +49,7 @@ SMALL = TaskSettings(
     choices=4,
     max_length=64,
     stride=16,
-    pretraining=MixtureSettings(
-        blocks=2, block_length=32, long_every=4, sentences=2, pairs=4, splits=2
-    ),
+    pretraining=LONG,
 )
 
 
@@ -134,9 +134,10 @@ def test_where_a_kind_is_not_annotated_its_absence_is_not_learnt(
     model = start_task_model(start_model(encoder), str(encoder)).eval()
     parts = {part.task: part for part in mixture(task_data, encoder)(0, 0.0)}  # type: ignore[union-attr]
     with torch.no_grad():
-        model.tags.weight.zero_()
-        model.tags.bias.zero_()
-        model.tags.bias[TAGS.index("B-MISC")] = 30.0
+        model.get_parameter("tags.weight").zero_()
+        bias = model.get_parameter("tags.bias")
+        bias.zero_()
+        bias[TAGS.index("B-MISC")] = 30.0
     labels = parts["partial_tags"].batch["labels"]  # type: ignore[union-attr]
     outside = (labels == 0).sum() / (labels >= 0).sum()
     partial = task_loss(model, parts["partial_tags"]).parts["partial_tags"]
@@ -211,6 +212,58 @@ class Stop:
         return self.left < 0
 
 
+def test_the_tasks_are_measured_on_the_way_with_the_classes_of_the_product(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    chosen = replace(settings(task_data, tmp_path, encoder, steps=2), measured=1)
+    trainer = run_stage("tasks", chosen, SMALL, say=silent)
+    lines = [json.loads(line) for line in (tmp_path / WAY).read_text().splitlines()]
+    assert [line["step"] for line in lines] == [0, 2]
+    names = "famous first", "unseen first", "question answering, F1, XQuAD English"
+    for name in (*names, "named entities (PER, LOC, ORG), F1, ner/test", "sentiment, SST-2 test"):
+        assert all(0 <= line[name] <= 100 for line in lines), name
+    model = trainer.model
+    assert isinstance(model, TaskModel)
+    for cls, own, theirs in HEADS:
+        product = model.products[cls]
+        assert type(product) is cls and product.training
+        assert product.bert is model.bert
+        assert product.get_submodule(theirs) is model.get_submodule(own)
+    alone = sum(parameter.numel() for parameter in start_model(encoder).parameters())
+    assert sum(parameter.numel() for parameter in model.parameters()) == alone + 33 * (
+        2 + 9 + 2 + 1
+    )
+
+
+def test_names_are_trained_in_the_words_that_the_model_reads(
+    task_data: Path, encoder: Path
+) -> None:
+    path = task_data / "ner" / "by-source" / "wikigold.conll"
+    path.write_text("The\tO\nU.K.\tB-LOC\n", encoding="utf-8")
+    tokenizer = BertTokenizer.from_pretrained(encoder)
+    [row] = tagged_words(task_data, ["wikigold"])
+    batch = word_batch(tokenizer, [as_read(row)], max_length=32)
+    found = [TAGS[tag] for tag in batch["labels"][0].tolist() if tag >= 0]
+    assert found == ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC"]
+    rows = replace(TaskRows.read(task_data, 1), tags=[row])
+    [part] = [
+        part
+        for part in TaskMixture(rows, tokenizer, SMALL, lambda step, progress: [])(0, 0.0)
+        if isinstance(part, TaskPart) and part.task == "tags"
+    ]
+    assert TAGS.index("I-LOC") in part.batch["labels"]
+
+
+def test_rows_of_a_step_are_alike_in_length_and_each_comes_once(
+    task_data: Path, encoder: Path
+) -> None:
+    batches, rows = mixture(task_data, encoder), list(range(64))
+    drawn = [batches._alike("tags", rows, 4, step, lambda row: row) for step in range(16)]
+    assert sorted(row for step in drawn for row in step) == rows
+    assert all(max(step) - min(step) == 3 for step in drawn)
+    assert [step[0] for step in drawn] != sorted(step[0] for step in drawn)
+
+
 def test_the_next_stage_starts_from_the_heads_of_a_bundle(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
@@ -272,18 +325,21 @@ def test_all_parts_of_a_step_have_finite_losses_and_gradients(
     assert tasks == {"questions", "tags", "partial_tags", "sentiment", "choices"}
 
 
-def choice_rows(batches: TaskMixture, step: int) -> Mapping[str, torch.Tensor]:
-    parts = batches(step, 0.0)
-    (chosen,) = [p for p in parts if isinstance(p, TaskPart) and p.task == "choices"]
-    return chosen.batch
+def choice_rows(batches: TaskMixture, step: int) -> list[TaskPart]:
+    return [p for p in batches(step, 0.0) if isinstance(p, TaskPart) and p.task == "choices"]
 
 
 def test_every_fourth_step_has_two_choices_a_row_and_the_others_four(
     task_data: Path, encoder: Path
 ) -> None:
     batches = mixture(task_data, encoder)
-    shapes = [tuple(choice_rows(batches, step)["input_ids"].shape[:2]) for step in range(5)]
-    assert shapes == [(4, 4), (4, 4), (4, 4), (4, 2), (4, 4)]
+    for step, choices_a_row in enumerate((4, 4, 4, 2, 4)):
+        parts = choice_rows(batches, step)
+        shapes = [part.batch["input_ids"].shape[:2] for part in parts]
+        assert sum(rows for rows, _ in shapes) == 4
+        assert {width for _, width in shapes} == {choices_a_row}
+        assert sum(part.share for part in parts) == pytest.approx(1.0)
+        assert sum(part.weight for part in parts) == pytest.approx(SMALL.weights["choices"])
 
 
 def test_rows_for_fitting_are_not_among_those_for_training(task_data: Path) -> None:
@@ -299,16 +355,16 @@ def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
     task_data: Path, encoder: Path
 ) -> None:
     model = start_task_model(start_model(encoder), str(encoder)).eval()
-    batch = choice_rows(mixture(task_data, encoder), 0)
+    batch = choice_rows(mixture(task_data, encoder), 0)[0].batch
     reference = BertForMultipleChoice.from_model(model)
     with torch.no_grad():
-        reference.classifier.weight.copy_(model.choice.weight)
-        reference.classifier.bias.copy_(model.choice.bias)
+        reference.classifier.weight.copy_(model.get_parameter("choice.weight"))
+        reference.classifier.bias.copy_(model.get_parameter("choice.bias"))
         wanted = reference.eval()(**batch)
         loss = task_loss(model, TaskPart("choices", batch, 0.5))
     assert float(loss.total) == pytest.approx(0.5 * float(wanted), abs=1e-5)
     follows, other = model.cls.seq_relationship.weight
-    assert torch.equal(model.choice.weight[0], follows - other)
+    assert torch.equal(model.get_parameter("choice.weight")[0], follows - other)
 
 
 def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
@@ -324,4 +380,7 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
     with torch.no_grad():
         loss = task_loss(model, part)
         same = task_loss(model, TaskPart("choices", part.batch, part.weight))
-    assert float(loss.total) == pytest.approx(float(same.total)) and set(loss.parts) == {"gapped"}
+    assert float(loss.total) == pytest.approx(float(same.total)) and set(loss.parts) == {
+        "gapped",
+        "tokens",
+    }

@@ -31,7 +31,7 @@ ROWS = TaskSettings(
     gapped=2,
     max_length=48,
     stride=16,
-    pretraining=SMALL,
+    pretraining=LONG,
 )
 
 
