@@ -15,7 +15,7 @@ from app.settings import BUNDLED_MODEL
 from app.words.notes import example_note
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
-from tests.example_marks import ask, fits
+from tools.example_marks import ask, fits
 
 ROOT = Path(__file__).resolve().parents[2]
 UNMARKED = {"input", "why"}  # arithmetic and reasons are neither right nor wrong
@@ -51,7 +51,7 @@ def test_what_an_example_says_of_the_model_is_true(
 def test_every_mark_was_made_with_the_weights_that_are_here(engine: Engine) -> None:
     made_with = {example.mark.weights for _, example in MARKED if example.mark}
     assert made_with == {engine.provenance.fingerprint}, (
-        "Check the marks with the new weights: python -m tests.example_marks --stamp"
+        "Check the marks with the new weights: python -m tools.derive examples"
     )
 
 
