@@ -7,8 +7,8 @@
 
 Steps marked with "data" read the evaluation data. Each step runs in a process of its own, with two
 threads, because sums depend on their number; the same weights on the same machine give the same
-files. What was written for which weights is recorded in `tools/derived.toml`. What only a person can
-put right, such as a sentence of a document, is named, and the exit status is then 3.
+files. What was written for which weights is recorded in `tools/derived.toml`. What only a person
+can put right, such as a sentence of a document, is named, and the exit status is then 3.
 
 `--stamp` computes nothing: it records that the files of the steps named are right for the present
 weights, after a change of their wording alone.
@@ -43,6 +43,8 @@ from training.evaluation import measure
 from training.export import describe_bundle
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
+CAUSES = ROOT / "docs" / "causes.md"
+MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
 _THREADS = 2
@@ -102,7 +104,7 @@ def _figures(data: Path | None) -> Sequence[str]:
 
 
 def _causes(data: Path | None) -> Sequence[str]:
-    workbench.main(["--data", str(data)])
+    workbench.main(["--data", str(data), "--to", str(CAUSES), "--figures", str(MEASURED)])
     return ()
 
 

@@ -109,6 +109,10 @@ def _label(engine: Engine, text: str) -> tuple[str, int]:
     return result.chosen[0], _per_cent(max(result.scores))
 
 
+def _praise(engine: Engine) -> Values:
+    return [_label(engine, text)[0] for text in ("Not bad at all.", "Hardly a boring moment.")]
+
+
 def _days(engine: Engine) -> Values:
     return [
         each for day in ("Tuesday", "Monday") for each in _label(engine, f"It arrived on {day}.")
@@ -371,7 +375,7 @@ QUOTES = (
           _figures("named entities (PER, LOC, ORG), F1")),
     Quote(GUIDE, "The model finds {}:", _jordan),
     Quote(GUIDE, "The first is *{}* to the model, the second *{}*",
-          lambda e: [_label(e, text)[0] for text in ("Not bad at all.", "Hardly a boring moment.")]),
+          _praise),
     Quote(GUIDE, "The answers are *{}* ({} %) and *{}* ({} %)", _days),
     Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
     Quote(GUIDE, "The most probable answer is *{}*, with {} %; a mere guess has 25 %", _legs),
@@ -392,7 +396,8 @@ QUOTES = (
     Quote(GUIDE, "replacing head {} of layer {} alone loses {} % of the difference. Where the "
           "difference is, layer by layer: pieces {} (2 is the noun, 6 the gap)", _authors),
     Quote(GUIDE, "With all attention off, the second *Paris* of \"We met Paris Hilton at the hotel "
-          "in Paris.\" is {} ({} %). The first one, {} with everything on ({} %), is then {} ({} %)",
+          "in Paris.\" is {} ({} %). The first one, {} with everything on ({} %), is then {} ({} "
+          "%)",
           _hotel),
     Quote(GUIDE, "is answered *{}* ({} %). The attention of layer {} matters most: without it *{}* "
           "goes from {} % to {} %, and *{}* comes first. Without that of any other layer, the "
@@ -412,8 +417,8 @@ QUOTES = (
     Quote(GUIDE, "in the first example: {} within and {} between become {} and {}.", _apart),
     Quote(GUIDE, "with its three meanings. {} of {} sentences are nearest to one of their own",
           _spring),
-    Quote(GUIDE, "Of the ready-made topics, {} of {} are labelled correctly. With so few rows, the 95 "
-          "% interval of that share goes from {} % to {} %", _tuned),
+    Quote(GUIDE, "Of the ready-made topics, {} of {} are labelled correctly. With so few rows, the "
+          "95 % interval of that share goes from {} % to {} %", _tuned),
     Quote(GUIDE, "*Multiple choice, openstax* is right in {} of 100 cases",
           _figures("multiple choice, openstax")),
     # -- the teacher's page ----------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 A quote is a sentence of a document with gaps, `{}`, and a function that measures what stands in
 them. `python -m tools.derive quotes` measures all of them, fills the gaps in the documents, and
-keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay plain
-Markdown: no marks are needed, because a quote is found by the words around its gaps. A test finds
-every quote in its document with the values measured.
+keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay
+plain Markdown: no marks are needed, because a quote is found by the words around its gaps. A test
+finds every quote in its document with the values measured.
 """
 
 import json
