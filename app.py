@@ -47,10 +47,9 @@ if __name__ == "__main__":
         # Looking for garbage among what imports and models create finds none, and took a sixth of
         # the start. `warm_up` turns it on again.
         gc.disable()
-    # PyTorch's threads busy-wait for each other, which is quick. Limit how long: when another
-    # program wanted the core, one pass took ten times as long. OpenMP reads this variable when
-    # PyTorch is loaded, so the site is imported afterwards.
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    from app.waiting import limit_waiting  # before PyTorch is imported
+
+    limit_waiting()
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     if get_script_run_ctx(suppress_warning=True) is None:

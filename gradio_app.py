@@ -4,7 +4,6 @@ The site with both faces is `app.py`. Address and port come from `GRADIO_SERVER_
 `GRADIO_SERVER_PORT`; a Space sets them.
 """
 
-import os
 import sys
 
 
@@ -24,5 +23,7 @@ def start() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # see app.py
+    from app.waiting import limit_waiting  # before PyTorch is imported
+
+    limit_waiting()
     start()

@@ -1,4 +1,5 @@
-"""The command line: `python -m training all | pretrain | long | tasks | export | evaluate`."""
+"""The command line: `python -m training all | pretrain | long | tasks | export | evaluate |
+precision`."""
 
 import argparse
 import json
@@ -17,6 +18,7 @@ from training.evaluation import Measured, measure
 from training.export import export, finish
 from training.lessons import run_stage
 from training.plan import LONG, PLANS, PRETRAIN, TASKS, choose
+from training.precision import TYPES, difference_table, differences, loss_table, losses
 from training.pretraining_evaluation import fills, gap_answers
 from training.recipe import RecipeSettings, run_recipe
 from training.start import encoder_folder
@@ -95,6 +97,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="print figures and bias as JSON")
     command.add_argument("--answers", action="store_true", help="show the words for each gap too")
     command.set_defaults(run=_evaluate)
+
+    command = commands.add_parser("precision", help="what bfloat16 or float16 costs on every task")
+    command.add_argument("--model", default="explorer-mini-uncased", help="bundled name or folder")
+    command.add_argument("--data", type=Path, required=True, help="data folder")
+    command.add_argument("--dtype", choices=TYPES, default=TYPES[0])
+    command.add_argument("--rows", type=int, default=300, help="of each file; default: 300")
+    command.set_defaults(run=_precision)
     return parser
 
 
@@ -208,6 +217,15 @@ def _evaluate(options: argparse.Namespace) -> None:
         for gap, words in gap_answers(options.model):
             mark = "good" if fills(gap, words) else "----"
             print(f"{mark}  {gap.sentence}  {', '.join(words)}")
+
+
+def _precision(options: argparse.Namespace) -> None:
+    found = []
+    for each in losses(options.model, options.data, options.dtype, options.rows, say=_whisper):
+        found.append(each)
+        _whisper(f"{each.task}: {each.cases} cases")
+    print(loss_table(found, options.dtype))
+    print(f"\n{difference_table(differences(options.model, options.data, options.dtype))}")
 
 
 def _as_json(measured: Measured) -> str:

@@ -70,7 +70,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """One task: its head, file and measurement, and why it may not fit a model."""
 
     name: str
@@ -82,31 +82,31 @@ class _Part:
     task: bool = True  # else it goes with one, and what keeps the one from it keeps the other
 
 
-_TASKS = (
-    _Part("masked words", BertForPreTraining, masked_words, (RUNNING_TEXT,), _WORDS),
-    _Part(
+TASKS = (
+    Part("masked words", BertForPreTraining, masked_words, (RUNNING_TEXT,), _WORDS),
+    Part(
         "everyday gaps",
         BertForPreTraining,
         lambda model, tokenizer, data: [everyday_gaps(model, tokenizer)],
         head=_WORDS,
     ),
-    _Part(
+    Part(
         "next sentence", BertForPreTraining, next_sentences, ("nsp/eval_pairs.jsonl",), _SENTENCES
     ),
-    _Part(
+    Part(
         "question answering",
         BertForQuestionAnswering,
         question_figures,
         ("qa/eval_xquad_en.jsonl",),
     ),
-    _Part(
+    Part(
         "named entities",
         BertForTokenClassification,
         entity_figures,
         tuple(f"ner/by-source/{name}.conll" for name in ENTITY_FILES),
         unfit=tags_unfit,
     ),
-    _Part(
+    Part(
         "sentiment",
         BertForSequenceClassification,
         sentiment_figures,
@@ -114,7 +114,7 @@ _TASKS = (
         unfit=sentiment_unfit,
     ),
     *(
-        _Part(
+        Part(
             f"multiple choice, {name}",
             BertForMultipleChoice,
             partial(choice_figures, name=name),
@@ -125,9 +125,9 @@ _TASKS = (
 )
 
 
-def _calibrated(head: Head) -> _Part:
+def _calibrated(head: Head) -> Part:
     """Return the part that measures how well calibrated a head's probabilities are."""
-    tasks = [part for part in _TASKS if (part.cls, part.head) == (head.cls, head.part)]
+    tasks = [part for part in TASKS if (part.cls, part.head) == (head.cls, head.part)]
     return replace(
         tasks[0],
         name=f"calibration of {head.name}",
@@ -139,8 +139,8 @@ def _calibrated(head: Head) -> _Part:
 
 _PARTS = tuple(  # those of one class together: it is loaded once
     part
-    for cls in dict.fromkeys(task.cls for task in _TASKS)
-    for part in (*_TASKS, *map(_calibrated, HEADS))
+    for cls in dict.fromkeys(task.cls for task in TASKS)
+    for part in (*TASKS, *map(_calibrated, HEADS))
     if part.cls is cls
 )
 
@@ -162,7 +162,7 @@ def measure(
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("There is no CUDA device here. Leave --device out, or give cpu.")
-    files = [file for task in _TASKS for file in task.files]
+    files = [file for task in TASKS for file in task.files]
     if not any(is_there(data / file) for file in files):
         raise MissingFileError(
             f"There are no evaluation files in {data}; expected at least one of "
@@ -173,7 +173,7 @@ def measure(
     missing: list[str] = []
     for part, model in _with_models(name_or_folder, device):
         began = time.monotonic()
-        if reason := _reason(part, model, data):
+        if reason := unmeasurable(part, model, data):
             if part.task or not any(line.endswith(reason) for line in missing):
                 missing.append(f"{part.name}: {reason}")
                 say(missing[-1])
@@ -192,7 +192,7 @@ def measure(
 
 def _with_models(
     name_or_folder: str | Path, device: str
-) -> Iterator[tuple[_Part, BertPreTrainedModel]]:
+) -> Iterator[tuple[Part, BertPreTrainedModel]]:
     """Yield every part with its model, keeping only one model in memory at a time."""
     model: BertPreTrainedModel | None = None
     for part in _PARTS:
@@ -205,7 +205,7 @@ def _with_models(
         yield part, model
 
 
-def _reason(part: _Part, model: BertPreTrainedModel, data: Path) -> str:
+def unmeasurable(part: Part, model: BertPreTrainedModel, data: Path) -> str:
     """Return why a part cannot be measured, or "" if it can."""
     if not trained(model, part.head):
         return f"the model has no trained head for it ({part.cls.__name__})"

@@ -212,9 +212,11 @@ def _integrated_gradients(asked: _Asked) -> _Found:
 
 def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats:
     """Integrate the gradient along the straight line, by the midpoint rule."""
-    ways = (torch.arange(steps, device=end.device, dtype=end.dtype) + 0.5) / steps
+    wide = torch.promote_types(end.dtype, torch.float32)  # bfloat16 has no 128.5
+    start, end = start.to(wide), end.to(wide)
+    ways = (torch.arange(steps, device=end.device, dtype=wide) + 0.5) / steps
     points = start + ways[:, None, None] * (end - start)  # (steps, T, D)
-    mean = _gradients(asked, points).double().mean(dim=0)
+    mean = _gradients(asked, points.to(asked.model.dtype)).double().mean(dim=0)
     return _numbers(((end - start)[0].double() * mean).sum(dim=-1))
 
 

@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.inputs import check_inputs
-from bert_core.model.kernels import layer_norm, linear
+from bert_core.model.kernels import layer_norm, project
 from bert_core.model.layers import BertLayer, Encoded, Request
 from bert_core.model.outputs import ModelOutputs
 from bert_core.text.encoding import Encoding
@@ -101,10 +101,12 @@ def run_layer(
     attention = layer.attention
     context, probabilities = attention.self(hidden, bias, None, want or Request())
     context = edit(("head", number), context)  # (B, T, H * K)
-    added = edit(("attention", number), linear(context, attention.output.dense))
-    attended = layer_norm(added + hidden, attention.output.LayerNorm)  # (B, T, D)
-    added = edit(("feed_forward", number), linear(layer.intermediate(attended), layer.output.dense))
-    output = layer_norm(added + attended, layer.output.LayerNorm)
+    added = edit(("attention", number), project(context, attention.output.dense))
+    attended = layer_norm(hidden + added, attention.output.LayerNorm)  # (B, T, D)
+    added = edit(
+        ("feed_forward", number), project(layer.intermediate(attended), layer.output.dense)
+    )
+    output = layer_norm(attended + added, layer.output.LayerNorm)
     return edit(("layer", number), output), probabilities
 
 

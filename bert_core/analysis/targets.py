@@ -23,6 +23,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.losses import widened
 from bert_core.model.outputs import ModelOutputs
 
 _WORDS = (BertForMaskedLM, BertForPreTraining)
@@ -149,7 +150,7 @@ class Target:
         elif self.kind == "next_sentence" and outputs.seq_relationship_logits is not None:
             logits = outputs.seq_relationship_logits
         assert logits is not None
-        logits = logits.flatten(0, -2)  # (B, T), (B, V) or (B, C)
+        logits = widened(logits).flatten(0, -2)  # (B, T), (B, V) or (B, C)
         self._check_scores(logits.shape[-1])
         if self.kind in ("token_difference", "next_sentence"):
             return logits[:, chosen] - logits[:, self.other]

@@ -47,8 +47,10 @@ def load_pretrained(
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
-            (default float32); `ignore_mismatched_sizes=True` to use a fresh head if the
-            checkpoint's has another shape; `allow_nonfinite=True` to load weights that are NaN
+            (default float32); "bfloat16" halves the memory, is meant for processors that have
+            instructions for it (AVX-512 BF16, AMX) and changes some answers, see docs/bfloat16.md;
+            `ignore_mismatched_sizes=True` to use a fresh head if the checkpoint's has another
+            shape; `allow_nonfinite=True` to load weights that are NaN
             or infinite, for instance to find out where training diverged.
 
     Returns:

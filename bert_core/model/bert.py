@@ -66,7 +66,7 @@ class BertPreTrainedModel(Fillable):
             name_or_path: a folder, an archive or its URL, a bundled name or a Hub id. The keyword
                 `pretrained_model_name_or_path` is an alias.
             *inputs: further positional arguments of the class (num_labels, num_choices).
-            **kwargs: options of `load_pretrained`.
+            **kwargs: options of `load_pretrained`, such as `dtype="bfloat16"`.
         """
         from bert_core.checkpoints.loading import load_pretrained
 

@@ -29,6 +29,7 @@ from bert_core.model.losses import (
     is_ignored,
     position_loss,
     whole_numbers,
+    widened,
 )
 from bert_core.model.outputs import ModelOutputs
 
@@ -327,7 +328,8 @@ class BertForSequenceClassification(_LabelClassifier):
         if not isinstance(labels, Tensor) or labels.numel() != logits.numel():
             found = tuple(labels.shape) if isinstance(labels, Tensor) else type(labels).__name__
             raise InputError(f"labels is {found}; expected a tensor {(logits.shape[0],)}.")
-        return F.mse_loss(logits.flatten(), labels.flatten().to(logits))
+        logits = widened(logits).flatten()
+        return F.mse_loss(logits, labels.flatten().to(logits))
 
 
 class BertForMultipleChoice(_Classifier):

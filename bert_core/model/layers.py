@@ -21,11 +21,14 @@ from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
 from bert_core.model.kernels import (
     activation,
+    add,
     attend,
+    attend_only,
     layer_norm,
     linear,
-    linear_together,
     masks_nothing,
+    project,
+    project_together,
     store_together,
 )
 
@@ -136,7 +139,7 @@ class BertSelfAttention(nn.Module):
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and value, each (B, H, T, K)."""
         parts, split = (self.query, self.key, self.value), (len(self.heads), self.head_size)
-        query, key, value = linear_together(hidden, parts, split)  # (B, T, H, K) each
+        query, key, value = project_together(hidden, parts, split)  # (B, T, H, K) each
         return query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
 
     def forward(
@@ -157,12 +160,10 @@ class BertSelfAttention(nn.Module):
         rate = self.dropout_rate if self.training else 0.0
         probabilities = None
         if want.attentions:
-            query = query * (1 / math.sqrt(self.head_size))
-            context, probabilities = attend(query, key, value, bias, dropout=rate)
+            scale = 1 / math.sqrt(self.head_size)
+            context, probabilities = attend(query, key, value, bias, scale=scale, dropout=rate)
         else:
-            context = F.scaled_dot_product_attention(
-                query, key, value, attn_mask=bias, dropout_p=rate
-            )  # (B, H, T, K)
+            context = attend_only(query, key, value, bias, dropout=rate)  # (B, H, T, K)
         if head_mask is not None:
             context = context * head_mask[self.heads].view(1, -1, 1, 1)
         if want.multihead:
@@ -183,11 +184,8 @@ class BertSelfOutput(nn.Module):
 
     def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
         """Return LayerNorm(dropout(dense(hidden)) + residual), (B, T, D)."""
-        hidden = F.dropout(linear(hidden, self.dense), self.dropout_rate, self.training)
-        if hidden.dtype == residual.dtype:
-            hidden += residual
-        else:  # under autocast, keep the sum in the wider type
-            hidden = hidden + residual
+        hidden = F.dropout(project(hidden, self.dense), self.dropout_rate, self.training)
+        hidden = add(hidden, residual)
         return layer_norm(hidden, self.LayerNorm)
 
 
@@ -234,7 +232,7 @@ class BertIntermediate(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Apply the linear layer and the activation."""
-        return linear(hidden, self.dense, self.activation)
+        return project(hidden, self.dense, self.activation)
 
 
 class BertLayer(nn.Module):

@@ -1,5 +1,6 @@
 """The losses of all heads: which labels are ignored, and which are rejected."""
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -26,9 +27,14 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     labels = labels.to(logits.device).flatten()
     counted = (labels != IGNORED[0]) & (labels != IGNORED[1])
     targets = labels.masked_fill(~counted, IGNORED[1])
-    flat = logits.reshape(-1, logits.shape[-1])
+    flat = widened(logits).reshape(-1, logits.shape[-1])
     total = F.cross_entropy(flat, targets, ignore_index=IGNORED[1], reduction="sum")
     return total / counted.sum().clamp(min=1)
+
+
+def widened(scores: Tensor) -> Tensor:
+    """Return scores in float16 or bfloat16 as float32: sums of many losses need its digits."""
+    return scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
 
 
 def whole_numbers(labels: Tensor, name: str) -> Tensor:

@@ -1,5 +1,5 @@
 """Text to an Encoding: normalisation, WordPiece, and a trace of every step.
 
-Read `normalizer`, `wordpiece`, `words`, `encoding`, then `tokenizer`; `trace` shows the same steps
-one by one. This package must not import `bert_core.model`.
+Read `normalizer`, `wordpiece`, `packed`, `words`, `encoding`, then `tokenizer`; `trace` shows the
+same steps one by one. This package must not import `bert_core.model`.
 """

@@ -1,102 +1,35 @@
 """The tokenizer's results: token ids, each with its position in the text.
 
-`Segment` is one tokenized text; `Encoding` is one or two segments with [CLS] and [SEP]. Both build
-their lists on first access, because training needs only the ids. `kept_lengths` and
-`window_bounds` decide what to do with a text that is too long.
+An `Encoding` is one or two tokenized texts with [CLS] and [SEP]. Its lists are built on first
+access, because training needs only the ids. `kept_lengths` and `window_bounds` decide what to do
+with a text that is too long.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
-from itertools import accumulate, chain, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bert_core.errors import InputError
+from bert_core.text.packed import Span, count_of, ids_of, spans_of, words_of
 
-Span = tuple[int, int]
+__all__ = ["Encoding", "Frame", "Segment", "Span", "check_strategy", "kept_lengths"]
 
-# The tokens of one chunk of text: ids; offsets from the start of the chunk; index of the word each
-# token belongs to; number of words; distance in characters to the start of the next chunk (the
-# space between them included). A plain tuple, because there are many and the garbage collector
-# soon stops tracking tuples.
-Chunk = tuple[tuple[int, ...], tuple[Span, ...], tuple[int, ...], int, int]
-
-_IDS, _OFFSETS, _WORDS, _WORD_COUNT, _ADVANCE = map(itemgetter, range(5))
-
-
-class Segment:
-    """One tokenized text without [CLS] and [SEP]; each list is built on first access.
-
-    Args:
-        text: the text.
-        chunks: its chunks, in order.
-        gap: 1 if a space separates the chunks, 0 if they are adjacent.
-    """
-
-    __slots__ = ("_chunks", "_gap", "_ids", "_offsets", "_words", "text")
-
-    def __init__(self, text: str, chunks: Sequence[Chunk], gap: int = 1) -> None:
-        self.text = text
-        self._chunks = chunks
-        self._gap = gap
-        self._ids: list[int] | None = None
-        self._offsets: list[Span] | None = None
-        self._words: list[int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def ids(self) -> list[int]:
-        """One id per token."""
-        if self._ids is None:
-            self._ids = list(chain.from_iterable(map(_IDS, self._chunks)))
-        return self._ids
-
-    @property
-    def offsets(self) -> list[Span]:
-        """The (start, end) of each token in the text, in characters."""
-        if self._offsets is None:
-            self._offsets = [
-                (at + start, at + end)
-                for at, spans in zip(self._starts(), map(_OFFSETS, self._chunks), strict=False)
-                for start, end in spans
-            ]
-        return self._offsets
-
-    @property
-    def words(self) -> list[int]:
-        """The index of the word each token belongs to."""
-        if self._words is None:
-            before = accumulate(map(_WORD_COUNT, self._chunks), initial=0)
-            self._words = [
-                count + word
-                for count, words in zip(before, map(_WORDS, self._chunks), strict=False)
-                for word in words
-            ]
-        return self._words
-
-    def cut(self, start: int, stop: int) -> "Segment":
-        """Return tokens `start` to `stop` (exclusive) as a segment of the same text."""
-        part = Segment(self.text, ())
-        part._ids = self.ids[start:stop]
-        part._offsets = self.offsets[start:stop]
-        part._words = self.words[start:stop]
-        return part
-
-    def _starts(self) -> Iterator[int]:
-        """Yield the start of every chunk, then the end of the last one."""
-        starts = accumulate(map(_ADVANCE, self._chunks), initial=0)
-        if self._gap:
-            return starts
-        return (start - index for index, start in enumerate(starts))
+Segment = tuple[str, bytes]  # a text and its tokens, packed, without [CLS] and [SEP]
 
 
 class Frame(NamedTuple):
-    """What an encoding needs from its vocabulary: id -> token, and token -> id of the specials."""
+    """What an encoding needs from its vocabulary.
 
-    cls_id: int
-    sep_id: int
+    Attributes:
+        opening: [CLS], packed, with the gap after it.
+        closing: [SEP], packed, with the gap before it.
+        pieces: id -> token.
+        specials: special token -> id.
+    """
+
+    opening: bytes
+    closing: bytes
     pieces: Sequence[str] | dict[int, str]
     specials: dict[str, int]
 
@@ -109,46 +42,45 @@ class Encoding:
     `max_length`.
     """
 
-    __slots__ = ("_first", "_frame", "_input_ids", "_offsets", "_second", "_tokens", "truncated")
-
+    # Values are written to the instance's dictionary, past `__setattr__`. Until a list is read for
+    # the first time, it is the None of the class.
     truncated: int
     _frame: Frame
     _first: Segment
     _second: Segment | None
-    _input_ids: list[int] | None
-    _tokens: list[str] | None
-    _offsets: list[Span] | None
+    _packed: bytes  # [CLS] text [SEP]
+    _input_ids: list[int] | None = None
+    _tokens: list[str] | None = None
+    _offsets: list[Span] | None = None
 
     def __init__(
         self, frame: Frame, first: Segment, second: Segment | None = None, truncated: int = 0
     ) -> None:
-        _put(self, "_frame", frame)
-        _put(self, "_first", first)
-        _put(self, "_second", second)
-        _put(self, "truncated", truncated)
-        _put(self, "_input_ids", None)
-        _put(self, "_tokens", None)
-        _put(self, "_offsets", None)
+        fields = self.__dict__
+        fields["_frame"] = frame
+        fields["_first"] = first
+        fields["_second"] = second
+        fields["_packed"] = frame.opening + first[1] + frame.closing
+        fields["truncated"] = truncated
 
     @property
     def text(self) -> str:
         """The original text."""
-        return self._first.text
+        return self._first[0]
 
     @property
     def text_pair(self) -> str | None:
         """The original second text, or None."""
-        return None if self._second is None else self._second.text
+        return None if self._second is None else self._second[0]
 
     @property
     def input_ids(self) -> list[int]:
         """T vocabulary ids."""
         if self._input_ids is None:
-            cls_id, sep_id, *_ = self._frame
-            ids = [cls_id, *self._first.ids, sep_id]
+            ids = ids_of(self._packed)
             if self._second is not None:
-                ids += [*self._second.ids, sep_id]
-            _put(self, "_input_ids", ids)
+                ids += ids_of(self._framed_second(self._second))
+            self.__dict__["_input_ids"] = ids
             return ids
         return self._input_ids
 
@@ -158,7 +90,7 @@ class Encoding:
         if self._tokens is None:
             # One call in C. It returns a tuple because there are always at least two ids.
             tokens = list(itemgetter(*self.input_ids)(self._frame.pieces))
-            _put(self, "_tokens", tokens)
+            self.__dict__["_tokens"] = tokens
             return tokens
         return self._tokens
 
@@ -168,30 +100,41 @@ class Encoding:
         `sequence_ids` is 1; (0, 0) for added tokens.
         """
         if self._offsets is None:
-            offsets = [(0, 0), *self._first.offsets, (0, 0)]
+            offsets = spans_of(self._packed)
+            offsets[0] = offsets[-1] = (0, 0)
             if self._second is not None:
-                offsets += [*self._second.offsets, (0, 0)]
-            _put(self, "_offsets", offsets)
+                offsets += spans_of(self._framed_second(self._second))
+                offsets[-1] = (0, 0)
+            self.__dict__["_offsets"] = offsets
             return offsets
         return self._offsets
 
     @property
     def word_ids(self) -> list[int | None]:
         """T word indices, counted from 0 in each text; None for added tokens."""
-        first = [None, *self._first.words, None]
-        return first if self._second is None else [*first, *self._second.words, None]
+        words: list[int | None] = [*words_of(self._packed)]
+        words[0] = words[-1] = None
+        if self._second is not None:
+            words += words_of(self._framed_second(self._second))
+            words[-1] = None
+        return words
 
     @property
     def sequence_ids(self) -> list[int | None]:
         """T times 0 (text) or 1 (pair); None for added tokens."""
-        first = [None, *repeat(0, len(self._first)), None]
-        return first if self._second is None else [*first, *repeat(1, len(self._second)), None]
+        first, second = self._counts()
+        sequences: list[int | None] = [0] * (first + 2)
+        sequences[0] = sequences[-1] = None
+        if self._second is not None:
+            sequences += [1] * (second + 1)
+            sequences[-1] = None
+        return sequences
 
     @property
     def token_type_ids(self) -> list[int]:
         """T segment ids: 0 up to and including the first [SEP], 1 after it."""
-        first = [0] * (len(self._first) + 2)
-        return first if self._second is None else first + [1] * (len(self._second) + 1)
+        first, second = self._counts()
+        return [0] * (first + 2) + [1] * (second + 1 if self._second else 0)
 
     @property
     def attention_mask(self) -> list[int]:
@@ -201,8 +144,9 @@ class Encoding:
     @property
     def special_tokens_mask(self) -> list[int]:
         """T flags: 1 for [CLS] and [SEP] added by the tokenizer, else 0."""
-        first = [1, *repeat(0, len(self._first)), 1]
-        return first if self._second is None else [*first, *repeat(0, len(self._second)), 1]
+        mask = [0] * len(self)
+        mask[0] = mask[self._counts()[0] + 1] = mask[-1] = 1
+        return mask
 
     def special_id(self, token: str) -> int:
         """Return the id of one of the vocabulary's special tokens, such as "[MASK]".
@@ -249,8 +193,15 @@ class Encoding:
         texts = self.text, self.text_pair, self.truncated, self.sequence_ids
         return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
 
+    def _framed_second(self, second: Segment) -> bytes:
+        """Return the tokens of `text_pair [SEP]`, packed."""
+        return second[1] + self._frame.closing
 
-_put = object.__setattr__
+    def _counts(self) -> tuple[int, int]:
+        """Return the number of tokens of each text, without [CLS] and [SEP]."""
+        if self._second is None:
+            return len(self.input_ids) - 2, 0
+        return count_of(self._first[1]), count_of(self._second[1])
 
 
 # -- texts that are too long -----------------------------------------------------------------------

@@ -19,9 +19,11 @@ for characters assigned long ago, Unicode's stability policy fixes them on every
 """
 
 import re
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import NamedTuple
 
 from bert_core.errors import InputError
@@ -64,9 +66,11 @@ class CodePoints:
     def __iter__(self) -> Iterator[str]:
         return (chr(point) for first, last in self.bounds for point in range(first, last + 1))
 
-    def pattern(self) -> str:
-        """Return the set as the body of a regular expression's character class."""
-        return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in self.bounds)
+    def pattern(self, largest: int = sys.maxunicode) -> str:
+        """Return the ranges that begin by `largest`, as the body of a character class of `re`."""
+        return "".join(
+            f"\\U{first:08x}-\\U{last:08x}" for first, last in self.bounds if first <= largest
+        )
 
 
 def _lower_map(spec: str) -> dict[str, str]:
@@ -200,8 +204,10 @@ class Normalizer(dict[str, str]):
         if self._moving and not self._moving.isdisjoint(text):
             return self._reordered(text)
         normalized = "".join(replacements)
-        if len(normalized) == len(text) and "" not in replacements:  # one each
-            return Normalized(normalized, None)
+        dropped = replacements.count("")
+        if len(normalized) == len(text) - dropped:  # one each for the others
+            kept = list(compress(range(len(text)), replacements)) if dropped else None
+            return Normalized(normalized, kept)
         origins = [index for index, chars in enumerate(replacements) for _ in chars]
         return Normalized(normalized, origins)
 

@@ -1,8 +1,9 @@
 """`BertTokenizer`: text to token ids, with the position of every token in the text.
 
-Read in this order: `normalizer` (characters), `wordpiece` (words to pieces), `words` (a chunk of
-text to tokens, with a cache), `encoding` (the result), then this module, which combines them: one
-text, batches of texts, and a tokenizer's files. `trace` shows the same steps one by one.
+Read in this order: `normalizer` (characters), `wordpiece` (words to pieces), `packed` (tokens as
+bytes, for speed), `words` (a chunk of text to tokens, with a cache), `encoding` (the result), then
+this module, which combines them: one text, batches of texts, and a tokenizer's files. `trace` shows
+the same steps one by one.
 """
 
 import json
@@ -29,6 +30,7 @@ from bert_core.text.encoding import (
     kept_lengths,
     window_bounds,
 )
+from bert_core.text.packed import ADJACENT, SPACED, beginning, count_of, cut, ids_of, pack_added
 from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (
     SPECIAL_TOKENS,
@@ -129,8 +131,8 @@ class BertTokenizer(Vocabulary):
             InputError: a text is not a string or contains a lone surrogate, or the rule cannot
                 shorten the input to `max_length`.
         """
-        first = self._segment(text)
-        second = None if text_pair is None else self._segment(text_pair)
+        first = text, self._packed(text)
+        second = None if text_pair is None else (text_pair, self._packed(text_pair))
         if max_length is None:
             return Encoding(self._frame, first, second)
         return self._shortened(first, second, max_length, truncation)
@@ -161,11 +163,11 @@ class BertTokenizer(Vocabulary):
         Raises:
             InputError: a text is not a string or contains a lone surrogate.
         """
-        segments = map(self._segment, _listed(texts))
+        packed = map(self._packed, _listed(texts))
         if not add_special_tokens:
-            return [segment.ids for segment in segments]
-        opening, closing = [self._frame.cls_id], [self._frame.sep_id]
-        return [opening + segment.ids + closing for segment in segments]
+            return list(map(ids_of, packed))
+        opening, closing = [self.cls_token_id], [self.sep_token_id]
+        return [opening + ids_of(each) + closing for each in packed]
 
     def encode_windows(
         self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
@@ -186,13 +188,16 @@ class BertTokenizer(Vocabulary):
         Raises:
             InputError: as for `encode`, or `max_length` leaves no room to move forward.
         """
-        first = self._segment(text)
+        first = self._packed(text)
         if text_pair is None:
-            bounds = window_bounds(len(first), size=max_length - 2, stride=stride)
-            return [Encoding(self._frame, first.cut(*bound)) for bound in bounds]
-        second = self._segment(text_pair)
-        bounds = window_bounds(len(second), size=max_length - 3 - len(first), stride=stride)
-        return [Encoding(self._frame, first, second.cut(*bound)) for bound in bounds]
+            bounds = window_bounds(count_of(first), size=max_length - 2, stride=stride)
+            return [Encoding(self._frame, (text, part)) for part in cut(first, bounds)]
+        second = self._packed(text_pair)
+        room = max_length - 3 - count_of(first)
+        bounds = window_bounds(count_of(second), size=room, stride=stride)
+        return [
+            Encoding(self._frame, (text, first), (text_pair, part)) for part in cut(second, bounds)
+        ]
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text, without [CLS] and [SEP].
@@ -200,7 +205,7 @@ class BertTokenizer(Vocabulary):
         Raises:
             InputError: `text` is not a string or contains a lone surrogate.
         """
-        return [self._pieces[number] for number in self._segment(text).ids]
+        return [self._pieces[number] for number in ids_of(self._packed(text))]
 
     def trace(self, text: str) -> Trace:
         """Return every step from the text to its tokens.
@@ -324,23 +329,24 @@ class BertTokenizer(Vocabulary):
     @cached_property
     def _frame(self) -> Frame:
         specials = {token: self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab}
-        return Frame(self.cls_token_id, self.sep_token_id, self._pieces, specials)
+        added = pack_added(self.cls_token_id, self.sep_token_id)
+        return Frame(*added, self._pieces, specials)
 
     def special_tokens_in(self, text: str) -> list[re.Match[str]]:
         """Find the special tokens that occur in a text, in order."""
         pattern = self._chunks.specials
         return [] if pattern is None else list(pattern.finditer(text))
 
-    def _segment(self, text: str) -> Segment:
-        """Tokenize one text, chunk by chunk: no rule looks across U+0020."""
+    def _packed(self, text: str) -> bytes:
+        """Return the tokens of one text, chunk by chunk: no rule looks across U+0020."""
         try:
             stretches = text.split(" ")
             if text.isascii() or max(map(len, stretches)) <= LONGEST:
-                return Segment(text, list(map(self._chunk_of, stretches)))
+                return SPACED.join(map(self._chunk_of, stretches))
             # A chunk is too long for the cache, as in scripts without spaces: split it further.
             if (parts := self._chunks.parts_of(text)) is not None:
-                return Segment(text, list(map(self._chunk_of, parts)), gap=0)
-            return Segment(text, list(map(self._chunk_of, stretches)))
+                return ADJACENT.join(map(self._chunk_of, parts))
+            return SPACED.join(map(self._chunk_of, stretches))
         except (InputError, AttributeError, TypeError):
             check_surrogates(check_text(text))  # raises an error that says what is wrong, and where
             raise
@@ -348,13 +354,20 @@ class BertTokenizer(Vocabulary):
     def _shortened(
         self, first: Segment, second: Segment | None, max_length: int, truncation: str
     ) -> Encoding:
-        tokens = len(first), None if second is None else len(second)
+        tokens = count_of(first[1]), None if second is None else count_of(second[1])
         kept, kept_second = kept_lengths(*tokens, max_length=max_length, truncation=truncation)
         if (kept, kept_second) == (tokens[0], tokens[1] or 0):
             return Encoding(self._frame, first, second)
         truncated = tokens[0] - kept + (tokens[1] or 0) - kept_second
-        short = None if second is None else second.cut(0, kept_second)
-        return Encoding(self._frame, first.cut(0, kept), short, truncated)
+        short = _beginning(first, kept)
+        short_second = None if second is None else _beginning(second, kept_second)
+        return Encoding(self._frame, short, short_second, truncated)
+
+
+def _beginning(segment: Segment, tokens: int) -> Segment:
+    """Return a text with only its first tokens."""
+    text, packed = segment
+    return text, beginning(packed, tokens)
 
 
 # -- batches --------------------------------------------------------------------------------------

@@ -12,26 +12,40 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
-from bert_core.text.encoding import Chunk, Span
-from bert_core.text.normalizer import BLANK, CHINESE, PUNCTUATION, Normalizer, refuse_surrogate
+from bert_core.text.normalizer import (
+    BLANK,
+    CHINESE,
+    PUNCTUATION,
+    CodePoints,
+    Normalizer,
+    refuse_surrogate,
+)
+from bert_core.text.packed import ADJACENT, Token, pack, pack_word, tokens_of
 from bert_core.text.wordpiece import WordpieceTokenizer, blank_separated
 
-CACHE_SIZE = 65_536  # chunks; about 20 MB when full
+CACHE_SIZE = 65_536  # entries; the caches of chunks and words together take about 25 MB when full
 LONGEST = 40  # length in characters up to which a chunk is cached
 
 # Words of a chunk of printable ASCII without spaces; the matches leave no gaps.
 _ASCII_WORDS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z ]")
+
+
+def _parts_pattern(*alone: CodePoints) -> re.Pattern[str]:
+    """Compile a pattern that finds each character of these sets, and each run of other ones.
+
+    In a character class, `re` has a table of the characters up to U+FFFF, but tries ranges beyond
+    it one by one. So a first class, without these ranges, takes nearly all characters. `++`: a run
+    is never tried shorter, and needs no memory for that.
+    """
+    every = "".join(each.pattern() for each in alone)
+    small = "".join(each.pattern(0xFFFF) for each in alone)
+    return re.compile(f"(?:[^{small}\\U00010000-\\U0010ffff]+|[^{every}]+)++|.", re.DOTALL)
+
+
 # Where raw text can be split without changing any token: around whitespace and punctuation, and
 # around Chinese characters if these become words. Canonical ordering moves none of them.
-_ALONE = f"{BLANK.pattern()}{PUNCTUATION.pattern()}"
-_PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
-_ALONE_CHINESE = f"{_ALONE}{CHINESE.pattern()}"
-_PARTS_CHINESE = re.compile(f"[{_ALONE_CHINESE}]|[^{_ALONE_CHINESE}]+")
-
-# Most words are one token. Sharing these tuples keeps the cache small and leaves the garbage
-# collector little to scan.
-_WHOLE = [((0, size),) for size in range(LONGEST + 1)]
-_FIRST = (0,)
+_PARTS = _parts_pattern(BLANK, PUNCTUATION)
+_PARTS_CHINESE = _parts_pattern(BLANK, PUNCTUATION, CHINESE)
 
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
@@ -41,7 +55,7 @@ def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, known))) if known else None
 
 
-def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
+def _forget_oldest(cache: dict[str, bytes], lock: Lock) -> None:
     """Halve a full cache; another thread may have to recompute an entry removed meanwhile."""
     with lock:
         try:
@@ -52,7 +66,7 @@ def _forget_oldest(cache: dict[str, Chunk], lock: Lock) -> None:
             cache.pop(key, None)
 
 
-class WordCache(dict[str, Chunk]):
+class WordCache(dict[str, bytes]):
     """Normalised word -> its tokens, computed on first access."""
 
     def __init__(self, wordpiece: WordpieceTokenizer, vocab: Mapping[str, int]) -> None:
@@ -61,31 +75,26 @@ class WordCache(dict[str, Chunk]):
         self._vocab = vocab
         self._lock = Lock()
 
-    def __missing__(self, word: str) -> Chunk:
+    def __missing__(self, word: str) -> bytes:
         size = len(word)
         if size > LONGEST:
             return self._compute(word)
         number = self._vocab.get(word)
         if number is not None and size <= self._wordpiece.max_input_chars_per_word:
-            chunk: Chunk = ((number,), _WHOLE[size], _FIRST, 1, size + 1)
+            packed = pack_word([(number, size)])
         else:
-            chunk = self._compute(word)
-        self[word] = chunk
+            packed = self._compute(word)
+        self[word] = packed
         if len(self) > CACHE_SIZE:
             _forget_oldest(self, self._lock)
-        return chunk
+        return packed
 
-    def _compute(self, word: str) -> Chunk:
-        size = len(word)
-        pieces = self._wordpiece.split(word)
-        if not pieces:
-            return (self._vocab[self._wordpiece.unk_token],), ((0, size),), (0,), 1, size + 1
-        ids = tuple([self._vocab[token] for token, _, _ in pieces])
-        offsets = tuple([(start, end) for _, start, end in pieces])
-        return ids, offsets, (0,) * len(ids), 1, size + 1
+    def _compute(self, word: str) -> bytes:
+        pieces = self._wordpiece.split(word) or [(self._wordpiece.unk_token, 0, len(word))]
+        return pack_word([(self._vocab[token], end - start) for token, start, end in pieces])
 
 
-class ChunkCache(dict[str, Chunk]):
+class ChunkCache(dict[str, bytes]):
     """Chunk of raw text -> its tokens, computed on first access.
 
     Without a normalizer, words are separated by whitespace and unchanged. `specials` are found in
@@ -126,34 +135,34 @@ class ChunkCache(dict[str, Chunk]):
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkCache, self._arguments  # pickled without the cached entries
 
-    def __missing__(self, stretch: str) -> Chunk:
+    def __missing__(self, stretch: str) -> bytes:
         if len(stretch) > LONGEST:
             return self._compute(stretch)
         if self._plain and stretch.isalnum() and stretch.isascii():
-            chunk = self._words[stretch.lower() if self._lowercase else stretch]
+            packed = self._words[stretch.lower() if self._lowercase else stretch]
         else:
-            chunk = self._compute(stretch)
-        self[stretch] = chunk
+            packed = self._compute(stretch)
+        self[stretch] = packed
         if len(self) > CACHE_SIZE:
             _forget_oldest(self, self._lock)
-        return chunk
+        return packed
 
-    def _compute(self, stretch: str) -> Chunk:
+    def _compute(self, stretch: str) -> bytes:
         if self.specials is not None and self.specials.search(stretch):
             return self._around_specials(self.specials, stretch)
         if self._normalizer is None:
             return self._blank_separated(stretch)
         if stretch.isascii() and stretch.isprintable():
             text = stretch.lower() if self._lowercase else stretch
-            words = map(self._words.__getitem__, _ASCII_WORDS.findall(text))
-            return joined(words, len(stretch))
+            packed = ADJACENT.join(map(self._words.__getitem__, _ASCII_WORDS.findall(text)))
+            return packed or pack([], len(stretch))
         if len(stretch) > LONGEST:
             parts = self._parts.findall(stretch)
             if len(parts) > 1:
-                return joined(map(self.__getitem__, parts), len(stretch))
+                return ADJACENT.join(map(self.__getitem__, parts))
         return self._normalised(self._normalizer, stretch)
 
-    def _normalised(self, normalizer: Normalizer, stretch: str) -> Chunk:
+    def _normalised(self, normalizer: Normalizer, stretch: str) -> bytes:
         """Normalise a chunk, split it into words, and these into pieces."""
         normalized = normalizer.normalize(stretch)
         text, origins = normalized
@@ -161,33 +170,33 @@ class ChunkCache(dict[str, Chunk]):
             return self._words[text]
         if len(stretch) == 1 and len(text) == 3 and text[0] == text[2] == " ":
             return self._words[text[1]]  # punctuation, or a Chinese character
-        ids, offsets, words, count, advance = self._together(normalized.words(), len(stretch))
-        if origins is not None:
-            offsets = tuple([(origins[start], origins[end - 1] + 1) for start, end in offsets])
-        return ids, offsets, words, count, advance
+        parts = self._parts.findall(stretch)
+        if len(parts) > 1:
+            return ADJACENT.join(map(self.__getitem__, parts))
+        return self._together(normalized.words(), len(stretch), origins)
 
-    def _blank_separated(self, stretch: str) -> Chunk:
+    def _blank_separated(self, stretch: str) -> bytes:
         for char in stretch:
             refuse_surrogate(char)
         return self._together(blank_separated(stretch), len(stretch))
 
-    def _together(self, matches: Iterable[re.Match[str]], length: int) -> Chunk:
-        """Combine the tokens of the words of a chunk."""
-        ids: list[int] = []
-        offsets: list[Span] = []
-        words: list[int] = []
-        count = 0
-        for count, match in enumerate(matches, 1):
-            at = match.start()
-            word_ids, spans, *_ = self._words[match.group()]
-            ids += word_ids
-            offsets += [(at + start, at + end) for start, end in spans] if at else spans
-            words += [count - 1] * len(word_ids)
-        return tuple(ids), tuple(offsets), tuple(words), count, length + 1
+    def _together(
+        self, matches: Iterable[re.Match[str]], length: int, origins: list[int] | None = None
+    ) -> bytes:
+        """Combine the tokens of the words of a chunk; `origins` as in `Normalized`."""
+        tokens: list[Token] = []
+        for match in matches:
+            tokens += tokens_of(self._words[match.group()], match.start())
+        if origins is not None:
+            tokens = [
+                (first, number, (origins[start], origins[end - 1] + 1))
+                for first, number, (start, end) in tokens
+            ]
+        return pack(tokens, length)
 
-    def _around_specials(self, specials: re.Pattern[str], stretch: str) -> Chunk:
+    def _around_specials(self, specials: re.Pattern[str], stretch: str) -> bytes:
         """Split a chunk at its special tokens; each of these is one token and one word."""
-        parts: list[Chunk] = []
+        parts: list[bytes] = []
         end = 0
         for match in specials.finditer(stretch):
             if match.start() > end:
@@ -197,21 +206,4 @@ class ChunkCache(dict[str, Chunk]):
             end = match.end()
         if end < len(stretch):
             parts.append(self[stretch[end:]])
-        return joined(parts, len(stretch))
-
-
-def joined(parts: Iterable[Chunk], length: int) -> Chunk:
-    """Combine adjacent parts of a chunk, with no spaces between them."""
-    ids: list[int] = []
-    offsets: list[Span] = []
-    words: list[int] = []
-    at = count = 0
-    for part_ids, spans, numbers, word_count, advance in parts:
-        ids += part_ids
-        for start, end in spans:
-            offsets.append((at + start, at + end))
-        for number in numbers:
-            words.append(count + number)
-        at += advance - 1
-        count += word_count
-    return tuple(ids), tuple(offsets), tuple(words), count, length + 1
+        return ADJACENT.join(parts)

@@ -1,5 +1,7 @@
 """The kernel for inference and the ordinary one give the same, and each serves where it may."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from torch import nn
@@ -15,7 +17,8 @@ from bert_core.model.kernels import (
     gelu_tanh,
     layer_norm,
     linear,
-    linear_together,
+    project,
+    project_together,
     special_kernels,
     store_together,
 )
@@ -92,7 +95,7 @@ def test_inference_in_float32_takes_the_fast_kernel(layer, x, monkeypatch):
         assert linear(x[:, 0], layer, F.gelu).shape == (3, 37)
 
 
-@pytest.mark.parametrize("kind", [torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", [torch.float64, torch.float16])
 def test_other_number_types_take_the_ordinary_kernel(layer, x, kind):
     with torch.no_grad():
         found = linear(x.to(kind), layer.to(kind), F.gelu)
@@ -174,7 +177,7 @@ def test_layers_stored_together_are_the_same_layers_and_take_one_product(
     for context, count in ((torch.no_grad(), 1), (torch.enable_grad(), 3)):
         products.clear()
         with context:
-            found = linear_together(x, three, (4, 6))
+            found = project_together(x, three, (4, 6))
         assert len(products) == count
         for mine, wanted in zip(found, expected, strict=True):
             assert_close(mine, wanted)
@@ -185,7 +188,90 @@ def test_layers_that_lie_apart_again_are_applied_one_by_one(three, x, assert_clo
     three[1].weight.data = three[1].weight.detach().clone()
     assert functional._joint(three) is None
     with torch.no_grad():
-        assert_close(linear_together(x, three, (24,))[1], three[1](x))
+        assert_close(project_together(x, three, (24,))[1], three[1](x))
+
+
+# -- one short text -------------------------------------------------------------------------------
+
+
+@ONEDNN
+@pytest.mark.parametrize("tokens", [1, 2, 5])
+@pytest.mark.parametrize("name", ["gelu", "gelu_new", "relu"])
+def test_a_short_text_is_projected_feature_by_feature(layer, assert_close, tokens, name):
+    text = torch.randn(1, tokens, 32, generator=torch.Generator().manual_seed(2))
+    expected = ACTIVATIONS[name](layer(text))
+    with torch.no_grad():
+        found = project(text, layer, ACTIVATIONS[name])
+        stored = project(text, layer).stride(-1)
+    assert stored == tokens
+    assert found.shape == (1, tokens, 37)
+    assert_close(found, expected)
+
+
+def test_long_texts_several_and_gradients_are_projected_token_by_token(layer):
+    with torch.no_grad():
+        for shape in ((1, 6, 32), (2, 5, 32), (5, 32)):
+            assert project(torch.randn(shape), layer).stride(-1) == 1
+    assert project(torch.randn(1, 5, 32), layer).requires_grad
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 31, 64])
+@pytest.mark.parametrize("attentions", [True, False])
+def test_a_short_text_has_the_results_of_the_peer_and_of_a_batch(
+    make_pair, assert_close, tokens, attentions, monkeypatch
+):
+    monkeypatch.setattr(functional, "_FEATURES_A_TOKEN", 0)
+    ours, peer = make_pair(BertModel, max_position_embeddings=64)
+    ids = torch.randint(1, 99, (1, tokens), generator=torch.Generator().manual_seed(tokens))
+    mask = (torch.arange(tokens) < max(1, tokens - 3)).long()[None]
+    expected = peer(ids, attention_mask=mask, output_attentions=True, output_hidden_states=True)
+    with torch.inference_mode():
+        alone = ours.run(ids, attention_mask=mask, attentions=attentions)
+        among = ours.run(
+            ids.expand(3, -1), attention_mask=mask.expand(3, -1), attentions=attentions
+        )
+    assert_close(alone.last_hidden_state, expected.last_hidden_state)
+    assert_close(alone.last_hidden_state, among.last_hidden_state[:1])
+    assert alone.last_hidden_state.is_contiguous()
+    for mine, wanted in zip(alone.hidden_states, expected.hidden_states, strict=True):
+        assert_close(mine, wanted)
+        assert mine.is_contiguous()
+    if attentions:
+        for mine, wanted in zip(alone.attentions, expected.attentions, strict=True):
+            assert_close(mine, wanted)
+            assert mine.is_contiguous()
+
+
+def test_a_short_text_sees_every_change_of_the_weights(make_pair, assert_close, monkeypatch):
+    monkeypatch.setattr(functional, "_FEATURES_A_TOKEN", 0)
+    ours, peer = make_pair(BertModel)
+    ids = torch.arange(1, 8)[None]
+
+    def check():
+        with torch.inference_mode():
+            found = ours.run(ids).last_hidden_state
+        peer.load_state_dict(ours.state_dict())
+        assert_close(found, peer(ids).last_hidden_state)
+        return found
+
+    states = [check()]
+    dense = ours.encoder.layer[0].intermediate.dense
+    with torch.no_grad():
+        dense.weight[3] += 1
+    states.append(check())
+    dense.weight.data.mul_(0.5)
+    states.append(check())
+    dense.bias.data = torch.ones_like(dense.bias)
+    states.append(check())
+    ours.load_state_dict({key: 1.1 * value for key, value in ours.state_dict().items()})
+    states.append(check())
+    optimizer = torch.optim.SGD(ours.parameters(), lr=0.1)
+    ours.train()
+    ours.run(ids).last_hidden_state.square().sum().backward()
+    optimizer.step()
+    ours.eval()
+    states.append(check())
+    assert all(not torch.allclose(first, second) for first, second in pairwise(states))
 
 
 # -- the setting ----------------------------------------------------------------------------------
@@ -217,8 +303,9 @@ def test_the_plain_setting_takes_no_special_kernel(
     monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 1)
     monkeypatch.setattr(functional.BLOCKS, "empty", refuse)
     monkeypatch.setattr(functional, "_attend_head_by_head", refuse)
+    monkeypatch.setattr(functional, "_attend_row_by_row", refuse)
     monkeypatch.setattr(functional, "_joint", refuse)
-    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", refuse, raising=False)
+    monkeypatch.setattr(functional, "_times", refuse)
     apart.eval()  # would store query, key and value together
     with torch.inference_mode():
         found = ours.run(**vars(batch))
@@ -259,14 +346,17 @@ def attended(query, key, value, bias):
     return probabilities @ value.double(), probabilities
 
 
-@pytest.mark.parametrize("from_tokens", [1, 1000])
+@pytest.mark.parametrize("way", ["head by head", "row by row", "all together", "by feature"])
 @pytest.mark.parametrize("shape", [None, "a row each", "a square each", "one square", "one row"])
 @pytest.mark.parametrize("rows", [1, 3])
-def test_attention_head_by_head_and_all_together_is_the_definition(
-    monkeypatch, assert_close, from_tokens, shape, rows
-):
-    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", from_tokens)
+def test_attention_in_every_way_is_the_definition(monkeypatch, assert_close, way, shape, rows):
+    monkeypatch.setattr(functional, "_mkl_uses_whole_unit", lambda: False)
+    monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 1 if way == "head by head" else 1000)
+    monkeypatch.setattr(functional, "_ROW_BY_ROW", 1000 if way == "all together" else 1)
     parts = projections(rows)
+    if way == "by feature":
+        parts = tuple(part.permute(1, 3, 0, 2).contiguous().permute(2, 0, 3, 1) for part in parts)
+        assert parts[0].stride(-1) == rows * 7
     keep = {
         "a row each": HOLES[:rows, None, None, :],
         "a square each": HOLES[:rows, None, None, :].expand(rows, 1, 7, 7).tril(),
@@ -284,6 +374,7 @@ def test_attention_head_by_head_and_all_together_is_the_definition(
 @ONEDNN
 def test_long_inputs_are_attended_to_head_by_head_where_nothing_forbids_it(monkeypatch):
     monkeypatch.setattr(functional, "_HEAD_BY_HEAD", 7)
+    monkeypatch.setattr(functional, "_mkl_uses_whole_unit", lambda: False)
     calls = []
     real = functional._attend_head_by_head
     monkeypatch.setattr(

@@ -1,0 +1,18 @@
+"""How long PyTorch's threads wait awake for each other.
+
+Waiting awake is quick on a quiet machine. When another program wants the core, a thread that waits
+awake keeps it from the very thread that it waits for: with OpenMP's own setting, a pass beside one
+busy program took 60 to 100 times as long, with this one twice as long, and a pass of 32 tokens on a
+quiet machine 8 ms instead of 6 (table "Beside a busy program" of benchmarks/RESULTS.md).
+"""
+
+import os
+
+VARIABLE = "GOMP_SPINCOUNT"
+WAIT = "3000"
+"""Turns of a waiting loop."""
+
+
+def limit_waiting() -> None:
+    """Set the variable unless it is set; OpenMP reads it when PyTorch is loaded."""
+    os.environ.setdefault(VARIABLE, WAIT)
