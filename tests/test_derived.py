@@ -79,6 +79,15 @@ def test_a_file_changed_missing_or_unknown_is_named(place: Path) -> None:
     assert "no longer there. Run `python -m tools.derive heads`." in said
 
 
+def test_a_table_is_found_by_its_head() -> None:
+    text = "Words.\n\n| a | b |\n|---|---:|\n| x | 1 |\n\n| c |\n|---|\n| 2 |\n\nMore.\n"
+    table = "| a | b |\n|---|---:|\n| x | 3 |\n| y | 4 |"
+    found = derive.with_table(text, table)
+    assert found == text.replace("| x | 1 |", "| x | 3 |\n| y | 4 |")
+    with pytest.raises(ValueError, match="expected one"):
+        derive.with_table(text, "| d |\n|---|\n| 2 |")
+
+
 def test_steps_run_in_order_and_only_those_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ weights, after a change of their wording alone.
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -41,13 +42,16 @@ from tools.observations import QUOTES
 from training.calibration import calibrate
 from training.evaluation import measure
 from training.export import describe_bundle
+from training.precision import difference_table, differences, loss_table, losses
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 CAUSES = ROOT / "docs" / "causes.md"
 MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
+BFLOAT16 = ROOT / "docs" / "bfloat16.md"
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
 _THREADS = 2
+_ROWS = 300  # of each file, for bfloat16
 _PERSON = 3  # exit status: all is computed, but a person has to put something right
 
 
@@ -108,6 +112,29 @@ def _causes(data: Path | None) -> Sequence[str]:
     return ()
 
 
+def _bfloat16(data: Path | None) -> Sequence[str]:
+    assert data is not None
+    found = list(losses(BUNDLE, data, "bfloat16", _ROWS, say=_say))
+    text = BFLOAT16.read_text(encoding="utf-8")
+    text = with_table(text, loss_table(found, "bfloat16"))
+    text = with_table(text, difference_table(differences(BUNDLE, data, "bfloat16")))
+    BFLOAT16.write_text(text, encoding="utf-8")
+    return ()
+
+
+def with_table(text: str, table: str) -> str:
+    """Return a Markdown text with this table in place of the one that has the same head.
+
+    Raises:
+        ValueError: there is no such table, or several.
+    """
+    head = re.escape(table.partition("\n")[0])
+    text, count = re.subn(rf"^{head}\n(?:\|.*\n)+", lambda _: f"{table}\n", text, flags=re.M)
+    if count != 1:
+        raise ValueError(f"{count} tables with the head {head}; expected one")
+    return text
+
+
 def _finetune(data: Path | None) -> Sequence[str]:
     finetune.main()
     return ()
@@ -145,6 +172,7 @@ STEPS = (
          (f"{_BUNDLE}/figures.json", f"{_BUNDLE}/bias.json", f"{_BUNDLE}/README.md"), data=True),
     Step("causes", "measures what explanations, lenses and parts are worth", _causes,
          ("docs/causes.md", "app/features/why/measured.toml"), data=True),
+    Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "marks every example right or wrong", _examples),

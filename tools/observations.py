@@ -47,7 +47,7 @@ KINDS = {
     "MISC": "another name",
     "O": "no name",
 }
-NUMBERS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "All")
 Values = Sequence[Any]
 
 
