@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.catalog import FEATURES, Example, Feature, Mark, examples, read_examples
+from app.catalog import FEATURES, Example, Feature, Mark, examples, read_examples, read_text
 from app.models import Engine
 from app.settings import BUNDLED_MODEL
 from app.words.notes import example_note
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
-from tools.example_marks import ask, fits
+from tools.example_marks import ask, fits, remarked
 
 ROOT = Path(__file__).resolve().parents[2]
 UNMARKED = {"input", "why"}  # arithmetic and reasons are neither right nor wrong
@@ -177,3 +177,23 @@ def test_an_example_clears_what_only_another_one_has_set(visit: Callable) -> Non
     assert page.at.toggle(key="cased").value is True
     page.click(single.label)
     assert page.at.toggle(key="cased").value is False
+
+
+@with_weights
+def test_marks_of_other_weights_are_made_anew(engine: Engine) -> None:
+    path = ROOT / "app" / "features" / "fill_mask" / "examples.toml"
+    text = path.read_text(encoding="utf-8")
+    assert remarked(text, engine, "fill_mask") == (text, [])  # those of these weights stay
+
+    other = re.sub('weights = "[0-9a-f]+"', f'weights = "{"0" * 12}"', text)
+    other = other.replace('model = "right"', 'model = "wrong"')
+    found, left = remarked(other, engine, "fill_mask")
+    before, after = read_text(text), read_text(found)
+    assert [each.mark and each.mark.right for each in after] == [
+        each.mark and each.mark.right for each in before
+    ]
+    assert [each.values for each in after] == [each.values for each in before]
+    marks = [each.mark for each in after if each.mark]
+    assert {mark.weights for mark in marks} == {engine.provenance.fingerprint}
+    assert all(not mark.seen if mark.right else "answers: " in mark.seen for mark in marks)
+    assert len(left) == sum(bool(each.mark and each.mark.seen) for each in before)
