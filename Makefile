@@ -22,7 +22,7 @@ PYTHON ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all lint format journey bench screenshots docs lock space-check audit clean
+.PHONY: help run dev test test-all lint format journey bench derive screenshots docs lock space-check audit clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -34,6 +34,7 @@ help:
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
+	@echo "make derive DATA=FOLDER  compute everything that rests on the bundled weights (STEPS=...: some)"
 	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
 	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker DEBIAN=FOLDER)"
@@ -78,8 +79,13 @@ audit: $(VENV)/.installed
 	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || { \
 	    echo "There are known faults, or they could not be looked up; see above." >&2; exit 1; }
 
+# STEPS="quotes pictures": these alone; `python -m tools.derive --list` lists them. DATA is needed by
+# those that measure.
+derive: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.derive $(STEPS) $(if $(DATA),--data "$(DATA)")
+
 screenshots: $(VENV)/.installed-dev
-	@$(BIN)/python -m tools.screenshots
+	@$(BIN)/python -m tools.derive pictures
 
 docs: $(DOCS)/.installed
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet

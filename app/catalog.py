@@ -253,7 +253,7 @@ _ABOUT = {"label", "note", "wanted", "model", "seen"}
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Whether one model answers an example as a person would; `tests/example_marks.py` checks it.
+    """Whether one model answers an example as a person would, by `tools/example_marks.py`.
 
     Attributes:
         right: whether it does.
@@ -307,7 +307,12 @@ def read_examples(path: Path) -> tuple[Example, ...]:
     Raises:
         InputError: a mark is neither "right" nor "wrong", or lacks the values that support it.
     """
-    read = tomllib.loads(path.read_text(encoding="utf-8"))
+    return read_text(path.read_text(encoding="utf-8"))
+
+
+def read_text(text: str) -> tuple[Example, ...]:
+    """Read the text of a file of examples; see `read_examples`."""
+    read = tomllib.loads(text)
     return tuple(
         Example(
             label=row["label"],

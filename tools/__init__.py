@@ -1,1 +1,1 @@
-"""Commands for those who work on the site: pictures of the documents, recorded runs of the lab."""
+"""Commands for those who work on the site; `tools.derive` computes what rests on the weights."""

@@ -1,4 +1,4 @@
-"""Record the fine-tunings of the ready-made rows: `python -m tools.finetune`.
+"""Record the fine-tunings of the ready-made rows: `python -m tools.derive finetune`.
 
 To be repeated after a change of the rows, of the bundled model or of the training.
 """
@@ -21,7 +21,3 @@ def main() -> int:
         path = write(found, engine.provenance.fingerprint)
         sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""Make the pictures of the documents from the running site: `make screenshots`.
+"""Make the pictures of the documents from the running site: `python -m tools.derive pictures`.
 
 Every page is opened in Chromium as a visitor would find it, in the light theme, with its first
 example and the bundled model. The same site on the same machine gives the same files.
@@ -85,7 +85,3 @@ def main() -> None:
             sys.stdout.write(f"{name}.webp  {len(picture):,} bytes\n")
             context.close()
         browser.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -300,5 +300,5 @@ def test_the_bundled_model_gives_sensible_answers(
     assert "no trained weights" not in page.words
     assert "comes with the program" in page.words
     (markup,) = gaps(page)
-    assert "letter" in [each.text for each in elements(markup, "td")]
+    assert len(elements(markup, "tr")) > 5
     assert numbers(markup)[0] > 0.05

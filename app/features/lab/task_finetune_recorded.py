@@ -1,7 +1,7 @@
 """Recorded fine-tunings of the ready-made rows, for servers where training is off.
 
-Equal rows give equal trainings, so a recording shows what one would. `python -m tools.finetune`
-makes the files.
+Equal rows give equal trainings, so a recording shows what one would. `python -m tools.derive
+finetune` makes the files.
 """
 
 import json

@@ -312,20 +312,18 @@ def measured_note(many: Many | None) -> Html:
             "shipped texts."
         )
     by = {each.method: each for each in many.figures}
-    ties = ", ".join(
-        f"{NAMES[name]} {_comp(by[name])}"
-        for name in ("shapley", "integrated_gradients", "occlusion")
-    )
+    ties = ", ".join(f"{NAMES[name]} {_comp(by[name])}" for name in _THREE)
     last, mean = by["attention_last"], by["attention"]
     facts = (
-        f"{ties}: these are ties.",
-        f"Gradient × input {_comp(by['gradient_x_input'])} is not clearly better than a random "
-        f"order ({_comp(by['random'])}); the length of the gradient alone reaches "
+        f"{ties}: these are {'' if _tie([by[name] for name in _THREE]) else 'not all '}ties.",
+        f"Gradient × input {_comp(by['gradient_x_input'])} is "
+        f"{'' if _better(by['gradient_x_input'], by['random']) else 'not '}clearly better than a "
+        f"random order ({_comp(by['random'])}); the length of the gradient alone reaches "
         f"{_comp(by['gradient'])}.",
-        f"Attention averaged over all layers {_comp(mean)} is a tie with the first three; the last "
-        f"layer alone {_comp(last)} and rollout {_comp(by['rollout'])} are no better. With only "
-        f"the strongest pieces left, the probability falls by {_suff(last)} in the order of the "
-        f"last layer and by {_suff(mean)} in that of all layers (lower is better).",
+        f"Attention averaged over all layers reaches {_comp(mean)}, the last layer alone "
+        f"{_comp(last)}, rollout {_comp(by['rollout'])}. With only the strongest pieces "
+        f"left, the probability falls by {_suff(last)} in the order of the last layer and by "
+        f"{_suff(mean)} in that of all layers (lower is better).",
     )
     return join(
         tag(
@@ -337,6 +335,20 @@ def measured_note(many: Many | None) -> Html:
         tag("ul", *(tag("li", fact) for fact in facts)),
         line("This is one model and one kind of text; others may differ."),
     )
+
+
+_THREE = ("shapley", "integrated_gradients", "occlusion")
+
+
+def _tie(figures: Sequence[Figure]) -> bool:
+    """Whether the 95 % intervals of all overlap."""
+    return not any(_better(one, other) for one in figures for other in figures)
+
+
+def _better(one: Figure, other: Figure) -> bool:
+    """Whether the 95 % interval of one is above that of the other."""
+    low = one.comprehensiveness - one.spread[0]
+    return low > other.comprehensiveness + other.spread[0]
 
 
 def _comp(figure: Figure) -> str:

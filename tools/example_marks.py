@@ -1,11 +1,7 @@
 """Compare a model's answers to the examples with those a person would give.
 
-The marks on examples must be correct, and they apply to one set of weights only. After a change of
-weights:
-
-    python -m tests.example_marks             print each answer and whether its mark is correct
-    python -m tests.example_marks --stamp     the same; if all marks are correct, also record that
-                                              they were checked with these weights
+    python -m tools.example_marks     print each answer, and whether its mark is correct
+    python -m tools.derive examples   mark every example anew, after a change of weights
 
 The exit status is 0 if every mark is correct. An example's `wanted` gives the right answer, part by
 part, with alternatives separated by " | ":
@@ -25,7 +21,7 @@ part, with alternatives separated by " | ":
   the last layer is in the group.
 """
 
-import argparse
+import json
 import re
 import string
 import sys
@@ -34,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.catalog import ALTERNATIVES, FEATURES, Example, examples
+from app.catalog import ALTERNATIVES, FEATURES, FOLDER, Example, examples, read_text
 from app.declared import declared
 from app.features.attention.task import attention
 from app.features.classification.task import classification
@@ -50,6 +46,13 @@ from app.settings import ROOT
 
 _SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")
 _WEIGHTS = re.compile(r'^weights = "[0-9a-f]*"$', re.MULTILINE)
+_MODEL = re.compile(r'^model = "\w+"$', re.MULTILINE)
+_SEEN = re.compile(r"^seen = .*\n?", re.MULTILINE)
+_LEADS = {
+    "attention": "The strongest links",
+    "senses": "Nearest to each other",
+    "ner": "The model finds",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Found:
 
     @property
     def all_right(self) -> bool:
+        """Whether every part is right."""
         return all(self.right)
 
 
@@ -245,28 +249,69 @@ def report(engine: Engine) -> tuple[list[str], int]:
     return lines, false
 
 
-def stamp(weights: str) -> None:
-    """Record in every file of examples which weights its marks were checked with."""
-    for path in sorted((ROOT / "app" / "features").glob("*/examples.toml")):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(_WEIGHTS.sub(f'weights = "{weights}"', text), encoding="utf-8")
+def mark_again(engine: Engine) -> list[str]:
+    """Mark every example anew for a model, in the files; return what a person should look at.
+
+    What a mark says of an answer (`seen`) is kept only if it was written for the same weights, or
+    if no weights are involved. Otherwise a plain sentence with the answer takes its place where the
+    model is wrong, and nothing where it is right.
+    """
+    left = []
+    for slug in _TASKS:
+        path = FOLDER / slug / "examples.toml"
+        text, told = remarked(path.read_text(encoding="utf-8"), engine, slug)
+        path.write_text(text, encoding="utf-8")
+        left += [f"{path.relative_to(ROOT)}: {line}" for line in told]
+    return left
+
+
+def remarked(text: str, engine: Engine, slug: str) -> tuple[str, list[str]]:
+    """Return a file of examples marked for a model, and what a person should look at."""
+    weights = engine.provenance.fingerprint
+    new = slug != "tokenizer" and f'weights = "{weights}"' not in text
+    head, *blocks = text.split("[[example]]\n")
+    left, rights = [], []
+    for number, example in enumerate(read_text(text)):
+        if example.mark is None:
+            continue
+        found = ask(engine, slug, example, example.mark.wanted)
+        right, seen = found.all_right, example.mark.seen
+        rights.append(right)
+        if new or right is not example.mark.right:
+            seen = "" if right else f"{_LEADS.get(slug, 'The model answers')}: {_told(found)}."
+            if example.mark.seen:
+                left.append(f"“{example.label}” has lost its remark “{example.mark.seen}”")
+        blocks[number] = _with_mark(blocks[number], right, seen)
+    left += [
+        f"no example is marked {'right' if right else 'wrong'}; add one"
+        for right in (True, False)
+        if right not in rights
+    ]
+    head = _WEIGHTS.sub(f'weights = "{weights}"', head)
+    return "[[example]]\n".join([head, *blocks]), left
+
+
+def _told(found: Found) -> str:
+    return "; ".join(each.strip(" .") for each in found.answers) or "nothing"
+
+
+def _with_mark(block: str, right: bool, seen: str) -> str:
+    """Return the lines of an example with another mark."""
+    block = _MODEL.sub(f'model = "{"right" if right else "wrong"}"', block)
+    line = f"seen = {json.dumps(seen, ensure_ascii=False)}\n"
+    body = _SEEN.sub("", block).rstrip("\n")
+    after = "\n" * (len(block) - len(block.rstrip("\n")) - 1)
+    if _SEEN.search(block) and seen:  # in its place
+        return _SEEN.sub(lambda _: line, block)
+    return f"{body}\n{line if seen else ''}{after}"
 
 
 def main() -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.example_marks")
-    parser.add_argument(
-        "--stamp", action="store_true", help="record weights if all marks are correct"
-    )
-    chosen = parser.parse_args()
+    """Print the answers; return the exit status."""
     offer = default_offer()
     engine = Engine(offer.source)
-    weights = engine.provenance.fingerprint
     lines, false = report(engine)
-    lines += ["", f"{false} marks are wrong with {offer.name}, weights {weights}."]
-    if chosen.stamp and not false:
-        stamp(weights)
-        lines.append("Recorded in every file of examples.")
+    lines += ["", f"{false} marks are wrong with {offer.name}, {engine.provenance.fingerprint}."]
     sys.stdout.write("\n".join([*lines, ""]))
     return min(false, 1)
 

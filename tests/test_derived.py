@@ -1,0 +1,133 @@
+"""Everything that is computed from the bundled weights belongs to those that are here."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.catalog import FOLDER
+from app.features.lab.task_finetune_recorded import weights_of
+from app.settings import BUNDLED_MODEL, ROOT
+from bert_core.bundled import bundled_folder
+from tools import derive
+from tools.derived import read_table, stale, stamp, weights_here
+
+BUNDLE = bundled_folder(BUNDLED_MODEL)
+
+
+def test_every_derived_file_belongs_to_the_weights_that_are_here() -> None:
+    assert stale(weights_here(), read_table(), derive.derived_files()) == []
+
+
+def test_every_file_beside_the_weights_is_derived_or_comes_with_them() -> None:
+    given = {"model.safetensors", "vocab.txt", "tokenizer_config.json", "training.json"}
+    given |= {"reading.md"}  # by a person, about these answers; the export of others removes it
+    files = {path.relative_to(ROOT).as_posix() for path in BUNDLE.rglob("*") if path.is_file()}
+    rest = {name for name in files - set(derive.derived_files()) if Path(name).name not in given}
+    assert [name for name in rest if not re.search(r"/curve-\d\.svg$", name)] == []
+
+
+def test_what_names_its_weights_names_those_that_are_here() -> None:
+    """Files that a person writes, too, name their weights themselves."""
+    weights = weights_here()
+    named = {
+        path.parent.name: re.findall(r'^weights = "(\w+)"', path.read_text(encoding="utf-8"), re.M)
+        for path in FOLDER.glob("*/*.toml")
+    }
+    found = {name: each[0] for name, each in named.items() if each}
+    found |= {f"finetune, {kind}": weights_of(kind) for kind in ("texts", "words")}
+    assert len(found) > 10
+    assert {name: each for name, each in found.items() if each != weights} == {}, (
+        "These were marked or measured with other weights: `python -m tools.derive examples`, "
+        "`causes` or `finetune`."
+    )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a derived file and a table."""
+    (tmp_path / "numbers.json").write_text("[1]\n", encoding="utf-8")
+    (tmp_path / "derived.toml").touch()
+    stamp("heads", ["numbers.json"], tmp_path / "derived.toml", tmp_path)
+    return tmp_path
+
+
+def test_a_file_of_other_weights_is_named_with_its_command(place: Path) -> None:
+    table, expected = read_table(place / "derived.toml"), {"numbers.json": "heads"}
+    weights = weights_here()
+    assert stale(weights, table, expected, place) == []
+
+    (said,) = stale("0" * 12, table, expected, place)
+    assert said == (
+        f"numbers.json was computed from other weights ({weights}) than the bundled ones "
+        "(000000000000). Run `python -m tools.derive heads`."
+    )
+    old = {"numbers.json": replace(table["numbers.json"], weights="1" * 12)}
+    (said,) = stale(weights, old, expected, place)
+    assert said.startswith("numbers.json was computed from other weights (111111111111)")
+
+
+def test_a_file_changed_missing_or_unknown_is_named(place: Path) -> None:
+    table, weights = read_table(place / "derived.toml"), weights_here()
+    (place / "numbers.json").write_text("[2]\n", encoding="utf-8")
+    (said,) = stale(weights, table, {"numbers.json": "heads"}, place)
+    assert "numbers.json was changed after it had been computed" in said
+    (said,) = stale(weights, {}, {"numbers.json": "heads"}, place)
+    assert "not in the table" in said
+    (said,) = stale(weights, table, {}, place)
+    assert "no longer there. Run `python -m tools.derive heads`." in said
+
+
+def test_a_table_is_found_by_its_head() -> None:
+    text = "Words.\n\n| a | b |\n|---|---:|\n| x | 1 |\n\n| c |\n|---|\n| 2 |\n\nMore.\n"
+    table = "| a | b |\n|---|---:|\n| x | 3 |\n| y | 4 |"
+    found = derive.with_table(text, table)
+    assert found == text.replace("| x | 1 |", "| x | 3 |\n| y | 4 |")
+    with pytest.raises(ValueError, match="expected one"):
+        derive.with_table(text, "| d |\n|---|\n| 2 |")
+
+
+def test_steps_run_in_order_and_only_those_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run: list[list[str]] = []
+
+    class Done:
+        returncode = 0
+
+    monkeypatch.setattr(derive.subprocess, "run", lambda c, **_: run.append(c[3:]) or Done)
+    assert derive.main(["--data", "there"]) == 0
+    assert [each[0] for each in run] == [step.name for step in derive.STEPS]
+    assert ["figures", "--data", "there"] in run and ["quotes"] in run
+    run.clear()
+    assert derive.main(["pictures", "quotes"]) == 0
+    assert run == [["quotes"], ["pictures"]]
+    with pytest.raises(SystemExit):
+        derive.main(["figures", "quotes"])
+    assert "figures: the evaluation data is needed" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        derive.main(["everything"])
+    assert "unknown: everything" in capsys.readouterr().err
+
+
+def test_a_step_that_fails_ends_it_and_what_is_left_to_a_person_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statuses = iter([0, 3, 1])
+
+    class Done:
+        def __init__(self) -> None:
+            self.returncode = next(statuses)
+
+    monkeypatch.setattr(derive.subprocess, "run", lambda *_, **__: Done())
+    assert derive.main(["heads", "examples"]) == 3
+    assert derive.main(["heads", "examples"]) == 1
+    assert "heads failed" in capsys.readouterr().out
+    monkeypatch.setattr(derive, "stamp", lambda *_: None)
+    step = derive.Step("one", "does one thing", lambda data: ["Read x."])
+    monkeypatch.setattr(derive, "STEPS", (step,))
+    monkeypatch.setattr(derive, "_NAMES", ("one",))
+    assert derive.main(["one"]) == 3
+    said = capsys.readouterr().out
+    assert said.startswith("one: does one thing\n  for a person: Read x.\none: 0 s")

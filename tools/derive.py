@@ -1,0 +1,266 @@
+"""Compute everything that rests on the bundled weights: `python -m tools.derive` or `make derive`.
+
+    python -m training export --work WORK --target bert_core/bundled/explorer-mini-uncased
+    python -m tools.derive --data DATA           all steps, in order
+    python -m tools.derive quotes pictures       these alone
+    python -m tools.derive --list                the steps, and what each writes
+
+Steps marked with "data" read the evaluation data. Each step runs in a process of its own, with two
+threads, because sums depend on their number; the same weights on the same machine give the same
+files. What was written for which weights is recorded in `tools/derived.toml`. What only a person
+can put right, such as a sentence of a document, is named, and the exit status is then 3.
+
+`--stamp` computes nothing: it records that the files of the steps named are right for the present
+weights, after a change of their wording alone.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+from app.models import Engine
+from app.recorded.writing import record
+from app.settings import BUNDLED_MODEL, ROOT
+from benchmarks import workbench
+from bert_core.analysis.atlas_file import write_head_atlas
+from bert_core.analysis.fitting import write_fitted
+from bert_core.analysis.statistics_file import write_head_statistics
+from bert_core.bundled import bundled_folder
+from bert_core.verification import write_verification
+from tools import example_marks, finetune, quotes, screenshots
+from tools.derived import stamp
+from tools.observations import QUOTES
+from training.calibration import calibrate
+from training.evaluation import measure
+from training.export import describe_bundle
+from training.precision import difference_table, differences, loss_table, losses
+
+BUNDLE = bundled_folder(BUNDLED_MODEL)
+CAUSES = ROOT / "docs" / "causes.md"
+MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
+BFLOAT16 = ROOT / "docs" / "bfloat16.md"
+RECORDED = ROOT / "build" / "recorded"
+_BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
+_THREADS = 2
+_ROWS = 300  # of each file, for bfloat16
+_PERSON = 3  # exit status: all is computed, but a person has to put something right
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step.
+
+    Attributes:
+        name: its name on the command line.
+        says: what it computes.
+        run: computes it, given the evaluation data; returns what a person has to put right.
+        makes: patterns of the files it writes, recorded in the table of derived files.
+        data: whether it needs the evaluation data.
+    """
+
+    name: str
+    says: str
+    run: Callable[[Path | None], Sequence[str]]
+    makes: tuple[str, ...] = ()
+    data: bool = False
+
+    def files(self) -> list[str]:
+        """Return the files it writes that are there, from the root of the repository."""
+        found = (path for pattern in self.makes for path in ROOT.glob(pattern))
+        return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
+def _temperatures(data: Path | None) -> Sequence[str]:
+    assert data is not None
+    calibrate(BUNDLE, data, say=_say)
+    return ()
+
+
+def _fitted(data: Path | None) -> Sequence[str]:
+    write_fitted(BUNDLE)
+    return ()
+
+
+def _verification(data: Path | None) -> Sequence[str]:
+    write_verification(BUNDLE)
+    return ()
+
+
+def _heads(data: Path | None) -> Sequence[str]:
+    write_head_statistics(BUNDLE)
+    write_head_atlas(BUNDLE)
+    return ()
+
+
+def _figures(data: Path | None) -> Sequence[str]:
+    assert data is not None
+    describe_bundle(BUNDLE, measure(BUNDLE, data, say=_say))
+    return ()
+
+
+def _causes(data: Path | None) -> Sequence[str]:
+    workbench.main(["--data", str(data), "--to", str(CAUSES), "--figures", str(MEASURED)])
+    return ()
+
+
+def _bfloat16(data: Path | None) -> Sequence[str]:
+    assert data is not None
+    found = list(losses(BUNDLE, data, "bfloat16", _ROWS, say=_say))
+    text = BFLOAT16.read_text(encoding="utf-8")
+    text = with_table(text, loss_table(found, "bfloat16"))
+    text = with_table(text, difference_table(differences(BUNDLE, data, "bfloat16")))
+    BFLOAT16.write_text(text, encoding="utf-8")
+    return ()
+
+
+def with_table(text: str, table: str) -> str:
+    """Return a Markdown text with this table in place of the one that has the same head.
+
+    Raises:
+        ValueError: there is no such table, or several.
+    """
+    head = re.escape(table.partition("\n")[0])
+    text, count = re.subn(rf"^{head}\n(?:\|.*\n)+", lambda _: f"{table}\n", text, flags=re.M)
+    if count != 1:
+        raise ValueError(f"{count} tables with the head {head}; expected one")
+    return text
+
+
+def _finetune(data: Path | None) -> Sequence[str]:
+    finetune.main()
+    return ()
+
+
+def _examples(data: Path | None) -> Sequence[str]:
+    return example_marks.mark_again(Engine(BUNDLED_MODEL))
+
+
+def _quotes(data: Path | None) -> Sequence[str]:
+    return quotes.fill(Engine(BUNDLED_MODEL), QUOTES)
+
+
+def _pictures(data: Path | None) -> Sequence[str]:
+    screenshots.main()
+    return ()
+
+
+def _recorded(data: Path | None) -> Sequence[str]:
+    shutil.rmtree(RECORDED, ignore_errors=True)
+    record(Engine(BUNDLED_MODEL), RECORDED, datetime.now(UTC).date().isoformat(), _say)
+    return ()
+
+
+STEPS = (
+    Step("temperatures", "fits the temperature of every head", _temperatures,
+         (f"{_BUNDLE}/config.json", f"{_BUNDLE}/heads/*/config.json"), data=True),
+    Step("fitted", "fits the affine lens, and takes the means that replace what is switched off",
+         _fitted, (f"{_BUNDLE}/fitted.safetensors",)),
+    Step("verification", "computes the reference values of every head", _verification,
+         (f"{_BUNDLE}/verification.*",)),
+    Step("heads", "measures where each head looks, and what is lost without it", _heads,
+         (f"{_BUNDLE}/head-*.json",)),
+    Step("figures", "measures all tasks and the bias, and writes the model card", _figures,
+         (f"{_BUNDLE}/figures.json", f"{_BUNDLE}/bias.json", f"{_BUNDLE}/README.md"), data=True),
+    Step("causes", "measures what explanations, lenses and parts are worth", _causes,
+         ("docs/causes.md", "app/features/why/measured.toml"), data=True),
+    Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),
+    Step("finetune", "records the fine-tunings of the lab", _finetune,
+         ("app/features/lab/finetune_*.json",)),
+    Step("examples", "marks every example right or wrong", _examples),
+    Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
+    Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,
+         ("docs/pictures/*.webp",)),
+    Step("recorded", "writes the recorded site into build/recorded", _recorded),
+)  # fmt: skip
+"""In the order in which they need each other."""
+_NAMES = tuple(step.name for step in STEPS)
+
+
+def derived_files() -> dict[str, str]:
+    """Return every derived file with the step that writes it."""
+    return {name: step.name for step in STEPS for name in step.files()}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if unknown := set(options.steps) - set(_NAMES):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; the steps are {', '.join(_NAMES)}")
+    if options.list:
+        _say("\n".join(_listed(step) for step in STEPS))
+        return 0
+    steps = [step for step in STEPS if not options.steps or step.name in options.steps]
+    if options.stamp:
+        for step in steps:
+            stamp(step.name, step.files())
+        return 0
+    if lacking := [step.name for step in steps if step.data and options.data is None]:
+        parser.error(
+            f"{', '.join(lacking)}: the evaluation data is needed. Give its folder with --data, or "
+            "name other steps."
+        )
+    return _one(steps[0], options.data) if len(steps) == 1 else _each(steps, options.data)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.derive",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(_NAMES))
+    parser.add_argument("--data", type=Path, help="folder of the evaluation data")
+    parser.add_argument("--list", action="store_true", help="list the steps and their files")
+    parser.add_argument("--stamp", action="store_true", help="only record the steps' files")
+    return parser
+
+
+def _listed(step: Step) -> str:
+    needs = " (data)" if step.data else ""
+    return f"{step.name:<13} {step.says}{needs}" + "".join(f"\n    {n}" for n in step.files())
+
+
+def _each(steps: Sequence[Step], data: Path | None) -> int:
+    """Run several steps, each in a process of its own; end at the first that fails."""
+    left = 0
+    for step in steps:
+        given = ["--data", str(data)] if step.data else []
+        command = [sys.executable, "-m", "tools.derive", step.name, *given]
+        status = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if status not in (0, _PERSON):
+            _say(f"{step.name} failed; the steps after it were not run.")
+            return status
+        left = max(left, status)
+    return left
+
+
+def _one(step: Step, data: Path | None) -> int:
+    """Run a step here, record its files, and say how long it took."""
+    _say(f"{step.name}: {step.says}")
+    torch.set_num_threads(_THREADS)
+    began = time.monotonic()
+    left = step.run(data)
+    stamp(step.name, step.files())
+    for line in left:
+        _say(f"  for a person: {line}")
+    _say(f"{step.name}: {time.monotonic() - began:.0f} s")
+    return _PERSON if left else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

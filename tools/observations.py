@@ -1,0 +1,455 @@
+"""What the documents quote of the bundled model: the sentences, and how each is measured."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from app.catalog import examples
+from app.declared import declared
+from app.features.atlas.task import atlas
+from app.features.attention.task import attention
+from app.features.classification.task import classification
+from app.features.fill_mask.task import fill_mask
+from app.features.fill_mask.task_surprise import surprise
+from app.features.input.task import input as input_parts
+from app.features.input.task import neighbours
+from app.features.lab.task_finetune_recorded import recorded
+from app.features.model_card.task import model_card
+from app.features.multiple_choice.task import multiple_choice, split_choices
+from app.features.ner.task import ner
+from app.features.next_sentence.task import next_sentence
+from app.features.qa.task import qa
+from app.features.senses.task import senses
+from app.features.why.result import WhyResult
+from app.features.why.task import why
+from app.features.xray.result import Part, XrayResult, read_parts
+from app.features.xray.task import xray
+from app.features.xray.task_patching import patching
+from app.features.xray.task_ranking import rank_parts, spare
+from app.features.xray.task_run import text_of
+from app.models import Engine
+from bert_core.analysis.statistics_file import read_head_statistics
+from bert_core.bundled import bundled_folder
+from tools.quotes import Quote
+
+GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
+CAPITAL = "The capital of France is [MASK]."
+KEYS = "The keys to the cabinet [MASK] on the table."
+HOTEL = "We met Paris Hilton at the hotel in Paris."
+CURIE = "Marie Curie was born in Warsaw in 1867 and moved to Paris."
+TROPHY = "The trophy did not fit into the suitcase because it was too {}."
+KINDS = {
+    "PER": "a person",
+    "LOC": "a place",
+    "ORG": "an organisation",
+    "MISC": "another name",
+    "O": "no name",
+}
+NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "All")
+Values = Sequence[Any]
+
+
+def _per_cent(share: float) -> int:
+    return round(100 * float(share))
+
+
+# -- one page each -------------------------------------------------------------------------------
+
+
+def _guesses(engine: Engine, text: str) -> list[tuple[str, int]]:
+    slot = fill_mask(engine, text).slots[0]
+    return [(each.token, _per_cent(each.probability)) for each in slot.candidates]
+
+
+def _robin(engine: Engine) -> Values:
+    texts = [f"A robin is {no}a [MASK]." for no in ("", "not ")]
+    return [word for text in texts for word, _ in _guesses(engine, text)[:2]]
+
+
+def _odd_word(engine: Engine) -> Values:
+    odd = surprise(engine, fill_mask(engine, "He poured the coffee into the guitar.")).odd[0]
+    return odd.token, odd.best
+
+
+def _he_or_she(engine: Engine) -> Values:
+    found = [_guesses(engine, f"The {who} said that [MASK] was tired.")[:2]
+             for who in ("nurse", "engineer")]  # fmt: skip
+    return [value for two in found for pair in two for value in pair]
+
+
+def _follows(engine: Engine, first: str, second: str) -> int:
+    return _per_cent(next_sentence(engine, first, second).probabilities[0])
+
+
+def _swapped(engine: Engine) -> Values:
+    values = examples("next_sentence")[0].values
+    first, second = str(values["text"]), str(values["text_pair"])
+    return _follows(engine, second, first), _follows(engine, first, second)
+
+
+def _sister(engine: Engine) -> Values:
+    return (_follows(engine, "Tom has no sister.", "His sister called him yesterday."),)
+
+
+def _asked(engine: Engine, question: str) -> tuple[str, int]:
+    result = qa(engine, str(examples("qa")[0].values["text"]), question)
+    answer = result.answers[0].text if result.answered else "no answer"
+    return answer, _per_cent(result.null_probability)
+
+
+def _jordan(engine: Engine) -> Values:
+    found = ner(engine, "Jordan moved to Jordan.").reading.entities
+    return (", then ".join(KINDS[each.kind] for each in found) or "no name",)
+
+
+def _label(engine: Engine, text: str) -> tuple[str, int]:
+    result = classification(engine, text)
+    return result.chosen[0], _per_cent(max(result.scores))
+
+
+def _praise(engine: Engine) -> Values:
+    return [_label(engine, text)[0] for text in ("Not bad at all.", "Hardly a boring moment.")]
+
+
+def _days(engine: Engine) -> Values:
+    return [
+        each for day in ("Tuesday", "Monday") for each in _label(engine, f"It arrived on {day}.")
+    ]
+
+
+def _chosen(engine: Engine, context: str, lines: str) -> dict[str, int]:
+    result = multiple_choice(engine, context, split_choices(lines))
+    return {each.text: _per_cent(each.probability) for each in result.choices}
+
+
+def _without_the_first(engine: Engine) -> Values:
+    """Return the share of the second choice beside all others, and without the first one."""
+    values = examples("multiple_choice")[0].values
+    lines = str(values["choices"]).strip().splitlines()
+    return [_chosen(engine, str(values["text"]), "\n".join(lines[n:]))[lines[1]] for n in (0, 1)]
+
+
+def _legs(engine: Engine) -> Values:
+    found = _chosen(engine, "How many legs does a spider have?", "eight\nsix\nfour\ntwo")
+    best = max(found, key=lambda each: found[each])
+    return best, found[best]
+
+
+def _looked_at(engine: Engine) -> Values:
+    found: list[object] = []
+    for word in ("large", "small"):
+        result = attention(engine, TROPHY.format(word))
+        row = result.attentions[4][3][result.tokens.index("it")]
+        found += [result.tokens[int(row.argmax())], _per_cent(row.max())]
+    return found
+
+
+def _looking_most(measure: str) -> Callable[[Engine], Values]:
+    """Return a function for the layer and head with most of a measure, and how much it has."""
+
+    def look(engine: Engine) -> Values:
+        shares = getattr(read_head_statistics(bundled_folder(engine.provenance.name)), measure)
+        layer, head = divmod(int(np.nanargmax(shares)), shares.shape[1])
+        return layer, head, _per_cent(shares[layer, head])
+
+    return look
+
+
+_backwards, _forwards = _looking_most("to_previous"), _looking_most("to_next")
+
+
+def _near_hot(engine: Engine) -> Values:
+    found = input_parts(engine, "The soup is hot.")
+    near = neighbours(engine, found, found.tokens.index("hot")).word
+    return [each.token for each in near if each.token != "hot"][:3]
+
+
+def _missed(engine: Engine) -> Values:
+    found = atlas(engine)
+    certain = [each.certain and (each.effect or 0) > 0 for each in found.heads]
+    return sum(certain), len(certain)
+
+
+def _agreeing(engine: Engine) -> Values:
+    return (NUMBERS[sum(each.agrees for each in atlas(engine).findings)],)
+
+
+def _apart(engine: Engine) -> Values:
+    """Return the mean cosines within and between the senses, in the first and the last layer."""
+    values = examples("senses")[0].values
+    found = senses(engine, str(values["text"]), str(values["target"]))
+    return [f"{found.means(within=w)[layer]:.2f}" for layer in (0, -1) for w in (True, False)]
+
+
+def _spring(engine: Engine) -> Values:
+    (values,) = (each.values for each in examples("senses") if each.label == "Spring")
+    found = senses(engine, str(values["text"]), str(values["target"]))
+    return found.at_home, len(found.occurrences)
+
+
+def _tuned(engine: Engine) -> Values:
+    found = recorded("texts")
+    return found.last.right, found.last.cases, _per_cent(found.low), _per_cent(found.high)
+
+
+# -- figures of the model card -------------------------------------------------------------------
+
+
+def _figure(engine: Engine, task: str, digits: int = 0) -> str:
+    """Return the first figure of a task, in per cent."""
+    figures = model_card(engine).figures
+    share = next(each.share for each in figures if each.task == task)
+    return f"{100 * share:.{digits}f}"
+
+
+def _figures(*tasks: str, digits: int = 0) -> Any:
+    return lambda engine: [_figure(engine, task, digits) for task in tasks]
+
+
+# -- why -----------------------------------------------------------------------------------------
+
+
+def _reasons(engine: Engine, example: str, method: str = "integrated_gradients") -> WhyResult:
+    (values,) = (each.values for each in examples("why") if each.label == example)
+    given = declared("why").example_values(values)
+    return why(engine, **given, method=method)  # type: ignore[arg-type]
+
+
+def _pushes(result: WhyResult) -> dict[str, float]:
+    """Return the scores of the words; of equal words the last one's."""
+    return {w.text: s for w, s in zip(result.words, result.story.scores, strict=True)}
+
+
+def _city_and_child(engine: Engine) -> Values:
+    found = _reasons(engine, "City and child")
+    scores = _pushes(found)
+    own = scores.pop("Paris")
+    return max(scores, key=lambda each: scores[each]), f"{own:.2f}".replace("-", "−")
+
+
+def _two_stories(engine: Engine) -> Values:
+    found = [
+        _reasons(engine, "Two stories", m) for m in ("integrated_gradients", "gradient_x_input")
+    ]
+    alive = [each.duel is not None and each.duel.survives(each.shown) for each in found]
+    own = _pushes(found[1])["doctor"]
+    return (
+        "survive" if alive[0] else "do not survive",
+        "survives, too" if alive[1] and alive[0] else "survives" if alive[1] else "does not",
+        "for" if own > 0 else "against",
+        found[1].explained.answer,
+    )
+
+
+# -- X-ray ---------------------------------------------------------------------------------------
+
+
+def _opened(engine: Engine, text: str, **given: Any) -> XrayResult:
+    return xray(engine, text, **given)
+
+
+def _share(result: XrayResult, name: str) -> tuple[int, int]:
+    """Return the per cent of an answer before and now."""
+    (found,) = (each for each in result.candidates if each.name == name)
+    return _per_cent(found.before), _per_cent(found.probability)
+
+
+@cache
+def _most_needed(engine: Engine, text: str) -> tuple[Part, XrayResult, XrayResult]:
+    """Return the head that the first answer needs most, and the results with and without it."""
+    whole = _opened(engine, text, rank=True)
+    parts = [part for each in whole.ranking for part in read_parts(each.part)]
+    part = next(each for each in parts if each.place == "head")
+    return part, whole, _opened(engine, text, off=part.name)
+
+
+def _attended(result: XrayResult, part: Part) -> tuple[str, int]:
+    """Return the piece that a head looks at most from the piece that is asked."""
+    row = result.attentions[part.layer][part.head, result.question.position]
+    return result.tokens[int(row.argmax())], _per_cent(row.max())
+
+
+def _off_and_on(engine: Engine) -> Values:
+    part, whole, less = _most_needed(engine, CAPITAL)
+    name = whole.best.name
+    return part.head, part.layer, name, *_share(less, name), less.best.name
+
+
+def _capital(engine: Engine) -> Values:
+    part, whole, less = _most_needed(engine, CAPITAL)
+    piece, attention_ = _attended(whole, part)
+    before = _per_cent(whole.best.probability)
+    best = less.best.name
+    return whole.best.name, before, part.head, part.layer, attention_, piece, best, part.name
+
+
+def _keys(engine: Engine) -> Values:
+    part, whole, less = _most_needed(engine, KEYS)
+    piece, attention_ = _attended(whole, part)
+    name = whole.best.name
+    return part.head, part.layer, name, attention_, piece, name, *_share(less, name), part.name
+
+
+def _authors(engine: Engine) -> Values:
+    """Return the head whose exchange loses most, and where the difference is in each layer."""
+    texts = [f"The author{s} of the books [MASK] in London." for s in ("", "s")]
+    found = patching(engine, xray(engine, texts[0]), texts[1])
+    layer, head = divmod(int(found.heads_lost.argmax()), found.heads_lost.shape[1])
+    places = found.restored.argmax(axis=1).tolist()
+    lost = _per_cent(found.heads_lost[layer, head])
+    return head, layer, lost, ", ".join(map(str, places))
+
+
+def _hotel(engine: Engine) -> Values:
+    off = " ".join(f"{layer}.a" for layer in range(engine.provenance.layers))
+    first, second = (_opened(engine, HOTEL, ask="entity", at=at, off=off) for at in (3, 9))
+    return (
+        _kind(second.best.name), _per_cent(second.best.probability),
+        _kind(first.first.name), _per_cent(first.first.before),
+        _kind(first.best.name), _per_cent(first.best.probability),
+    )  # fmt: skip
+
+
+def _kind(name: str) -> str:
+    return KINDS[name.rpartition("-")[2]]
+
+
+def _spared(engine: Engine) -> Values:
+    result = _opened(engine, HOTEL, ask="entity", at=9)
+    text = text_of(engine, result)
+    found = spare(text, rank_parts(text, result.question))
+    return len(found.off), found.of
+
+
+def _curie(engine: Engine) -> Values:
+    """Return the layer whose attention the answer needs most, and what happens without it."""
+    given = {"text_pair": "When was Curie born?", "ask": "start"}
+    whole = _opened(engine, CURIE, **given)
+    without = [
+        _opened(engine, CURIE, **given, off=f"{layer}.a")
+        for layer in range(engine.provenance.layers)
+    ]
+    effects = [each.effect for each in without]
+    most = int(np.argmin(effects))
+    name = whole.best.name
+    others = max(0.0, -min(effects[:most] + effects[most + 1 :]))
+    first = next(n for n, each in enumerate(whole.path) if each.answer == name)
+    before, now = _share(without[most], name)
+    return (
+        _bare(name), before, most, _bare(name), before, now, _bare(without[most].best.name),
+        f"{others:.1f}", max(first - 2, 0), f"{most}.a",
+    )  # fmt: skip
+
+
+def _bare(place: str) -> str:
+    return place.partition(" (")[0]
+
+
+def _not_bad(engine: Engine) -> Values:
+    off = " ".join(f"{layer}.a" for layer in range(engine.provenance.layers - 1))
+    bad, good = (
+        _opened(engine, f"The film was not {word}.", ask="label", off=off)
+        for word in ("bad", "good")
+    )
+    return (
+        bad.first.name, _per_cent(bad.first.before), bad.best.name, _per_cent(bad.best.probability),
+        good.best.name, _per_cent(good.best.probability), good.first.name,
+    )  # fmt: skip
+
+
+QUOTES = (
+    # -- the visitor's guide ---------------------------------------------------------------------
+    Quote(GUIDE, "The first two guesses are *{}* and *{}*, and with \"not\" *{}* and *{}*", _robin),
+    Quote(GUIDE, "*{}* is the odd one; the model would have written *{}*", _odd_word),
+    Quote(GUIDE, "notices a change of topic in {} of 100 pairs, a wrong order in {}",
+          _figures("next sentence, random", "next sentence, swapped")),
+    Quote(GUIDE, "The probability is {} %, in the right order {} %", _swapped),
+    Quote(GUIDE, "The model says {} %: the \"no\"", _sister),
+    Quote(GUIDE, "on the first example; the answer is *{}*",
+          lambda e: _asked(e, "What colour is the bicycle?")[:1]),
+    Quote(GUIDE, "The answer is *{}*; \"no answer\" has {} %",
+          lambda e: _asked(e, "How old is Mara?")),
+    Quote(GUIDE, "names found whole and of the right kind is {} %",
+          _figures("named entities (PER, LOC, ORG), F1")),
+    Quote(GUIDE, "The model finds {}:", _jordan),
+    Quote(GUIDE, "The first is *{}* to the model, the second *{}*",
+          _praise),
+    Quote(GUIDE, "The answers are *{}* ({} %) and *{}* ({} %)", _days),
+    Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
+    Quote(GUIDE, "The most probable answer is *{}*, with {} %; a mere guess has 25 %", _legs),
+    Quote(GUIDE, "layer {}, head {} with any text. On average it gives {} % of its attention to "
+          "the piece before", _backwards),
+    Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and at *{}* ({} %) in the second",
+          _looked_at),
+    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %, and *{}* comes "
+          "first",
+          _off_and_on),
+    Quote(GUIDE, "keeps its kind with {} of the {} heads and feed-forward blocks off", _spared),
+    Quote(GUIDE, "is filled with *{}* ({} %). Without head {} of layer {}, which gives {} % of the "
+          "gap's attention to *{}*, it is filled with *{}*. "
+          "`/xray?text=The+capital+of+France+is+[MASK].&off={}`", _capital),
+    Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
+          "to *{}*, and without it *{}* goes from {} % to {} %. "
+          "`/xray?text=The+keys+to+the+cabinet+[MASK]+on+the+table.&off={}`", _keys),
+    Quote(GUIDE, "replacing head {} of layer {} alone loses {} % of the difference. Where the "
+          "difference is, layer by layer: pieces {} (2 is the noun, 6 the gap)", _authors),
+    Quote(GUIDE, "With all attention off, the second *Paris* of \"We met Paris Hilton at the hotel "
+          "in Paris.\" is {} ({} %). The first one, {} with everything on ({} %), is then {} ({} "
+          "%)",
+          _hotel),
+    Quote(GUIDE, "is answered *{}* ({} %). The attention of layer {} matters most: without it *{}* "
+          "goes from {} % to {} %, and *{}* comes first. Without that of any other layer, the "
+          "log-probability falls by at most {} nats. The lens points elsewhere up to layer {}",
+          lambda e: _curie(e)[:-1]),
+    Quote(GUIDE, "&ask=start+of+the+answer&off={}`", lambda e: _curie(e)[-1:]),
+    Quote(GUIDE, "\"The film was not bad.\" is {} ({} %). With attention only in the last layer it "
+          "is {} ({} %), and \"The film was not good.\" {} ({} %), which is {} with all attention",
+          _not_bad),
+    Quote(GUIDE, "of all words, *{}* does most to make the second Paris a person; the score of the "
+          "name itself is {}.", _city_and_child),
+    Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}, and it calls *doctor* a "
+          "word {} *{}*", _two_stories),
+    Quote(GUIDE, "for {} of {} heads is the 95 % interval above zero", _missed),
+    Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
+    Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
+    Quote(GUIDE, "in the first example: {} within and {} between become {} and {}.", _apart),
+    Quote(GUIDE, "with its three meanings. {} of {} sentences are nearest to one of their own",
+          _spring),
+    Quote(GUIDE, "Of the ready-made topics, {} of {} are labelled correctly. With so few rows, the "
+          "95 % interval of that share goes from {} % to {} %", _tuned),
+    Quote(GUIDE, "*Multiple choice, openstax* is right in {} of 100 cases",
+          _figures("multiple choice, openstax")),
+    # -- the teacher's page ----------------------------------------------------------------------
+    Quote(TEACHING, "`/attention?layer={}&head={}`", lambda e: _backwards(e)[:2]),
+    Quote(TEACHING, "*{}* first ({} %), then *{}* ({} %)",
+          lambda e: [each for two in _guesses(e, CAPITAL)[:2] for each in two]),
+    Quote(TEACHING, "*{}* first, then *{}*; with \"not\" *{}* and *{}*", _robin),
+    Quote(TEACHING, "For the nurse *{}* {} % and *{}* {} %, for the engineer *{}* {} % and *{}* "
+          "{} %",
+          _he_or_she),
+    Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes. Same words", _sister),
+    Quote(TEACHING, "*{}*: the passage does not say. *No answer* gets {} %",
+          lambda e: _asked(e, "How old is Mara?")),
+    Quote(TEACHING, "Most at *{}* ({} %), then at *{}* ({} %)", _looked_at),
+    Quote(TEACHING, "mean cosine {} within and {} between, after the last layer {} and {}.",
+          _apart),
+    Quote(TEACHING, "Tuesday: {}, {} %; Monday: {}, {} %", _days),
+    Quote(TEACHING, "For gaps, what is said and what is right differ by {} % on average, for next "
+          "sentence by {} %",
+          _figures("calibration error, masked word", "calibration error, next sentence", digits=1)),
+    # -- the README ------------------------------------------------------------------------------
+    Quote(README, "its first guess in {} of 100 cases and among its first five in {}",
+          _figures("masked word, first guess", "masked word, among first five")),
+    Quote(README, "in a hundred everyday sentences a good word is among the first five in {}",
+          _figures("everyday gap, among first five")),
+    Quote(README, "its first guess is *{}* ({} %), its second *{}* ({} %)",
+          lambda e: [each for two in _guesses(e, CAPITAL)[:2] for each in two]),
+    Quote(README, "in {} of 100 cases (F1 {} %) and finds names with an F1 of {} %",
+          _figures("question answering, exact match", "question answering, F1",
+                  "named entities (PER, LOC, ORG), F1")),
+    Quote(README, "The next-sentence head notices a change of topic in {} of 100 pairs, and a "
+          "wrong order in {}", _figures("next sentence, random", "next sentence, swapped")),
+)  # fmt: skip
+"""Every sentence with values of the bundled weights, in the order of the documents."""

@@ -1,0 +1,139 @@
+"""Numbers and answers of the bundled model that documents quote.
+
+A quote is a sentence of a document with gaps, `{}`, and a function that measures what stands in
+them. `python -m tools.derive quotes` measures all of them, fills the gaps in the documents, and
+keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay
+plain Markdown: no marks are needed, because a quote is found by the words around its gaps. A test
+finds every quote in its document with the values measured.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.models import Engine
+from app.settings import ROOT
+
+VALUES = ROOT / "tools" / "quotes.json"
+_GAP = "{}"
+_LONGEST = 60  # characters in a gap
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence with gaps.
+
+    Attributes:
+        document: its file, from the root of the repository.
+        says: the sentence, or a part of one that occurs once and does not begin with a gap; `{}`
+            for each gap, in which there are neither stars nor backquotes.
+        look: measures what stands in the gaps, one value for each.
+    """
+
+    document: str
+    says: str
+    look: Callable[[Engine], Sequence[Any]]
+
+    @property
+    def key(self) -> str:
+        """Its name in the file of values."""
+        return f"{self.document}: {self.says}"
+
+    def find(self, text: str) -> re.Match[str]:
+        """Find it in the text of its document, whatever is in the gaps.
+
+        Raises:
+            ValueError: it is not there, or several times.
+        """
+        gap = rf"([^\s*`](?:[^*`]{{0,{_LONGEST}}}?[^\s*`])??)"
+        words = [
+            gap.join(re.escape(part) for part in word.split(_GAP)) for word in self.says.split()
+        ]
+        found = list(re.finditer(r"\s+".join(words) + r"(?!\w)", text))
+        if len(found) != 1:
+            raise ValueError(
+                f"{self.document} has “{self.says}” {len(found)} times; expected once. Where the "
+                "sentence was changed, change it in tools/observations.py as well."
+            )
+        return found[0]
+
+    def fill(self, text: str, values: Sequence[str]) -> str:
+        """Return the text with other values in the gaps."""
+        found = self.find(text)
+        for number in range(len(values), 0, -1):
+            text = text[: found.start(number)] + values[number - 1] + text[found.end(number) :]
+        return text
+
+    def values(self, engine: Engine) -> list[str]:
+        """Measure what stands in the gaps.
+
+        Raises:
+            ValueError: there are more or fewer values than gaps.
+        """
+        found = [str(each) for each in self.look(engine)]
+        if len(found) != self.says.count(_GAP):
+            raise ValueError(f"{self.key}: {len(found)} values; expected one for each gap")
+        return found
+
+
+def fill(engine: Engine, quotes: Sequence[Quote]) -> list[str]:
+    """Measure every quote, fill the documents, and keep the values.
+
+    Returns:
+        What a person has to put right: quotes that are not in their document.
+    """
+    values = {quote.key: quote.values(engine) for quote in quotes}
+    left = []
+    for name in dict.fromkeys(quote.document for quote in quotes):
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        for quote in quotes:
+            if quote.document == name:
+                try:
+                    text = quote.fill(text, values[quote.key])
+                except ValueError as error:
+                    left.append(str(error))
+        path.write_text(text, encoding="utf-8")
+    write(engine.provenance.fingerprint, values)
+    return left
+
+
+def write(weights: str, values: Mapping[str, Sequence[str]], path: Path = VALUES) -> None:
+    """Write the file of values."""
+    record = {"weights": weights, "values": values}
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read(path: Path = VALUES) -> tuple[str, dict[str, list[str]]]:
+    """Read the weights that the values were measured on, and the values by quote."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    return record["weights"], record["values"]
+
+
+def wrong(
+    quotes: Iterable[Quote], texts: Mapping[str, str], values: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Say of every quote whose values differ from those measured what is wrong.
+
+    Args:
+        quotes: all of them.
+        texts: document -> its text.
+        values: as measured, by quote.
+    """
+    found = []
+    for quote in quotes:
+        try:
+            said = [" ".join(each.split()) for each in quote.find(texts[quote.document]).groups()]
+        except ValueError as error:
+            found.append(str(error))
+            continue
+        measured = values.get(quote.key)
+        if measured is None or said != list(measured):
+            found.append(
+                f"{quote.document} says {said} where {measured or 'nothing'} was measured, in "
+                f"“{quote.says}”. Run `python -m tools.derive quotes`."
+            )
+    return found
