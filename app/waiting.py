@@ -1,9 +1,9 @@
 """How long PyTorch's threads wait awake for each other.
 
 Waiting awake is quick on a quiet machine. When another program wants the core, a thread that waits
-awake keeps it from the very thread that it waits for: with OpenMP's own setting, a pass beside one
-busy program took 60 to 100 times as long, with this one twice as long, and a pass of 32 tokens on a
-quiet machine 8 ms instead of 6 (table "Beside a busy program" of benchmarks/RESULTS.md).
+awake keeps it from the very thread that it waits for. Beside one busy program, a pass of 32 tokens
+took 97 times as long with OpenMP's own setting and twice as long with this one; on a quiet machine
+it takes 8 ms instead of 6 (table "Beside a busy program" of benchmarks/RESULTS.md).
 """
 
 import os

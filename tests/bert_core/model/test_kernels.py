@@ -391,6 +391,27 @@ def test_long_inputs_are_attended_to_head_by_head_where_nothing_forbids_it(monke
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize(
+    ("maker", "on_linux", "expected"),
+    [
+        ("GenuineIntel", True, True),
+        ("AuthenticAMD", True, False),
+        ("Intel64 Family 6, GenuineIntel", False, True),
+        ("", False, False),
+    ],
+)
+def test_mkl_is_trusted_with_intels_processors(monkeypatch, maker, on_linux, expected):
+    def read_text(*_, **__):
+        if not on_linux:
+            raise FileNotFoundError
+        return f"processor : 0\nvendor_id : {maker}\n"
+
+    monkeypatch.setattr(functional.Path, "read_text", read_text)
+    monkeypatch.setattr(functional.platform, "processor", lambda: maker)
+    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
+    assert functional._mkl_uses_whole_unit.__wrapped__() is expected
+
+
 def test_dropout_changes_what_is_attended_to_and_not_what_is_shown(assert_close):
     parts = projections(1)
     whole, probabilities = functional.attend(*parts, None)
