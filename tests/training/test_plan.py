@@ -76,14 +76,21 @@ def test_the_tasks_read_the_long_pretraining_s_mixture() -> None:
     own, long = PLANS["cpu"].stages["tasks"].sizes, LongSettings()
     assert isinstance(own, TaskSettings)
     text = own.pretraining
-    shares = [
-        getattr(text, name) / getattr(long, name)
-        for name in ("blocks", "sentences", "relations", "pairs")
-    ]
-    assert shares == pytest.approx([0.6] * 4, abs=0.02)  # in the same proportions
+    assert text.blocks / long.blocks == pytest.approx(0.8) and text.pairs > 3 * long.pairs
     sizes = {"blocks": 0, "sentences": 0, "relations": 0, "pairs": 0, "seed": 0}
     assert replace(text, **sizes) == replace(long, **sizes)  # and hidden in the same way
     assert text.seed != long.seed
+
+
+def test_the_tasks_see_as_many_rows_in_both_plans() -> None:
+    small, large = (PLANS[name].stages["tasks"] for name in PLANS)
+    assert isinstance(small.sizes, TaskSettings) and isinstance(large.sizes, TaskSettings)
+    for name in ("blocks", "sentences", "relations", "pairs"):
+        seen = [
+            getattr(sizes.pretraining, name) * (stage.trainer.budget.steps or 0)
+            for sizes, stage in ((small.sizes, small), (large.sizes, large))
+        ]
+        assert seen[1] == pytest.approx(seen[0], rel=0.02)
 
 
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:
