@@ -62,7 +62,8 @@ def board(
             words += "" if note.name in ("none", "pruned") else f" ({note.name})"
         if part.name in ranks:
             rank, effect = ranks[part.name]
-            words += f". Without it {signed(effect, 3)} nats: {times(effect)}; no. {rank} of "
+            likely = times(effect, result.question.kind)
+            words += f". Without it {signed(effect, 3)} nats: {likely}; no. {rank} of "
             words += f"{len(ranking)}"
         said.append(f"{words}.")
     return {
@@ -115,7 +116,7 @@ def ranking_picture(result: XrayResult, ranking: Sequence[PartEffect]) -> Pictur
         "xray-parts",
         draw,
         alt=f"The parts that {visible(result.followed)} needs most, in nats. {first}",
-        table=ranking_table(ranking),
+        table=ranking_table(result, ranking),
     )
 
 
@@ -129,13 +130,13 @@ def _short(part: Part) -> str:
     return f"layer {part.layer}, {what}"
 
 
-def ranking_table(ranking: Sequence[PartEffect]) -> pd.DataFrame:
+def ranking_table(result: XrayResult, ranking: Sequence[PartEffect]) -> pd.DataFrame:
     """Return all parts in order, with what happens without each."""
     return pd.DataFrame(
         {
             "part": [read_parts(each.part)[0].words for each in ranking],
             "change without it (nats)": [each.effect for each in ranking],
-            "in words": [times(each.effect) for each in ranking],
+            "in words": [times(each.effect, result.question.kind) for each in ranking],
         }
     )
 
@@ -145,13 +146,16 @@ def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) 
     first = ranking[0]
     hurt = sum(each.effect < -0.1 for each in ranking)
     helped = sum(each.effect > 0.1 for each in ranking)
+    halved = "the probability, +0.69 doubles it as long as it is small"
+    if result.question.kind == "next":
+        halved = "the odds, +0.69 doubles them"
     return tag(
         "div",
         hint(
             f"Each part is switched off alone, in the whole model: {_WHAT[mode]} takes the place "
             f"of what it computes. The number is the change of the {result.question.target}, in "
-            "nats: −0.69 halves the probability, +0.69 doubles it as long as it is small. Parts "
-            "can replace each other, so these changes do not add up."
+            f"nats: −0.69 halves {halved}. Parts can replace each other, so these changes do not "
+            "add up."
         ),
         tag(
             "p",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.features.xray.result import Ask, Candidate, Lens, Mode, Part, XrayResult
+from app.features.xray.result import Ask, Candidate, Kind, Lens, Mode, Part, XrayResult
 from app.words.format import count, percent, signed
 from app.words.html import visible
 
@@ -131,18 +131,23 @@ def thread_words(result: XrayResult, layer: int, link: tuple[int, int, float], h
 def effect_words(result: XrayResult, part: Part, effect: float) -> str:
     """Say what happens without one part."""
     change = f"{signed(effect, 3)} nats"
-    return f"Without {part.words}: {visible(result.followed)} {change} ({times(effect)})."
+    said = times(effect, result.question.kind)
+    return f"Without {part.words}: {visible(result.followed)} {change} ({said})."
 
 
-def times(effect: float) -> str:
-    """Say what a change of a log-probability does to the probability.
+def times(effect: float, kind: Kind = "word") -> str:
+    """Say what a change of a log-probability does to the probability, or of log-odds to the odds.
 
     >>> times(-0.6931), times(0.4055), times(0.001)
     ('half as likely', '1.5 times as likely', 'as likely as before')
+    >>> times(0.4055, "next")
+    'odds 1.5 times as high'
     """
+    odds, likely = ("odds ", "high") if kind == "next" else ("", "likely")
     factor = float(np.exp(effect))
     if 0.95 < factor < 1.05:
-        return "as likely as before"
+        return f"{odds}as {likely} as before"
     if 0.495 < factor < 0.505:
-        return "half as likely"
-    return f"{factor:.1f} times as likely" if factor >= 0.1 else f"{factor:.2g} times as likely"
+        return f"{odds}half as {likely}"
+    often = f"{factor:.1f}" if factor >= 0.1 else f"{factor:.2g}"
+    return f"{odds}{often} times as {likely}"

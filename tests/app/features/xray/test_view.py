@@ -230,6 +230,13 @@ def test_the_switchboard_has_every_part_with_its_effect(
     )
 
 
+def test_next_sentence_changes_by_odds(tiny_engine: Engine) -> None:
+    pair = xray(tiny_engine, "the cat sat", text_pair="on the mat", ask="next", rank=True)
+    table = view_switches.ranking_table(pair, pair.ranking)
+    assert all(str(words).startswith("odds ") for words in table["in words"])
+    assert "halves the odds" in str(view_switches.ranking_line(pair, pair.ranking, "mean"))
+
+
 def test_bars_of_the_ranking_are_in_proportion(result: XrayResult) -> None:
     drawn = view_switches.ranking_picture(result, result.ranking)
     needed = [each.effect for each in result.ranking if each.effect < 0][:12]
