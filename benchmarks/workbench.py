@@ -301,7 +301,7 @@ def _interval(values: Floats) -> str:
     """
     values = np.asarray(values, dtype=np.float64)
     error = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
-    return f"{values.mean():.2f} ± {error:.2f}".replace("0.", ".")
+    return re.sub(r"\b0\.", ".", f"{values.mean():.2f} ± {error:.2f}")
 
 
 _INTRODUCTION = f"""# Causes, measured

@@ -35,12 +35,14 @@ from bert_core.analysis.atlas_file import write_head_atlas
 from bert_core.analysis.fitting import write_fitted
 from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled import bundled_folder
+from bert_core.bundled.figures import read_figures
+from bert_core.bundled.leanings import read_bias
 from bert_core.verification import write_verification
 from tools import example_marks, finetune, quotes, screenshots
 from tools.derived import stamp
 from tools.observations import QUOTES
 from training.calibration import calibrate
-from training.evaluation import measure
+from training.evaluation import Measured, measure
 from training.export import describe_bundle
 from training.precision import difference_table, differences, loss_table, losses
 
@@ -107,6 +109,11 @@ def _figures(data: Path | None) -> Sequence[str]:
     return ()
 
 
+def _card(data: Path | None) -> Sequence[str]:
+    describe_bundle(BUNDLE, Measured(read_figures(BUNDLE), read_bias(BUNDLE), ()))
+    return ()
+
+
 def _causes(data: Path | None) -> Sequence[str]:
     workbench.main(["--data", str(data), "--to", str(CAUSES), "--figures", str(MEASURED)])
     return ()
@@ -168,8 +175,10 @@ STEPS = (
          (f"{_BUNDLE}/verification.*",)),
     Step("heads", "measures where each head looks, and what is lost without it", _heads,
          (f"{_BUNDLE}/head-*.json",)),
-    Step("figures", "measures all tasks and the bias, and writes the model card", _figures,
-         (f"{_BUNDLE}/figures.json", f"{_BUNDLE}/bias.json", f"{_BUNDLE}/README.md"), data=True),
+    Step("figures", "measures all tasks and the bias", _figures,
+         (f"{_BUNDLE}/figures.json", f"{_BUNDLE}/bias.json"), data=True),
+    Step("card", "writes the model card, with what was read by hand", _card,
+         (f"{_BUNDLE}/README.md",)),
     Step("causes", "measures what explanations, lenses and parts are worth", _causes,
          ("docs/causes.md", "app/features/why/measured.toml"), data=True),
     Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),

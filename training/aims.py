@@ -40,10 +40,10 @@ _FIRST, _FIVE = "the model's first guess", "among its first five guesses"
 FIRST_GUESS = Aim("masked word, first guess", _WIKITEXT, f"{_CORRUPTED} {_FIRST}", 0.47, 0.50)
 FIRST_FIVE = Aim("masked word, among first five", _WIKITEXT, f"{_CORRUPTED} {_FIVE}", 0.64, 0.68)
 HIDDEN_FIRST = Aim(
-    "masked word, all as [MASK], first guess", _WIKITEXT, f"{_HIDDEN} {_FIRST}", 0.41, 0.45
+    "masked word, all hidden, first guess", _WIKITEXT, f"{_HIDDEN} {_FIRST}", 0.41, 0.45
 )
 HIDDEN_FIVE = Aim(
-    "masked word, all as [MASK], among first five", _WIKITEXT, f"{_HIDDEN} {_FIVE}", 0.60, 0.64
+    "masked word, all hidden, among first five", _WIKITEXT, f"{_HIDDEN} {_FIVE}", 0.60, 0.64
 )
 _ON_CUDA = {FIRST_GUESS.task: 0.55, FIRST_FIVE.task: 0.72}  # goals where a card did the training
 _FAMOUS = "40 own lines"
@@ -52,14 +52,14 @@ FAMOUS_FIRST = Aim("famous line, first guess", _FAMOUS, f"{_GOOD} {_FIRST}", 0.8
 FAMOUS_FIVE = Aim("famous line, among first five", _FAMOUS, f"{_GOOD} {_FIVE}", 0.95, 1.0)
 _UNSEEN = "short sentences of Tatoeba and WordNet that were held out"
 UNSEEN_FIRST = Aim(
-    "one hidden word of a short sentence, first guess",
+    "short sentence, first guess",
     _UNSEEN,
     f"sentences with one whole word hidden that was {_FIRST}",
     0.40,
     0.45,
 )
 UNSEEN_COPIES = Aim(
-    "one hidden word of a short sentence, wrongly copied",
+    "short sentence, wrongly copied",
     _UNSEEN,
     "sentences whose first guess was wrong and another word of the same sentence",
     0.02,
@@ -67,7 +67,7 @@ UNSEEN_COPIES = Aim(
     lower_is_better=True,
 )
 RELATIONS = Aim(
-    "facts about unseen subjects, first guess",
+    "unseen facts, first guess",
     "relations, subjects named by no template",
     "sentences with a fact for which a right word was the first guess, as the mean over the kinds "
     "of facts",

@@ -37,6 +37,7 @@ from bert_core.text.tokenizer import BertTokenizer
 from training import judgements
 from training.corpus import read_documents, text_files
 from training.judgements import Judged
+from training.long_mixture import SHORT_TEXTS
 from training.mixture import NO_PAIRS
 from training.pretraining_evaluation import RUNNING_TEXT, WORD_SEED, pairs_by_kind, running_text
 from training.question_evaluation import elsewhere, xquad
@@ -81,7 +82,7 @@ def fit_pairs(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -
     """Judge pairs of the training texts: half neighbours, a quarter each of two kinds not."""
     documents = []
     for name, path in text_files(data).items():
-        if name not in NO_PAIRS:
+        if name not in {*NO_PAIRS, *SHORT_TEXTS}:
             for document in islice(read_documents(path), 0, None, _EVERY):
                 sentences = [text for row in document for text in split_sentences(row)]
                 if len(sentences) > 1:

@@ -107,7 +107,7 @@ TASKS = (
         unfit=_too_many_pieces,
     ),
     Part(
-        "facts about unseen subjects",
+        "unseen facts",
         BertForPreTraining,
         relations,
         ("relations/relations.jsonl",),

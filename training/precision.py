@@ -311,8 +311,17 @@ def difference_table(found: Sequence[Difference]) -> str:
     | vectors | 0.03 | 0.002 | 9.5 |
     """
     rows = [
-        f"| {each.output} | {each.largest:.2g} | {each.mean:.2g} | {each.size:.2g} |"
+        f"| {each.output} | {each.largest:.2g} | {_plain(each.mean)} | {each.size:.2g} |"
         for each in found
     ]
     head = "| output | largest difference | mean difference | largest value |"
     return "\n".join([head, "|---|---:|---:|---:|", *rows])
+
+
+def _plain(number: float) -> str:
+    """Write two digits without an exponent.
+
+    >>> _plain(0.0000712), _plain(0.0039)
+    ('0.000071', '0.0039')
+    """
+    return np.format_float_positional(number, precision=2, fractional=False)

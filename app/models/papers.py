@@ -37,7 +37,7 @@ _LICENCE_CHARS = 60  # twice as long as the longest short licence names
 _CHUNK = 1 << 20
 _PROCESSOR = "processor"
 _CURVES = "curve-*.svg"
-_MOST_CURVES = 6
+_MOST_CURVES = 12
 _CURVE_BYTES = 500_000
 
 

@@ -166,8 +166,8 @@ def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path)
         "famous line, among first five",
         "masked word, first guess",
         "masked word, among first five",
-        "masked word, all as [MASK], first guess",
-        "masked word, all as [MASK], among first five",
+        "masked word, all hidden, first guess",
+        "masked word, all hidden, among first five",
         "everyday gap, among first five",
     ]
     assert measured.bias is not None

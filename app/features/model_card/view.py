@@ -37,6 +37,7 @@ _SHORT = {
     Reached.NO_AIM: "",
 }
 _CALIBRATION, _BIAS = "calibration error", "bias"  # how the names of such figures begin
+_FIRST, _FIVE = ", first guess", ", among first five"  # and end
 _TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of an axis
 _LETTERS = 36  # of a name that is drawn
 _NAMES, _VALUES = 290, 128  # units left of the bars on a wide screen, and right of them
@@ -268,12 +269,14 @@ def legend(figures: Sequence[Figure]) -> Html:
 
 
 def of_tasks(figures: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Return the first figure of every task, without calibration errors and bias."""
+    """Return the first share of every task that has a target, and of two the first guess."""
     first: dict[str, Figure] = {}
     for each in figures:
-        if not each.task.startswith((_CALIBRATION, _BIAS)):
+        aimed = each.floor is not None or each.goal is not None
+        if aimed and not each.lower_is_better and not each.task.startswith(_BIAS):
             first.setdefault(each.task, each)
-    return tuple(first.values())
+    guessed = {task.removesuffix(_FIRST) for task in first if task.endswith(_FIRST)}
+    return tuple(each for task, each in first.items() if task.removesuffix(_FIVE) not in guessed)
 
 
 def of_calibration(figures: Sequence[Figure]) -> tuple[Figure, ...]:

@@ -118,11 +118,17 @@ def test_small_figures_get_a_short_axis_and_the_table_every_number() -> None:
 
 
 def test_a_task_is_drawn_once_and_errors_and_bias_elsewhere() -> None:
-    names = ["a", "a", "calibration error, b", "bias, c", "d"]
-    figures = [replace(FIGURES[0], task=name, measured_on=str(n)) for n, name in enumerate(names)]
+    names = ["a", "a", "calibration error, b", "bias, c", "d, first guess", "d, among first five",
+             "e, among first five"]  # fmt: skip
+    figures = [
+        replace(FIGURES[0], task=name, measured_on=str(n), lower_is_better=n == 2)
+        for n, name in enumerate(names)
+    ]
+    figures.append(replace(FIGURES[0], task="f", floor=None, goal=None))
     assert [(f.task, f.measured_on) for f in model_card.of_tasks(figures)] == [
         ("a", "0"),
-        ("d", "4"),
+        ("d, first guess", "4"),
+        ("e, among first five", "6"),
     ]
     assert [f.task for f in model_card.of_calibration(figures)] == ["b (2)"]
 
@@ -191,8 +197,10 @@ def test_files_that_are_no_chart_are_not_shown(file: bytes) -> None:
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_what_is_beside_bundled_weights_is_all_shown(name: str) -> None:
-    papers = read_papers(bundled_folder(name))
+    folder = bundled_folder(name)
+    papers = read_papers(folder)
     assert papers.problems == () and papers.curves
+    assert {file for file, _ in papers.curves} == {each.name for each in folder.glob("curve-*")}
     for file, content in papers.curves:
         drawn = str(curve(file, content))
         assert drawn.count("<polyline") == 2 * content.count(b"<polyline") > 0
