@@ -77,7 +77,7 @@ What each figure is a share of:
 - English only; other scripts fall apart into single characters or unknown tokens.
 - Most training rows were shorter than the longest input, 512 tokens; the recipe has their lengths.
 - "Follows" was learnt from neighbouring sentences of running text. It checks neither facts nor
-  style; the table shows how often it notices a distant sentence of the same text, and a wrong order.
+  style; the table shows how often it notices a distant sentence of the same text or a wrong order.
 {task_limits}{reading}
 ## Recipe
 
