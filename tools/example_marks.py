@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.catalog import ALTERNATIVES, FEATURES, FOLDER, Example, examples, read_text
+from app.catalog import ALTERNATIVES, FOLDER, Example, examples, read_text
 from app.declared import declared
 from app.features.attention.task import attention
 from app.features.classification.task import classification
@@ -289,7 +289,7 @@ _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
 def report(engine: Engine) -> tuple[list[str], int]:
     """Describe the answer to every example, and count the wrong marks."""
     lines, false = [], 0
-    for slug in (feature.slug for feature in FEATURES if feature.takes_text):
+    for slug in _TASKS:
         lines += ["", slug]
         for example in examples(slug):
             mark = example.mark
