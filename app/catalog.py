@@ -96,7 +96,7 @@ FEATURES = (
         page="pages/3_next_sentence.py",
         group=TASKS,
         see="Ask whether one sentence follows another.",
-        beware="The model notices a change of topic far better than a break in logic.",
+        beware="Sentences about one topic may count as following, even against logic.",
         needs=("BertForNextSentencePrediction",),
     ),
     Feature(

@@ -19,10 +19,7 @@ TITLE = "Forward pass in bfloat16"
 NOTES = (
     "BertModel with pooler, inference mode, no padding, random weights of the published sizes; both"
     " sides are ours, with the same weights.",
-    "What it costs was measured apart (docs/bfloat16.md, up to 300 rows of a file): bundled model,"
-    " float32 -> bfloat16: hidden word, first guess 44.0 -> 43.9 % (another guess in 1.7 % of the "
-    "cases); exact answers to questions 62.0 -> 61.0 % (1.7 %); names, F1 64.8 -> 64.5 %; next "
-    "sentence and sentiment unchanged; multiple choice, another answer in 0.7 to 2.7 %.",
+    "What it costs on every task is in docs/bfloat16.md.",
 )
 _GOAL = Goal("speed", 1.6)
 _WORK = "every size and shape"

@@ -15,7 +15,7 @@ part, with alternatives separated by " | ":
 - ner: exactly the entities of the text, in order, as "text: KIND";
 - tokenizer: consecutive pieces, as "snow ##flake";
 - attention: "from → to": in the head that the example opens, `from` attends most to `to`;
-  "bank#2" is the second piece with that spelling;
+  "bank#2" is the second piece with that spelling; `choose_heads` says which head it opens;
 - xray: the answer with everything on;
 - senses: for each group, the numbers of its sentences; right if the nearest neighbour of each at
   the last layer is in the group.
@@ -25,12 +25,13 @@ import json
 import re
 import string
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.catalog import ALTERNATIVES, FEATURES, FOLDER, Example, examples, read_text
+from app.catalog import ALTERNATIVES, FOLDER, Example, examples, read_text
 from app.declared import declared
 from app.features.attention.task import attention
 from app.features.classification.task import classification
@@ -43,16 +44,22 @@ from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
 from app.models import Engine, default_offer
 from app.settings import ROOT
+from bert_core.analysis.statistics_file import read_head_statistics
+from bert_core.bundled import bundled_folder
 
 _SMALL = re.compile(r"^(?:(?:a|an|the|in|at|on|only) )+")
 _WEIGHTS = re.compile(r'^weights = "[0-9a-f]*"$', re.MULTILINE)
 _MODEL = re.compile(r'^model = "\w+"$', re.MULTILINE)
 _SEEN = re.compile(r"^seen = .*\n?", re.MULTILINE)
+_HEAD = re.compile(r"^layer = \d+\nhead = \d+$", re.MULTILINE)
+_BLOCK = "[[example]]\n"
 _LEADS = {
     "attention": "The strongest links",
     "senses": "Nearest to each other",
     "ner": "The model finds",
 }
+_LOOKING = {"Nearest noun": "to_previous", "One step ahead": "to_next"}
+_SAME_HEAD = {"The same guess": "A guess at “it”"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +166,53 @@ def _tokenizer(engine: Engine, example: Example, wanted: Sequence[str]) -> Found
     return Found(tuple(tokens), tuple(f" {each} " in line for each in wanted))
 
 
+def choose_heads(engine: Engine, rows: Sequence[Example]) -> dict[str, tuple[int, int]]:
+    """Choose the layer and head that each attention example opens, by its label.
+
+    An example of a way of looking opens the head that looks this way most, by the head statistics.
+    Any other opens, of the remaining heads, the one whose weakest wanted link is strongest, and
+    "The same guess" opens that of the guess.
+    """
+    statistics = read_head_statistics(bundled_folder(engine.provenance.name))
+    heads = {label: strongest(getattr(statistics, name)) for label, name in _LOOKING.items()}
+    taken = tuple(heads.values())
+    for row in rows:
+        if row.mark and row.label not in {*_LOOKING, *_SAME_HEAD}:
+            result = attention(engine, _text(row), _text(row, "text_pair"))
+            links = weakest_link(np.stack(result.attentions), result.tokens, row.mark.wanted)
+            for head in taken:
+                links[head] = 0
+            heads[row.label] = strongest(links)
+    return heads | {label: heads[other] for label, other in _SAME_HEAD.items()}
+
+
+def strongest(shares: NDArray[np.floating]) -> tuple[int, int]:
+    """Return the layer and head with the largest share (L, H), nan left out."""
+    layer, head = divmod(int(np.nanargmax(shares)), shares.shape[1])
+    return layer, head
+
+
+def weakest_link(
+    attentions: NDArray[np.floating], tokens: Sequence[str], wanted: Sequence[str]
+) -> NDArray[np.floating]:
+    """Return the smallest attention (L, H) of the links in each head, from all (L, H, T, T)."""
+    names = _numbered(tokens)
+    ends = [[names.index(end) for end in link.split(" → ")] for link in wanted]
+    links = np.stack([attentions[:, :, row, column] for row, column in ends])  # (N, L, H)
+    weakest: NDArray[np.floating] = links.min(axis=0)
+    return weakest
+
+
+def with_heads(text: str, heads: Mapping[str, tuple[int, int]]) -> str:
+    """Return a file of examples in which they open these heads, by label."""
+    start, *blocks = text.split(_BLOCK)
+    for number, example in enumerate(read_text(text)):
+        if example.label in heads:
+            layer, head = heads[example.label]
+            blocks[number] = _HEAD.sub(f"layer = {layer}\nhead = {head}", blocks[number])
+    return _BLOCK.join([start, *blocks])
+
+
 def _attention(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
     result = attention(engine, _text(example), _text(example, "text_pair"))
     layer, head = int(example.values.get("layer", 0)), int(example.values.get("head", 0))
@@ -235,7 +289,7 @@ _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
 def report(engine: Engine) -> tuple[list[str], int]:
     """Describe the answer to every example, and count the wrong marks."""
     lines, false = [], 0
-    for slug in (feature.slug for feature in FEATURES if feature.takes_text):
+    for slug in _TASKS:
         lines += ["", slug]
         for example in examples(slug):
             mark = example.mark
@@ -269,7 +323,9 @@ def remarked(text: str, engine: Engine, slug: str) -> tuple[str, list[str]]:
     """Return a file of examples marked for a model, and what a person should look at."""
     weights = engine.provenance.fingerprint
     new = slug != "tokenizer" and f'weights = "{weights}"' not in text
-    head, *blocks = text.split("[[example]]\n")
+    if slug == "attention":
+        text = with_heads(text, choose_heads(engine, read_text(text)))
+    head, *blocks = text.split(_BLOCK)
     left, rights = [], []
     for number, example in enumerate(read_text(text)):
         if example.mark is None:
@@ -288,7 +344,7 @@ def remarked(text: str, engine: Engine, slug: str) -> tuple[str, list[str]]:
         if right not in rights
     ]
     head = _WEIGHTS.sub(f'weights = "{weights}"', head)
-    return "[[example]]\n".join([head, *blocks]), left
+    return _BLOCK.join([head, *blocks]), left
 
 
 def _told(found: Found) -> str:

@@ -32,6 +32,8 @@ from app.features.xray.task_run import text_of
 from app.models import Engine
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
+from bert_core.errors import InputError
+from tools.example_marks import strongest
 from tools.quotes import Quote
 
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
@@ -39,7 +41,6 @@ CAPITAL = "The capital of France is [MASK]."
 KEYS = "The keys to the cabinet [MASK] on the table."
 HOTEL = "We met Paris Hilton at the hotel in Paris."
 CURIE = "Marie Curie was born in Warsaw in 1867 and moved to Paris."
-TROPHY = "The trophy did not fit into the suitcase because it was too {}."
 KINDS = {
     "PER": "a person",
     "LOC": "a place",
@@ -138,10 +139,14 @@ def _legs(engine: Engine) -> Values:
 
 
 def _looked_at(engine: Engine) -> Values:
-    found: list[object] = []
-    for word in ("large", "small"):
-        result = attention(engine, TROPHY.format(word))
-        row = result.attentions[4][3][result.tokens.index("it")]
+    """Return the head that two examples open, and where "it" looks in each."""
+    labels = ("A guess at “it”", "The same guess")
+    first, second = (each.values for each in examples("attention") if each.label in labels)
+    layer, head = int(first["layer"]), int(first["head"])
+    found: list[object] = [layer, head]
+    for values in (first, second):
+        result = attention(engine, str(values["text"]))
+        row = result.attentions[layer][head][result.tokens.index("it")]
         found += [result.tokens[int(row.argmax())], _per_cent(row.max())]
     return found
 
@@ -151,7 +156,7 @@ def _looking_most(measure: str) -> Callable[[Engine], Values]:
 
     def look(engine: Engine) -> Values:
         shares = getattr(read_head_statistics(bundled_folder(engine.provenance.name)), measure)
-        layer, head = divmod(int(np.nanargmax(shares)), shares.shape[1])
+        layer, head = strongest(shares)
         return layer, head, _per_cent(shares[layer, head])
 
     return look
@@ -224,9 +229,15 @@ def _pushes(result: WhyResult) -> dict[str, float]:
 
 def _city_and_child(engine: Engine) -> Values:
     found = _reasons(engine, "City and child")
-    scores = _pushes(found)
-    own = scores.pop("Paris")
-    return max(scores, key=lambda each: scores[each]), f"{own:.2f}".replace("-", "−")
+    first = next(word.place for word in found.words if word.text == "Paris")
+    if found.explained.places != (first,):
+        raise InputError("The first Paris of “City and child” is no name to the model.")
+    scores = zip(found.story.scores, found.words, strict=True)
+    by_place = {word.place: (score, word.text) for score, word in scores}
+    own, _ = by_place.pop(first)
+    score, most = max(by_place.values())
+    kind = KINDS[found.explained.answer.rpartition(": ")[2]]
+    return most, kind, *(f"{each:.2f}".replace("-", "−") for each in (score, own))
 
 
 def _two_stories(engine: Engine) -> Values:
@@ -280,9 +291,11 @@ def _off_and_on(engine: Engine) -> Values:
 def _capital(engine: Engine) -> Values:
     part, whole, less = _most_needed(engine, CAPITAL)
     piece, attention_ = _attended(whole, part)
-    before = _per_cent(whole.best.probability)
-    best = less.best.name
-    return whole.best.name, before, part.head, part.layer, attention_, piece, best, part.name
+    before, now = _share(less, whole.best.name)
+    return (
+        whole.best.name, before, part.head, part.layer, attention_, piece, now, less.best.name,
+        part.name,
+    )  # fmt: skip
 
 
 def _keys(engine: Engine) -> Values:
@@ -339,7 +352,7 @@ def _curie(engine: Engine) -> Values:
     before, now = _share(without[most], name)
     return (
         _bare(name), before, most, _bare(name), before, now, _bare(without[most].best.name),
-        f"{others:.1f}", max(first - 2, 0), f"{most}.a",
+        f"{others:.1f}", f"after layer {first - 1}" if first else "in the input", f"{most}.a",
     )  # fmt: skip
 
 
@@ -366,14 +379,14 @@ QUOTES = (
     Quote(GUIDE, "notices a change of topic in {} of 100 pairs, a wrong order in {}",
           _figures("next sentence, random", "next sentence, swapped")),
     Quote(GUIDE, "The probability is {} %, in the right order {} %", _swapped),
-    Quote(GUIDE, "The model says {} %: the \"no\"", _sister),
+    Quote(GUIDE, "The model says {} %. Does the \"no\" count?", _sister),
     Quote(GUIDE, "on the first example; the answer is *{}*",
           lambda e: _asked(e, "What colour is the bicycle?")[:1]),
-    Quote(GUIDE, "The answer is *{}*; \"no answer\" has {} %",
+    Quote(GUIDE, "The model says *{}*; it gives {} % to *no answer*",
           lambda e: _asked(e, "How old is Mara?")),
     Quote(GUIDE, "names found whole and of the right kind is {} %",
           _figures("named entities (PER, LOC, ORG), F1")),
-    Quote(GUIDE, "The model finds {}:", _jordan),
+    Quote(GUIDE, "The model finds {}. Only the words around the two differ", _jordan),
     Quote(GUIDE, "The first is *{}* to the model, the second *{}*",
           _praise),
     Quote(GUIDE, "The answers are *{}* ({} %) and *{}* ({} %)", _days),
@@ -382,13 +395,13 @@ QUOTES = (
     Quote(GUIDE, "layer {}, head {} with any text. On average it gives {} % of its attention to "
           "the piece before", _backwards),
     Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and at *{}* ({} %) in the second",
-          _looked_at),
-    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %, and *{}* comes "
-          "first",
+          lambda e: _looked_at(e)[2:]),
+    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %; the first guess is "
+          "then *{}*",
           _off_and_on),
     Quote(GUIDE, "keeps its kind with {} of the {} heads and feed-forward blocks off", _spared),
     Quote(GUIDE, "is filled with *{}* ({} %). Without head {} of layer {}, which gives {} % of the "
-          "gap's attention to *{}*, it is filled with *{}*. "
+          "gap's attention to *{}*, this goes to {} %, and the first guess is *{}*. "
           "`/xray?text=The+capital+of+France+is+[MASK].&off={}`", _capital),
     Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
           "to *{}*, and without it *{}* goes from {} % to {} %. "
@@ -400,19 +413,20 @@ QUOTES = (
           "%)",
           _hotel),
     Quote(GUIDE, "is answered *{}* ({} %). The attention of layer {} matters most: without it *{}* "
-          "goes from {} % to {} %, and *{}* comes first. Without that of any other layer, the "
-          "log-probability falls by at most {} nats. The lens points elsewhere up to layer {}",
+          "goes from {} % to {} %, and the likeliest start is *{}*. Without that of any other "
+          "layer, the log-probability falls by at most {} nats. The lens first points there {}.",
           lambda e: _curie(e)[:-1]),
     Quote(GUIDE, "&ask=start+of+the+answer&off={}`", lambda e: _curie(e)[-1:]),
     Quote(GUIDE, "\"The film was not bad.\" is {} ({} %). With attention only in the last layer it "
           "is {} ({} %), and \"The film was not good.\" {} ({} %), which is {} with all attention",
           _not_bad),
-    Quote(GUIDE, "of all words, *{}* does most to make the second Paris a person; the score of the "
-          "name itself is {}.", _city_and_child),
-    Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}, and it calls *doctor* a "
-          "word {} *{}*", _two_stories),
+    Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
+          "name itself {})", _city_and_child),
+    Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}. The latter calls "
+          "*doctor* a word {} *{}*", _two_stories),
     Quote(GUIDE, "for {} of {} heads is the 95 % interval above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
+    Quote(GUIDE, "The nearest are *{}*, *{}* and *{}*", _near_hot),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
     Quote(GUIDE, "in the first example: {} within and {} between become {} and {}.", _apart),
     Quote(GUIDE, "with its three meanings. {} of {} sentences are nearest to one of their own",
@@ -429,10 +443,11 @@ QUOTES = (
     Quote(TEACHING, "For the nurse *{}* {} % and *{}* {} %, for the engineer *{}* {} % and *{}* "
           "{} %",
           _he_or_she),
-    Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes. Same words", _sister),
-    Quote(TEACHING, "*{}*: the passage does not say. *No answer* gets {} %",
+    Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes", _sister),
+    Quote(TEACHING, "The model says *{}*; it gives {} % to *no answer*",
           lambda e: _asked(e, "How old is Mara?")),
-    Quote(TEACHING, "Most at *{}* ({} %), then at *{}* ({} %)", _looked_at),
+    Quote(TEACHING, "(layer {}, head {})? And with \"small\"?* Most at *{}* ({} %), then at *{}* "
+          "({} %)", _looked_at),
     Quote(TEACHING, "mean cosine {} within and {} between, after the last layer {} and {}.",
           _apart),
     Quote(TEACHING, "Tuesday: {}, {} %; Monday: {}, {} %", _days),

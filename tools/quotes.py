@@ -16,6 +16,7 @@ from typing import Any
 
 from app.models import Engine
 from app.settings import ROOT
+from bert_core.errors import BertError
 
 VALUES = ROOT / "tools" / "quotes.json"
 _GAP = "{}"
@@ -83,15 +84,20 @@ def fill(engine: Engine, quotes: Sequence[Quote]) -> list[str]:
     """Measure every quote, fill the documents, and keep the values.
 
     Returns:
-        What a person has to put right: quotes that are not in their document.
+        What a person has to put right: quotes that cannot be measured, or are not in their
+        document.
     """
-    values = {quote.key: quote.values(engine) for quote in quotes}
-    left = []
+    values, left = {}, []
+    for quote in quotes:
+        try:
+            values[quote.key] = quote.values(engine)
+        except (BertError, ValueError) as error:
+            left.append(f"{quote.key} cannot be measured: {error}")
     for name in dict.fromkeys(quote.document for quote in quotes):
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
         for quote in quotes:
-            if quote.document == name:
+            if quote.document == name and quote.key in values:
                 try:
                     text = quote.fill(text, values[quote.key])
                 except ValueError as error:

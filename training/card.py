@@ -69,14 +69,15 @@ What each figure is a share of:
 
 ## Limits
 
-- It knows little. Names, dates and numbers in its answers are often wrong; do not rely on them.
+- It gives what is likely in its texts, true or not; do not rely on names, dates and numbers in its
+  answers.
 - It repeats what its texts take for granted: encyclopedia articles of the 2010s, textbooks from
   the United States, novels from before 1929 with the views of their time on gender, class, race
   and empire. Do not use its answers to judge people.
 - English only; other scripts fall apart into single characters or unknown tokens.
-- Trained on rows of up to 128 tokens for the most part, some of 506; longest input 512.
+- Most training rows were shorter than the longest input, 512 tokens; the recipe has their lengths.
 - "Follows" was learnt from neighbouring sentences of running text. It checks neither facts nor
-  style, and sentences about the same subject often count as following.
+  style; the table shows how often it notices a distant sentence of the same text or a wrong order.
 {task_limits}{reading}
 ## Recipe
 
@@ -106,13 +107,13 @@ Textbook attribution: "OpenStax, <book title>, openstax.org, CC BY 4.0".
 READING = "reading.md"  # hand-written notes on answers of exactly these weights
 
 _TASK_LIMITS = """- Answers are parts of the passage; the model cannot count, add or combine
-  two places. It is often wrong about whether a passage contains an answer at all; see the table.
+  two places. The table shows how often it is right about whether a passage contains an answer.
 - Names are found in lower-cased text, so it cannot tell *Apple* from *apple* by the capital letter.
   MISC was annotated in only some of the training rows, and its F1 is not measured.
 - Sentiment was learnt from film reviews.
 """
-_CHOICE_LIMIT = """- Multiple choice is answered by how well a choice continues the context, not
-  from knowledge; the table shows how little better than chance that is.
+_CHOICE_LIMIT = """- Multiple choice is answered by how well a choice continues the context;
+  the table shows how often that is right.
 """
 
 _CHECKS = {  # file of the bundle: what can be done with it

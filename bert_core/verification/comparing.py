@@ -40,10 +40,9 @@ from bert_core.verification.texts import BATCHES, TEXTS, Item, Row
 TOLERANCE = 3e-5
 """Largest difference that counts as equal, as a share of the output's largest stored absolute value
 (or of 1, if that value is smaller). The last digits of float32 differ between kinds of CPU. Against
-double precision, the bundled model differed by at most 2.7e-6 of that value (attention; 1.2e-6 for
-scores) on an AMD EPYC, with 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead
-of oneDNN, and PyTorch's own kernels with AVX-512, AVX2 and neither. The tolerance is ten times
-that.
+double precision, a model of six layers differed by less than 3e-6 of that value on an AMD EPYC,
+with 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead of oneDNN, and PyTorch's
+own kernels with AVX-512, AVX2 and neither. The tolerance is ten times that.
 """
 
 

@@ -29,9 +29,8 @@ OVERSURE = 0.95
 """From here on the page warns that the number is a poor measure of being right."""
 
 _SURE = (
-    "In training, most wrong pairs gave themselves away by a change "
-    "of topic, so that is what this head notices. Swap the sentences, or try “Reversed” and "
-    "“Contradiction”: order and logic hardly matter to it. "
+    "In training, most wrong pairs gave themselves away by a change of topic. Do order and logic "
+    "matter to this head, too? Swap the sentences, or try “Reversed” and “Contradiction”. "
 )
 _LABELS = (
     "About the labels: in training, half of the pairs were true neighbours (label 0); in the other "

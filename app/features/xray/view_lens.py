@@ -20,7 +20,7 @@ _COLOURS = (0, 5, 2, 1)
 NOTE = (
     "The lens gives the vectors of every layer to the model’s output head, which turns vectors "
     "into answers, as if the model ended there. But this head was trained on vectors of the last "
-    "layer only. In the first layers the raw lens says little: what looks like a wild guess may "
+    "layer only. In the first layers the raw lens may say little: what looks like a wild guess may "
     "only be a vector in other coordinates. The affine lens first maps each layer to the last one, "
     "by a linear map fitted once on 100 texts. It still reads only what a linear map can find. "
     "Compare both before you say that a layer “does not know” a word."
