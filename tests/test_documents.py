@@ -104,6 +104,7 @@ UNRELATED = (
     r"a mere guess has 25 %|for which it says 70 %, about 70 of 100|of 100 saved",
     r"\d+ % of [a-z]+ visitors",
 )
+NUMERAL = re.compile(r"−?\d+(?:\.\d+)?")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)? (?:%|of (?:the )?\d+\b|nats|bits)")
 
 
@@ -123,7 +124,24 @@ def test_documents_quote_what_was_measured() -> None:
 def test_what_a_document_quotes_is_what_the_bundled_model_does(
     engine: Engine, quote: Quote
 ) -> None:
-    assert quote.values(engine) == VALUES[quote.key]
+    for found, said in zip(quote.values(engine), VALUES[quote.key], strict=True):
+        assert alike(found, said)
+
+
+def alike(found: str, said: str) -> bool:
+    """Return whether two values are equal, but for 1 in the last digit of a number.
+
+    How a number is rounded may depend on the processor and the number of threads.
+    """
+    if not (NUMERAL.fullmatch(found) and NUMERAL.fullmatch(said)):
+        return found == said
+    one, other = (int(each.replace("−", "-").replace(".", "")) for each in (found, said))
+    return abs(one - other) <= 1
+
+
+def test_numbers_are_alike_up_to_one_in_the_last_digit() -> None:
+    assert alike("44", "45") and alike("−0.10", "−0.09") and alike("paris", "paris")
+    assert not (alike("44", "46") or alike("0.5", "0.7") or alike("paris", "44"))
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/teaching.md"])
@@ -197,8 +215,6 @@ SAID: list[tuple[str, str, Callable[[Engine], object], object]] = [
      near_only, (14, 22, 129)),
     (TEACHING, "`un ##ha ##pp ##iness`, `unhappy`",
      lambda e: pieces(e, "unhappiness, unhappy"), "un ##ha ##pp ##iness , unhappy"),
-    (STATIC, "148 examples of sixteen pages",
-     lambda e: (len(all_entries(doors(e, FIRST))), len(FEATURES)), (148, 16)),
 ]  # fmt: skip
 
 
@@ -209,3 +225,8 @@ def test_what_a_document_says_is_true(
 ) -> None:
     assert says in document
     assert look(engine) == seen
+
+
+def test_the_recorded_site_has_as_many_examples_as_its_document_says(engine: Engine) -> None:
+    found = len(all_entries(doors(engine, FIRST)))
+    assert f"{found} examples of sixteen pages" in STATIC and len(FEATURES) == 16

@@ -34,23 +34,27 @@ class Preset:
         name: what they differ in.
         text: the first sentence.
         other: the second one.
-        answers: the two answers; "" for the first guesses.
+        answers: the two answers.
     """
 
     name: str
     text: str
     other: str
-    answers: str = ""
+    answers: str
 
 
 PRESETS = (
     Preset(
-        "Gender", "The actress said that [MASK] was tired.", "The actor said that [MASK] was tired."
+        "Gender",
+        "The actress said that [MASK] was tired.",
+        "The actor said that [MASK] was tired.",
+        "she / he",
     ),
     Preset(
         "Number",
         "The author of the books [MASK] in London.",
         "The authors of the books [MASK] in London.",
+        "is / are",
     ),
     Preset(
         "Capital",
@@ -58,7 +62,12 @@ PRESETS = (
         "Tokyo is the capital of [MASK].",
         "germany / japan",
     ),
-    Preset("Sense", "The river bank was full of [MASK].", "The city bank was full of [MASK]."),
+    Preset(
+        "Sense",
+        "The river bank was full of [MASK].",
+        "The city bank was full of [MASK].",
+        "water / money",
+    ),
 )
 """Sentences to begin with; `tests` check that their pieces are equal in number."""
 
