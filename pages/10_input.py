@@ -18,7 +18,6 @@ def choose_piece(number: int) -> None:
 
 
 with page_shell(SLUG) as page:
-    page.picks["piece"] = choose_piece
     longest = page.engine.max_length
     with page.give:
         text = text_box(SLUG, "Text")
@@ -30,6 +29,7 @@ with page_shell(SLUG) as page:
         value = st.number_input("Number", 0, width - 1, 0, key="value", bind="query-params")
         common = switch("One colour scale for all rows", key="common")
     result = task.input(page.engine, text, text_pair, length=length)
+    page.picks["piece"] = choose_piece
     at = min(piece, len(result) - 1)
     show_html(view.pieces(result, at))
     show_picture(view.sums(result, at, common=common))

@@ -53,7 +53,6 @@ def draw_distances() -> None:
 
 
 with page_shell(SLUG) as page:
-    page.picks.update(head=take, open=open_text)
     found = wait_for(page)
     if found is not None:
         left, right = st.columns([13, 7], gap="medium")
@@ -61,6 +60,7 @@ with page_shell(SLUG) as page:
             with st.container(horizontal=True, gap="medium", key="bx-at-bar"):
                 layer, head = choose_head(found)
             result = atlas(page.engine, layer=layer, head=head)
+            page.picks.update(head=take, open=open_text)
             if OPEN in st.session_state:
                 leave(result)
             show_html(view.head_card(result))

@@ -112,13 +112,13 @@ def draw_vocabulary(page: Page, found: TokenizerResult) -> None:
 
 
 with page_shell(SLUG) as page:
-    page.picks.update(piece=ask_position, entry=ask_entry, watch=watch)
     with page.give:
         text = text_box(SLUG, "Text", placeholder=view.HINTS[0])
         pair = text_box(SLUG, "Second text (optional)", key="text_pair", placeholder=view.HINTS[1])
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         cased = casing(page)
     result = tokenizer(page.engine, text, pair, cased=cased)
+    page.picks.update(piece=ask_position, entry=ask_entry, watch=watch)
     replays = [replay(page.engine, each, lower_case=not cased) for each in result.texts]
     show_html(view.casing(result))
     show_html(view_input.too_long(result))

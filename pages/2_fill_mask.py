@@ -140,7 +140,6 @@ def swap(page: Page, result: FillMaskResult) -> None:
 
 
 with page_shell(SLUG) as page:
-    page.picks.update(hide=hide, attend=attend)
     shown: list[Block] = []
     with page.give:
         text = text_box(SLUG, "Text ([MASK] or ___ hides a word)")
@@ -151,6 +150,7 @@ with page_shell(SLUG) as page:
         )
         k = st.slider("Candidates", 1, 20, 5, key="k", bind="query-params", persist_state="session")
     result = fill_mask(page.engine, text, top_k=k, word=word)
+    page.picks.update(hide=hide, attend=attend)
     if ATTEND in st.session_state:
         row = st.session_state.pop(ATTEND)
         pinned = {"row": str(row), "cell": f"{row}.{row}"}  # a pinned cell opens that page's row

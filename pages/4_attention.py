@@ -117,11 +117,11 @@ def on_paper() -> Report:
 
 
 with page_shell(SLUG) as page:
-    page.picks["head"] = show_head
     with page.give:
         text = text_box(SLUG, "Text", height=72)
         pair = text_box(SLUG, "Second text (optional)", key="text_pair", height=72)
     result = attention(page.engine, text, pair)
+    page.picks["head"] = show_head
     show_html(cut_note(result.cut))
     small = page.settings.container(key="bx-att-small")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):

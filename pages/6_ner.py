@@ -38,8 +38,6 @@ def show_all_labels(number: int) -> None:
 
 
 with page_shell(SLUG) as page:
-    page.picks["only"] = show_only
-    page.picks["piece"] = show_all_labels
     with page.give:
         text = text_box(SLUG, "Text", placeholder=view.HINT)
     settings = page.settings.expander("Settings", key="set", bind="query-params")
@@ -51,6 +49,7 @@ with page_shell(SLUG) as page:
         only = choose_some("Show only (none chosen: all)", result.labels.kinds, key="only")
         least = level("Hide scores below", (0.0, 1.0), key="least", default=0.0)
         colours = choose_colours(result)
+    page.picks.update(only=show_only, piece=show_all_labels)
     model = page.engine.provenance.name
     selection = result.select(least=least, only=only)
     show_html(join(view.outcome(result, selection), view.legend(result, selection, colours)))
