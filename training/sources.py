@@ -29,7 +29,7 @@ one that was not; the interval comes from resampling the subjects 1,000 times. N
 neighbours and half sentences of the same document at least four sentences away, "swapped"
 neighbours in the wrong order. Evaluation texts were never trained on; famous lines, everyday gaps
 and held-out sentences were left out from the long pretraining on. Where a look at an evaluation
-changed an earlier stage, that stage says so."""
+changed a stage, that stage says so."""
 
 _WIKIPEDIA = "CC BY-SA 3.0 (Wikipedia's)"
 _UNSTATED = "the repository states none; text of Wikipedia, CC BY-SA 3.0"
