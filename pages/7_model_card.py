@@ -41,7 +41,7 @@ def draw_figures(card: ModelCardResult) -> None:
     show_html(view.no_figures(card))
     shown = view.of_tasks(card.figures) or card.figures
     if shown:
-        show_html(view.legend(shown))
+        show_html(view.legend(card.figures))
         show_picture(view.figures_picture(shown, "figures"))
         with st.expander(f"All {len(card.figures)} figures"):
             show_html(view.figures_table(card.figures))

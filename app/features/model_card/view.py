@@ -256,7 +256,7 @@ def _percent(share: float) -> str:
 
 
 def legend(figures: Sequence[Figure]) -> Html:
-    """Say what the marks are, and behind a hint what a figure means."""
+    """Say what the marks are, how many of all floors were reached, and what a figure means."""
     explained = hint(
         "Each bar is a share of test cases that the model had never read; the table says which. "
         "The whisker is the 95 % interval: about 95 of a hundred such intervals contain the share "
@@ -332,7 +332,7 @@ def report(card: ModelCardResult) -> Report:
         return Report("Nothing was measured on this model.", blocks, first=(trouble(card),))
     shown = of_tasks(card.figures) or card.figures
     return Report(
-        f"Of {len(shown)} figures, {_outcomes(shown)}.",
+        f"Of {len(card.figures)} figures, {_outcomes(card.figures)}.",
         (
             figures_picture(shown, "figures"),
             fold(f"All {len(card.figures)} figures", figures_table(card.figures)),
