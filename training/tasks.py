@@ -1,10 +1,10 @@
 """The contents of each step of the task stage, as a function of the step number.
 
-Two thirds of the tokens of a step are of the kinds of the long pretraining: blocks of running text
-(31 % of all tokens), short sentences, facts, and five times as many sentence pairs, because telling
-neighbours apart is a task of the site too. So what was learnt there is kept, and the attention
-shown on the site is that of the model that gave the answer. The rest are questions, tagged words,
-sentiment and choices.
+Nearly two thirds of the tokens of a step are of the kinds of the long pretraining: blocks of
+running text (32 % of all tokens), short sentences, facts, and three times as many sentence pairs,
+because telling neighbours apart is a task of the site too. So what was learnt there is kept, and
+the attention shown on the site is that of the model that gave the answer. The rest are questions,
+tagged words, sentiment and choices.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +76,7 @@ class TaskSettings:
         seed: seed of what is drawn.
     """
 
-    questions: int = 14
+    questions: int = 24
     unanswerable: float = 0.2
     short_questions: float = 0.2
     tags: int = 14
@@ -99,7 +99,7 @@ class TaskSettings:
     rows: int | None = None
     pretraining: LongSettings = field(
         default_factory=lambda: LongSettings(
-            blocks=32, sentences=96, relations=29, pairs=56, seed=41
+            blocks=38, sentences=96, relations=29, pairs=56, seed=41
         )
     )
     text_weight: float = 2.0
