@@ -66,6 +66,12 @@ UNSEEN_COPIES = Aim(
     0.01,
     lower_is_better=True,
 )
+CONTENT_COPIES = Aim(
+    "short sentence, content word wrongly copied",
+    _UNSEEN,
+    "sentences whose first guess was wrong and another content word of the same sentence",
+    lower_is_better=True,
+)
 RELATIONS = Aim(
     "unseen facts, first guess",
     "relations, subjects named by no template",

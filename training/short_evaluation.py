@@ -7,6 +7,7 @@ Nothing here was trained on: the lines and sentences are removed from all texts
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,10 +16,18 @@ from bert_core.bundled.figures import Figure
 from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining import RowTokens, sentence_rows
 from bert_core.text.tokenizer import BertTokenizer
-from training.aims import FAMOUS_FIRST, FAMOUS_FIVE, RELATIONS, UNSEEN_COPIES, UNSEEN_FIRST
+from training.aims import (
+    CONTENT_COPIES,
+    FAMOUS_FIRST,
+    FAMOUS_FIVE,
+    RELATIONS,
+    UNSEEN_COPIES,
+    UNSEEN_FIRST,
+)
 from training.corpus import encoded_texts
 from training.famous import FAMOUS
 from training.gaps import Gap
+from training.hiding import WordTables
 from training.pretraining_evaluation import fills, gap_words
 from training.relations import kept_back_gaps
 from training.scores import Floats, counted, resampled
@@ -53,26 +62,44 @@ def unseen_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
     """Hide a word in each short sentence held out; measure right guesses and wrong copies."""
     kept = kept_back(encoded_texts(data, tuple(KEPT_BACK), tokenizer))
     sentences = [sentence for each in kept.values() for sentence in each]
-    first, _, copied, cases = unseen_counts(model, tokenizer, sentences)
-    return [counted(UNSEEN_FIRST, first, cases), counted(UNSEEN_COPIES, copied, cases)]
+    found = unseen_counts(model, tokenizer, sentences)
+    return [
+        counted(UNSEEN_FIRST, found.first, found.cases),
+        counted(UNSEEN_COPIES, found.copied, found.cases),
+        counted(CONTENT_COPIES, found.copied_content, found.cases),
+    ]
+
+
+class UnseenCounts(NamedTuple):
+    """Guesses for one hidden word in each sentence.
+
+    Attributes:
+        first: right first guesses.
+        five: right ones among five.
+        copied: first guesses that wrongly repeat another word of the sentence.
+        copied_content: those that are content words.
+        cases: sentences with a word to hide.
+    """
+
+    first: int
+    five: int
+    copied: int
+    copied_content: int
+    cases: int
 
 
 @torch.no_grad()
 def unseen_counts(
     model: BertForPreTraining, tokenizer: BertTokenizer, sentences: Sequence[Sentence]
-) -> tuple[int, int, int, int]:
-    """Hide a one-piece word in each sentence, chosen by the sentence's checksum.
-
-    Returns:
-        Right first guesses, right ones among five, first guesses that wrongly repeat another word
-        of the sentence, and the number of sentences with a word to hide.
-    """
+) -> UnseenCounts:
+    """Hide a one-piece word in each sentence, chosen by the sentence's checksum."""
+    content = WordTables.from_vocab(tokenizer.vocab).content
     rows, places = [], []
     for sentence in sentences:
         if words := _whole_words(sentence, tokenizer):
             rows.append(sentence)
             places.append(words[zlib.crc32(repr(sentence).encode()) % len(words)])
-    first = five = copied = 0
+    first = five = copied = copied_content = 0
     for start in range(0, len(rows), _TOGETHER):
         group = rows[start : start + _TOGETHER]
         guesses = _guesses(model, tokenizer, group, places[start : start + _TOGETHER])
@@ -80,8 +107,10 @@ def unseen_counts(
             rest = {*sentence[:place], *sentence[place + 1 :]}
             first += words[0] == sentence[place]
             five += sentence[place] in words
-            copied += words[0] != sentence[place] and words[0] in rest
-    return first, five, copied, len(rows)
+            wrongly = words[0] != sentence[place] and words[0] in rest
+            copied += wrongly
+            copied_content += wrongly and content[words[0]]
+    return UnseenCounts(first, five, copied, copied_content, len(rows))
 
 
 def _whole_words(sentence: Sentence, tokenizer: BertTokenizer) -> list[int]:

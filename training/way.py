@@ -98,12 +98,13 @@ def _filled(
 def _unseen(
     model: BertForPreTraining, tokenizer: BertTokenizer, sentences: Sequence[Sentence]
 ) -> dict[str, float]:
-    first, five, copied, cases = unseen_counts(model, tokenizer, sentences)
-    share = 100 / max(1, cases)
+    found = unseen_counts(model, tokenizer, sentences)
+    share = 100 / max(1, found.cases)
     return {
-        "unseen first": share * first,
-        "unseen five": share * five,
-        "unseen wrong copies": share * copied,
+        "unseen first": share * found.first,
+        "unseen five": share * found.five,
+        "unseen wrong copies": share * found.copied,
+        "unseen wrong copies of content words": share * found.copied_content,
     }
 
 

@@ -54,17 +54,30 @@ def test_a_wrong_guess_that_is_another_word_of_the_sentence_is_a_copy(
     with_the = (vocab["the"], vocab["moon"], vocab["."])
     without = (vocab["moon"], vocab["river"], vocab["."])
     twice = (vocab["the"], vocab["the"], vocab["."])
-    first, five, copied, cases = unseen_counts(the, tokenizer, [with_the, without, twice] * 2)
-    assert cases == 6 and five >= first
-    hidden_the = first - 2  # "the" hidden in both of `twice`, and maybe in `with_the`
-    assert hidden_the in (0, 2) and copied == 2 - hidden_the
+    found = unseen_counts(the, tokenizer, [with_the, without, twice] * 2)
+    assert found.cases == 6 and found.five >= found.first
+    hidden_the = found.first - 2  # "the" hidden in both of `twice`, and maybe in `with_the`
+    assert hidden_the in (0, 2) and found.copied == 2 - hidden_the
+    assert found.copied_content == 0  # "the" is none
+
+
+def test_copies_of_content_words_are_counted_by_themselves(
+    the: BertForPreTraining, tokenizer: BertTokenizer
+) -> None:
+    vocab = tokenizer.vocab
+    with torch.no_grad():
+        the.cls.predictions.bias[vocab["moon"]] = 2e4
+    river, moon, stop = vocab["river"], vocab["moon"], vocab["."]
+    found = unseen_counts(the, tokenizer, [(river, moon, stop), (moon, moon, stop)])
+    assert found.copied == found.copied_content == 2 - found.first
 
 
 def test_unseen_sentences_are_the_same_that_training_leaves_out(
     the: BertForPreTraining, tokenizer: BertTokenizer, long_data: Path
 ) -> None:
-    first, copies = unseen_words(the, tokenizer, long_data)
-    assert first.cases == copies.cases > 4
+    first, copies, content = unseen_words(the, tokenizer, long_data)
+    assert first.cases == copies.cases == content.cases > 4
+    assert content.share <= copies.share and content.lower_is_better
     assert copies.lower_is_better and (copies.floor, copies.goal) == (0.02, 0.01)
     assert 0 < first.low <= first.share <= first.high or first.share == 0
 
