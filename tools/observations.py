@@ -38,7 +38,7 @@ from tools.quotes import Quote
 
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
 CAPITAL = "The capital of France is [MASK]."
-KEYS = "The keys to the cabinet [MASK] on the table."
+KEYS = "The keys to the cabinet [MASK] made of iron."
 HOTEL = "We met Paris Hilton at the hotel in Paris."
 CURIE = "Marie Curie was born in Warsaw in 1867 and moved to Paris."
 KINDS = {
@@ -307,7 +307,7 @@ def _keys(engine: Engine) -> Values:
 
 def _authors(engine: Engine) -> Values:
     """Return the head whose exchange loses most, and where the difference is in each layer."""
-    texts = [f"The author{s} of the books [MASK] in London." for s in ("", "s")]
+    texts = [f"The author{s} of the books [MASK] famous." for s in ("", "s")]
     found = patching(engine, xray(engine, texts[0]), texts[1])
     layer, head = divmod(int(found.heads_lost.argmax()), found.heads_lost.shape[1])
     places = found.restored.argmax(axis=1).tolist()
@@ -396,8 +396,8 @@ QUOTES = (
           "the piece before", _backwards),
     Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and at *{}* ({} %) in the second",
           lambda e: _looked_at(e)[2:]),
-    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %; the first guess is "
-          "then *{}*",
+    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %; without it the "
+          "first guess is *{}*",
           _off_and_on),
     Quote(GUIDE, "keeps its kind with {} of the {} heads and feed-forward blocks off", _spared),
     Quote(GUIDE, "is filled with *{}* ({} %). Without head {} of layer {}, which gives {} % of the "
@@ -405,7 +405,7 @@ QUOTES = (
           "`/xray?text=The+capital+of+France+is+[MASK].&off={}`", _capital),
     Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
           "to *{}*, and without it *{}* goes from {} % to {} %. "
-          "`/xray?text=The+keys+to+the+cabinet+[MASK]+on+the+table.&off={}`", _keys),
+          "`/xray?text=The+keys+to+the+cabinet+[MASK]+made+of+iron.&off={}`", _keys),
     Quote(GUIDE, "replacing head {} of layer {} alone loses {} % of the difference. Where the "
           "difference is, layer by layer: pieces {} (2 is the noun, 6 the gap)", _authors),
     Quote(GUIDE, "With all attention off, the second *Paris* of \"We met Paris Hilton at the hotel "

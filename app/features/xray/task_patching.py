@@ -52,8 +52,8 @@ PRESETS = (
     ),
     Preset(
         "Number",
-        "The author of the books [MASK] in London.",
-        "The authors of the books [MASK] in London.",
+        "The author of the books [MASK] famous.",
+        "The authors of the books [MASK] famous.",
         "is / are",
     ),
     Preset(
