@@ -63,6 +63,11 @@ class Parameter:
         """The page's widget for it, which links and examples name."""
         return self.field.key or self.name
 
+    @property
+    def limited(self) -> bool:
+        """Whether more is expected than its type says."""
+        return bool(self.choices) or self.field.low is not None or self.field.high is not None
+
     def read(self, given: object) -> Value:
         """Check a value from outside.
 
@@ -83,6 +88,8 @@ class Parameter:
         assert isinstance(value, _PLAIN)
         if isinstance(value, float) and not math.isfinite(value):
             raise self._refusal(str(value))
+        if isinstance(value, str) and not _is_text(value):
+            raise self._refusal("half of a character")
         if self.choices and value not in self.choices:
             raise self._refusal(repr(value)[:60])
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -105,12 +112,21 @@ class Parameter:
             return tuple(line.strip() for line in given.splitlines() if line.strip())
         if not isinstance(given, Sequence) or isinstance(given, bytes):
             raise self._refusal(_FOUND.get(type(given), type(given).__name__))
-        if not all(isinstance(each, str) for each in given):
+        if not all(isinstance(each, str) and _is_text(each) for each in given):
             raise self._refusal("a list with something else in it")
         return tuple(given)
 
     def _refusal(self, found: str) -> InputError:
         return InputError(f"{self.name}: found {found}; expected {self.expected()}.")
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a text can be written; JSON can contain halves of characters (surrogates)."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +163,23 @@ class Declared:
         ]
         return tuple(fitting or [Example(self.feature.title, "", self.example)])
 
-    def run(self, engine: Engine, given: Mapping[str, object]) -> Any:
+    @property
+    def reports_progress(self) -> bool:
+        """Whether the task takes `progress`, a function of the steps done and their number."""
+        return "progress" in inspect.signature(self.task).parameters
+
+    def run(self, engine: Engine, given: Mapping[str, object], **own: object) -> Any:
         """Check the values and run the task.
 
         Args:
             engine: the model.
             given: values by parameter name; what is missing takes its default.
+            own: what the program itself passes to the task.
 
         Raises:
             InputError: a value is missing, unknown or not allowed; or the task refuses the text.
         """
-        return self.task(engine, **self.read(given))
+        return self.task(engine, **self.read(given), **own)
 
     def read(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Check the values alone; see `run`."""

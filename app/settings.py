@@ -27,6 +27,9 @@ BERT_EXPLORER_TABS     maximum number of pages that one visitor may have open at
 BERT_EXPLORER_SESSIONS maximum number of pages open at the same time from one network address, which
                        a class may share
 BERT_EXPLORER_CONNECTIONS maximum number of connections at the same time
+BERT_EXPLORER_KEY      signs the cookies that tell visitors apart, so that a restarted server, or
+                       another one with the same key, knows them again: 32 or more characters (the
+                       default is a new one at each start)
 BERT_EXPLORER_METRICS  "on" opens /_stcore/metrics, Streamlit's statistics about the server
 BERT_EXPLORER_LAB      "on" or "off": whether visitors may train models in the lab (the default is
                        "on", in public "off")
@@ -34,8 +37,10 @@ BERT_EXPLORER_PUBLIC   "on" for strangers: only the bundled and the pinned curat
                        downloads, and lower limits, each of which can be set:
 BERT_EXPLORER_TEXT     most characters of a text (100,000; in public 10,000)
 BERT_EXPLORER_WINDOWS  most windows that a long text is cut into (1,000; in public 64)
-BERT_EXPLORER_REQUESTS answers computed for one visitor in a minute (in public 60)
-BERT_EXPLORER_SECONDS  seconds of computing for one visitor in a minute (in public 20)
+BERT_EXPLORER_REQUESTS answers computed for one visitor in a minute (in public 60); for all visitors
+                       of one network address together, ten times as many
+BERT_EXPLORER_SECONDS  seconds of computing for one visitor in a minute (in public 20); for all of
+                       one network address together, ten times as many
 """
 
 import argparse
@@ -60,7 +65,7 @@ BUNDLED_MODEL = "explorer-mini-uncased"
 _PREFIX = "BERT_EXPLORER_"
 _NAMES = (
     "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS "
-    "HOSTS TABS SESSIONS CONNECTIONS METRICS LAB "
+    "HOSTS TABS SESSIONS CONNECTIONS KEY METRICS LAB "
     "PUBLIC TEXT WINDOWS REQUESTS SECONDS"
 )
 VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
@@ -76,6 +81,7 @@ _MOST = 999_999_999
 # More threads than cores only slow each other down, and several thousand end the process: PyTorch
 # crashes when the system has no more threads.
 _MOST_THREADS = max(64, os.cpu_count() or 1)
+_KEY_CHARS = 32
 _QUOTED = 40  # characters of a value in a message
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of all cores in a period, or "max"; period
 
@@ -110,6 +116,7 @@ class Settings:
         tabs: pages that one visitor may have open at the same time.
         sessions: pages that may be open at the same time from one network address.
         connections: connections at the same time.
+        key: signs the visitors' cookies; "" for a new one at each start.
         metrics: whether Streamlit's statistics about the server can be read.
         lab: whether visitors may train models in the lab.
         public: whether the visitors are strangers: pinned models only.
@@ -138,6 +145,7 @@ class Settings:
     tabs: int = 30
     sessions: int = 100
     connections: int = 1_000
+    key: str = ""
     metrics: bool = False
     lab: bool = True
     public: bool = False
@@ -147,6 +155,11 @@ class Settings:
     seconds: int = _MOST
     address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
     shown_pieces: int = 600
+
+    @property
+    def streams(self) -> int:
+        """Requests in progress for one network address, besides those of open pages."""
+        return max(1, self.connections // 4)
 
 
 def _value(name: str) -> str:
@@ -199,6 +212,17 @@ def _switch(name: str, default: bool = False) -> bool:
     return value in _ON if value else default
 
 
+def _key(name: str) -> str:
+    """Read a secret, which no message may contain."""
+    value = _value(name)
+    if 0 < len(value) < _KEY_CHARS:
+        raise ConfigError(
+            f"{name} has {len(value)} characters; expected {_KEY_CHARS} or more, such as: "
+            'python -c "import secrets; print(secrets.token_hex())"'
+        )
+    return value
+
+
 def _device(name: str) -> str:
     """Read the name of a device; `app.compute.device` checks that it exists."""
     value = _value(name).lower() or "cpu"
@@ -235,6 +259,7 @@ def settings() -> Settings:
         tabs=_number("BERT_EXPLORER_TABS", 30),
         sessions=_number("BERT_EXPLORER_SESSIONS", 100),
         connections=_number("BERT_EXPLORER_CONNECTIONS", 1_000),
+        key=_key("BERT_EXPLORER_KEY"),
         metrics=_switch("BERT_EXPLORER_METRICS"),
         lab=_switch("BERT_EXPLORER_LAB", not public),
         device=_device("BERT_EXPLORER_DEVICE"),

@@ -36,7 +36,7 @@ class RecentResults:
     """
 
     def __init__(
-        self, limit: int, lasts: float = 300.0, clock: Callable[[], float] = time.monotonic
+        self, limit: int, lasts: float = 200.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._limit, self._lasts, self._clock = limit, lasts, clock
         self._held = 0
@@ -58,6 +58,11 @@ class RecentResults:
             return made
         shared: T = self._runs.run(key, lambda: self._make(key, make, size))
         return shared
+
+    def drop_old(self) -> None:
+        """Drop what no one has asked for in a while, even if no one asks for anything."""
+        with self._lock:
+            self._drop()
 
     def _find(self, key: Hashable) -> "_Kept | None":
         """Return what is kept for a key, now the latest used; None if there is nothing."""

@@ -18,13 +18,27 @@ from bert_core.errors import InputError
 
 
 class LimitError(InputError):
-    """A visitor has used up what it may use for now; this concerns no one else."""
+    """A visitor has used up what it may use for now; this concerns no one else.
+
+    Attributes:
+        seconds: how long to wait.
+    """
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class Cancelled(BaseException):
+    """No one waits for the answer any more. It passes through whatever handles errors."""
 
 
 Told = Callable[[int | None], None]
 
 _MINUTE = 60.0  # seconds
-_MOST_VISITORS = 10_000  # accounts; the longest unused one is dropped
+_MOST_ACCOUNTS = 20_000  # the longest unused one is dropped
+_SHARING = 10  # visitors of one network address who may use their whole allowance together
+_TOGETHER = "The visitors of your network address", "all visitors of one address together"
 
 
 @dataclass(slots=True)
@@ -34,14 +48,18 @@ class Visit:
     Attributes:
         name: of the visitor; "" for no one.
         told: called while the visitor waits with how many are before, and with None at its turn.
+        network: its network address; "" if that has no limit of its own.
         counted: whether it has been counted as a request.
         waiting: whether the visitor has been told to wait.
+        cancelled: whether the visitor has gone; its next computation then raises `Cancelled`.
     """
 
     name: str
     told: Told | None = None
+    network: str = ""
     counted: bool = False
     waiting: bool = False
+    cancelled: bool = False
 
     def tell(self, before: int | None) -> None:
         """Tell the visitor how many are before it; None if it is its turn."""
@@ -54,14 +72,14 @@ _VISIT: ContextVar[Visit | None] = ContextVar("visit", default=None)
 
 
 @contextmanager
-def visiting(name: str, told: Told | None = None) -> Iterator[None]:
-    """Let the computing in the block count as one request of a visitor.
+def visiting(visit: Visit) -> Iterator[None]:
+    """Let the computing in the block count as this request.
 
     Args:
-        name: anything that tells visitors apart, such as a session's id; never shown or logged.
-        told: see `Visit`; called in the thread of the block.
+        visit: the request; its name is anything that tells visitors apart, such as a session's id,
+            and is never shown or logged. `told` is called in the thread of the block.
     """
-    token = _VISIT.set(Visit(name, told))
+    token = _VISIT.set(visit)
     try:
         yield
     finally:
@@ -75,8 +93,9 @@ def current_visit() -> Visit:
 
 @dataclass(slots=True)
 class _Account:
-    """What a visitor may still use; both numbers grow back with time."""
+    """What a visitor, or all of one network address, may still use; it grows back with time."""
 
+    share: int  # how many times a visitor's allowance
     requests: float
     seconds: float
     at: float  # when they were last brought up to date
@@ -86,7 +105,8 @@ class Allowances:
     """Requests and seconds of computing that each visitor may use in a minute.
 
     What was used grows back evenly, so a visitor who pauses may begin again with the whole minute's
-    allowance (a token bucket).
+    allowance (a token bucket). All visitors of one network address together may use ten times as
+    much, whatever they call themselves.
 
     Args:
         requests: in a minute.
@@ -98,51 +118,73 @@ class Allowances:
         self, requests: int, seconds: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._requests, self._seconds, self._clock = requests, seconds, clock
-        self._accounts: OrderedDict[str, _Account] = OrderedDict()
+        self._accounts: OrderedDict[tuple[str, str], _Account] = OrderedDict()
         self._lock = threading.Lock()
 
-    def admit(self, visit: Visit) -> None:
-        """Count a request at its first computation.
+    def admit(self, visit: Visit, *, count: bool = True) -> None:
+        """Count a request, once, unless a limit has been used up.
+
+        Args:
+            visit: the request.
+            count: False only asks whether one would be admitted.
 
         Raises:
-            LimitError: the visitor has used up a limit; the message says which, and for how long.
+            Cancelled: no one waits for it any more.
+            LimitError: a limit is used up; the message says which, and for how long.
         """
-        if not visit.name:
-            return
+        if visit.cancelled:
+            raise Cancelled
         with self._lock:
-            account = self._account(visit.name)
-            if account.seconds <= 0:
-                raise LimitError(
-                    f"Your requests took {self._seconds} seconds of computing within a minute, as "
-                    "much as this server gives each visitor. "
-                    f"{_wait((1 - account.seconds) / self._seconds)}, or give a shorter text."
-                )
-            if not visit.counted and account.requests < 1:
-                raise LimitError(
-                    f"You asked for {self._requests} answers within a minute, as many as this "
-                    f"server gives each visitor. {_wait((1 - account.requests) / self._requests)}."
-                )
-            account.requests -= not visit.counted
-            visit.counted = True
+            accounts = self._accounts_of(visit)
+            for account in accounts:
+                self._check(account, visit.counted)
+            if count and not visit.counted:
+                for account in accounts:
+                    account.requests -= 1
+                visit.counted = True
 
     def charge(self, visit: Visit, seconds: float) -> None:
         """Subtract the seconds that a computation took."""
-        if visit.name:
-            with self._lock:
-                self._account(visit.name).seconds -= seconds
+        with self._lock:
+            for account in self._accounts_of(visit):
+                account.seconds -= seconds
 
-    def _account(self, name: str) -> _Account:
-        """Return a visitor's account, brought up to date; the caller holds the lock."""
+    def _check(self, account: _Account, counted: bool) -> None:
+        """Refuse what an account cannot pay for."""
+        one = account.share == 1
+        who, whom = ("You", "each visitor") if one else _TOGETHER
+        requests, seconds = self._requests * account.share, self._seconds * account.share
+        if account.seconds <= 0:
+            wait = _seconds((1 - account.seconds) / seconds)
+            raise LimitError(
+                f"{who} used {seconds} seconds of computing within a minute, as much as this "
+                f"server gives {whom}. {_wait(wait)}, or give a shorter text.",
+                wait,
+            )
+        if not counted and account.requests < 1:
+            wait = _seconds((1 - account.requests) / requests)
+            raise LimitError(
+                f"{who} asked for {requests} answers within a minute, as many as this server "
+                f"gives {whom}. {_wait(wait)}.",
+                wait,
+            )
+
+    def _accounts_of(self, visit: Visit) -> list[_Account]:
+        """Return the accounts that a request is charged to; the caller holds the lock."""
+        keys = [("visitor", visit.name, 1), ("network", visit.network, _SHARING)]
+        return [self._account(kind, who, share) for kind, who, share in keys if who]
+
+    def _account(self, kind: str, who: str, share: int) -> _Account:
+        """Return an account, brought up to date."""
         now = self._clock()
-        account = self._accounts.pop(name, None)
-        if account is None:
-            account = _Account(self._requests, self._seconds, now)
-        share = (now - account.at) / _MINUTE
-        account.requests = min(self._requests, account.requests + share * self._requests)
-        account.seconds = min(self._seconds, account.seconds + share * self._seconds)
+        most = self._requests * share, self._seconds * share
+        account = self._accounts.pop((kind, who), None) or _Account(share, *most, now)
+        minutes = (now - account.at) / _MINUTE
+        account.requests = min(most[0], account.requests + minutes * most[0])
+        account.seconds = min(most[1], account.seconds + minutes * most[1])
         account.at = now
-        self._accounts[name] = account
-        while len(self._accounts) > _MOST_VISITORS:
+        self._accounts[kind, who] = account
+        while len(self._accounts) > _MOST_ACCOUNTS:
             self._accounts.popitem(last=False)
         return account
 
@@ -150,8 +192,11 @@ class Allowances:
         return len(self._accounts)
 
 
-def _wait(minutes: float) -> str:
-    seconds = max(1, round(minutes * _MINUTE))
+def _seconds(minutes: float) -> int:
+    return max(1, round(minutes * _MINUTE))
+
+
+def _wait(seconds: int) -> str:
     return f"Wait {seconds} second{'s' * (seconds != 1)}"
 
 

@@ -85,19 +85,20 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answ
     return answer(found, engine, {**placed, **given})
 
 
-def answer(found: Declared, engine: Engine, given: Mapping[str, object]) -> Answer:
+def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: object) -> Answer:
     """Run a task with values from outside.
 
     Args:
         found: the task.
         engine: the model.
         given: values by parameter name, of any type; they are checked.
+        own: what the program itself passes to the task, such as `progress`.
 
     Raises:
         BertError: the model cannot answer, or a value cannot be used.
     """
     notices = fitting(found, engine)
-    return Answer(found, found.run(engine, given), engine.provenance, notices)
+    return Answer(found, found.run(engine, given, **own), engine.provenance, notices)
 
 
 def engine_of(name: object) -> Engine:

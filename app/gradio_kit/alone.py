@@ -13,15 +13,17 @@ from gradio.events import api
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
+from app.api import Programs
 from app.gradio_kit.face import OPTIONS, at_path, build, own_app
 from app.gradio_kit.limits import SESSIONS
 from app.models import open_engine
 from app.serving.gate import Gate
 from app.serving.listening import listener
 from app.serving.names import names_of
+from app.serving.nonces import Nonced
 from app.serving.policy import Policy
 from app.serving.running import affordable, configured, run
-from app.serving.sessions import Sessions
+from app.serving.sessions import Sessions, own_cookies
 from app.settings import settings
 
 _BRIEF = 10  # seconds of the visitor's quota that one call may take
@@ -56,7 +58,7 @@ def serve() -> None:
 
 def _launch(face: gr.Blocks, address: str, port: int) -> None:
     """Serve the face with Gradio's own server: ZeroGPU begins to lend when that is launched."""
-    app = own_app()
+    app = own_app(face)
     gate = Middleware(_gated, address=address, port=port)
     app["middleware"] = [gate, *app["middleware"]]
     face.launch(
@@ -72,13 +74,16 @@ def _launch(face: gr.Blocks, address: str, port: int) -> None:
 def _gated(app: ASGIApp, address: str, port: int) -> Gate:
     """Return the face behind the checks for strangers."""
     found = settings()
+    whole = Nonced(Programs(app, below="", gradio=""))
+    policy = Policy(in_space=bool(found.space))
     return Gate(
         app,
-        app,
-        below="",
+        whole,
+        below={"": policy.second},
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
-        policy=Policy(in_space=bool(found.space)),
-        sessions=Sessions(found.tabs, found.sessions),
+        policy=policy,
+        cookies=own_cookies(),
+        sessions=Sessions(found.tabs, found.sessions, found.streams),
         closed=(),
     )
 

@@ -1,8 +1,8 @@
 """The named endpoints, made from the declarations.
 
 An endpoint is named after its feature, its parameters are those of the task and `model`, and it
-returns the result as JSON. Gradio's documentation, `openapi.json`, `agents.md` and the MCP tools
-are all made from the signature and the docstring that are put together here.
+returns the result as JSON. Gradio's clients, its documentation and its `openapi.json` are made from
+the signature and the docstring that are put together here; `app.api` answers everybody else.
 """
 
 import inspect
@@ -14,7 +14,7 @@ from gradio.events import api
 from app.declared import Declared, Parameter
 from app.faces.answers import answer, engine_of
 from app.faces.json import meanings
-from app.gradio_kit.work import TASKS, in_turn
+from app.gradio_kit.work import in_turn
 
 MODEL = "model"
 _ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
@@ -24,9 +24,7 @@ _TYPES: dict[type, Any] = {list: list[str]}
 
 def add_endpoint(declared: Declared) -> None:
     """Add the endpoint of a feature to the page under construction."""
-    # `queue=False` concerns the MCP tools: for a queued function Gradio would send a request to
-    # itself, at the address that the caller claims it has. Calls from elsewhere are queued.
-    api(endpoint(declared), api_name=declared.feature.slug, queue=False, concurrency_id=TASKS)
+    api(endpoint(declared), api_name=declared.feature.slug)
 
 
 def endpoint(declared: Declared) -> Callable[..., Any]:
@@ -88,5 +86,4 @@ def _docstring(declared: Declared) -> str:
 
 def _limits(given: Parameter) -> str:
     """Say what the type of a parameter does not say."""
-    limited = given.choices or given.field.low is not None or given.field.high is not None
-    return f" Expected: {given.expected()}." if limited else ""
+    return f" Expected: {given.expected()}." if given.limited else ""

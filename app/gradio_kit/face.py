@@ -5,18 +5,18 @@ import warnings
 from typing import Any
 
 import gradio as gr
+import gradio.routes
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from app.catalog import Feature
 from app.declared import all_declared
 from app.gradio_kit.endpoints import add_endpoint
-from app.gradio_kit.limits import AT_ONCE, PROGRESS_PAUSE, QUEUE_PAUSE, SESSIONS, WAITING
+from app.gradio_kit.limits import PROGRESS_PAUSE, QUEUE_PAUSE, QUEUED, SESSIONS
 from app.gradio_kit.look import head, script, theme
 from app.gradio_kit.pages import feature_page, home_page
 from app.gradio_kit.routes import OwnRoutes
-from app.gradio_kit.tools import install
-from app.gradio_kit.work import Face, Unfetched
+from app.gradio_kit.work import Face, Holder, Unfetched
 
 OPTIONS: dict[str, Any] = {
     "theme": theme(),
@@ -26,7 +26,7 @@ OPTIONS: dict[str, Any] = {
     "run_history": False,
     "enable_monitoring": False,
     "max_file_size": "1kb",
-    "mcp_server": True,
+    "mcp_server": False,
     "ssr_mode": False,
     "pwa": False,
 }
@@ -59,10 +59,11 @@ def build(twin: str = "") -> gr.Blocks:
             _begin_page(face, row)
             feature_page(face, declared, f"{twin}{row.folder}" if twin else "")
             add_endpoint(declared)
-    face.queue(max_size=WAITING, default_concurrency_limit=AT_ONCE, api_open=False)
+    face.queue(max_size=QUEUED, default_concurrency_limit=None, api_open=False)
     face.state_session_capacity = SESSIONS
     queue = face._queue
     queue.pending_messages_per_session = Unfetched(queue.pending_event_ids_session)
+    queue.max_thread_count = QUEUED
     queue.sleep_when_free = QUEUE_PAUSE
     queue.progress_update_sleep_when_free = PROGRESS_PAUSE
     return face
@@ -77,12 +78,12 @@ def _begin_page(face: gr.Blocks, row: Feature) -> None:
     face.current_page = row.slug
 
 
-def own_app() -> dict[str, Any]:
+def own_app(face: gr.Blocks) -> dict[str, Any]:
     """Return what Gradio's application is made with; also changes what Gradio has no option for."""
-    install()
+    vars(gradio.routes)["StateHolder"] = Holder
     # Gradio says so whatever `ssr_mode` is.
     warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
-    return {"middleware": [Middleware(OwnRoutes)]}
+    return {"middleware": [Middleware(OwnRoutes, face=face)]}
 
 
 def at_path(face: gr.Blocks, path: str) -> FastAPI:
@@ -92,6 +93,6 @@ def at_path(face: gr.Blocks, path: str) -> FastAPI:
         face,
         path,
         **OPTIONS,
-        app_kwargs=own_app(),
+        app_kwargs=own_app(face),
     )
     return app

@@ -10,7 +10,7 @@ from app.declared import Declared
 from app.faces.page import style
 from app.gradio_kit.look import groups, menu, tab_links
 from app.gradio_kit.widgets import filled, read, widget
-from app.gradio_kit.work import TASKS, in_turn
+from app.gradio_kit.work import in_turn
 from app.gradio_kit.written import write
 from app.models import offers
 from app.words.blocks import heading, line
@@ -18,8 +18,8 @@ from app.words.html import Html, join, stylesheet, tag
 
 SITE = "BERT Explorer"
 _PROGRAMS = (
-    "Each page is also an endpoint for programs and a tool for assistants: see “Use via API or "
-    "MCP” at the foot of the page."
+    "Each page is also an endpoint for programs and a tool for assistants: see “Use via API” at "
+    "the foot of the page, and the documentation at /api/."
 )
 # On a phone the menu is wider than the screen.
 _ARRIVED = """() => {
@@ -86,7 +86,6 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         **_PRIVATE,
         "inputs": inputs,
         "outputs": [answer, json],
-        "concurrency_id": TASKS,
         "show_progress": "minimal",
         "show_progress_on": answer,
         "trigger_mode": "always_last",

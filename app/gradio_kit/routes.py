@@ -8,30 +8,42 @@ are closed: a path that is not named below does not exist.
 import os
 import re
 
+from gradio import Blocks
 from gradio.route_utils import FnIndexInferError
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.compute.visitor import Visit
 from app.declared import all_declared
+from app.faces.calls import Refusal, check
 from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.work import message_of
+from app.serving.sessions import announced
 
 _OPEN = (
     r"/(?:(?:{pages})/?|config/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json"
     r"|(?:static|assets|svelte)/[\w./-]+"
     r"|gradio_api/(?:info|openapi\.json|app_id|startup-events|theme\.css|login_check|token|user"
-    r"|queue/(?:join|data|status)|(?:call|run|api)/[\w/-]+|heartbeat/\w+|cancel|reset"
-    r"|mcp(?:/|/http/?|/schema)?)/?)?"
+    r"|queue/(?:join|data|status)|heartbeat/\w+|cancel|reset)/?)?"
 )
 _CLAIM = b"x-forwarded-host"
+_JOIN, _DATA = "gradio_api/queue/join", "gradio_api/queue/data"
 _TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
 
 
 class OwnRoutes:
-    """Answers 404 for every closed path, and 413 for a request that is too long."""
+    """Answers 404 for every closed path, and refuses what Gradio would answer with an error of its
+    own, or with work for a visitor who has used up its allowance.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        app: Gradio's application.
+        face: its pages.
+    """
+
+    def __init__(self, app: ASGIApp, face: Blocks) -> None:
         self._app = app
+        self._face = face
         pages = "|".join(each.feature.slug for each in all_declared())
         self._open = re.compile(_OPEN.format(pages=pages))
 
@@ -41,14 +53,30 @@ class OwnRoutes:
             await self._app(scope, receive, send)
             return
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if ".." in path or not self._open.fullmatch(path or "/"):
-            await PlainTextResponse("Not found", 404)(scope, receive, send)
-            return
-        body = await _body(receive)
-        if body is None:
-            await PlainTextResponse(_TOO_LONG, 413)(scope, receive, send)
+        try:
+            if ".." in path or not self._open.fullmatch(path or "/"):
+                raise Refusal(404, "Not found")
+            self._check(path, Request(scope))
+            body = await _body(receive)
+        except Refusal as why:
+            answer = JSONResponse({"detail": why.message}, why.status, why.headers)
+            await answer(scope, receive, send)
             return
         await self._passed_on(_under_its_own_name(scope), _once(body, receive), send)
+
+    def _check(self, path: str, request: Request) -> None:
+        """Refuse a call of a visitor who has used up its allowance, and a stream of no session.
+
+        Raises:
+            Refusal: 404 or 429.
+        """
+        if _JOIN in path:
+            visitor = announced(request.headers)
+            check(Visit(visitor.name, network=visitor.network), count=False)
+        if _DATA in path:
+            known = self._face._queue.pending_messages_per_session
+            if request.query_params.get("session_hash") not in known:
+                raise Refusal(404, "There is no such session, or none of its calls is waiting.")
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; an error outside the tasks becomes a message."""
@@ -62,11 +90,11 @@ class OwnRoutes:
         try:
             await self._app(scope, receive, sent)
         except Exception as error:  # noqa: BLE001 - no trace may reach the caller
+            if started:  # a stream whose client has gone
+                return
             known = isinstance(error, KeyError | TypeError | FnIndexInferError)
             says = _unknown(error) if known else message_of(error)
-            if not started:
-                refusal = JSONResponse({"error": says}, 400 if known else 500)
-                await refusal(scope, receive, send)
+            await JSONResponse({"error": says}, 400 if known else 500)(scope, receive, send)
 
 
 def _unknown(error: Exception) -> str:
@@ -88,8 +116,12 @@ def _under_its_own_name(scope: Scope) -> Scope:
     return {**scope, "headers": headers}
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """Read the whole request; None if it is too long or the client has gone."""
+async def _body(receive: Receive) -> bytes:
+    """Read the whole request.
+
+    Raises:
+        Refusal: it is too long, or the client has gone.
+    """
     body = bytearray()
     more = True
     while more:
@@ -97,7 +129,7 @@ async def _body(receive: Receive) -> bytes | None:
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > BODY_BYTES or message["type"] != "http.request":
-            return None
+            raise Refusal(413, _TOO_LONG)
     return bytes(body)
 
 

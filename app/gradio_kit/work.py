@@ -1,26 +1,22 @@
-"""Run a task for a page, an endpoint or a tool, and turn errors into messages."""
+"""Run a task for a page or a call through Gradio's queue, and turn errors into messages."""
 
-import logging
-import secrets
-import traceback
+import asyncio
 from collections.abc import Callable
-from functools import cache
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
-import anyio
 import gradio as gr
-from anyio.to_thread import run_sync
+from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import LRUCache
 
-from app.gradio_kit.limits import AT_ONCE, UNFETCHED, WAITING
-from bert_core.errors import BertError
+from app.compute.visitor import Visit
+from app.faces.calls import refused, submit
+from app.gradio_kit.limits import UNFETCHED
+from app.serving.sessions import Visitor, announced
 
 T = TypeVar("T")
-TASKS = "tasks"
-"""One queue for all calls that compute."""
 
-_LOG = logging.getLogger("app")
-_BUSY = "The server is busy. Try again in a few seconds."
+_VISITOR: ContextVar[Visitor] = ContextVar("visitor", default=Visitor())  # noqa: B039 - frozen
 
 
 class Refusal(gr.Error):
@@ -34,23 +30,8 @@ class Refusal(gr.Error):
 
 
 def message_of(error: Exception) -> str:
-    """Say what went wrong.
-
-    Errors of `bert_core` are written for people. Everything else is our bug: the caller gets an
-    apology with a number, and the log gets the same number with the traceback, without the
-    exception's own message, which may quote what the visitor typed.
-    """
-    if isinstance(error, BertError):
-        return str(error)
-    if isinstance(error, gr.Error):
-        return str(error.message)
-    number = secrets.token_hex(4)
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _LOG.error("error %s: %s\n%s", number, type(error).__name__, frames)
-    return (
-        f"Sorry, something went wrong on our side. It is logged as {number}, without your text. "
-        "Try another text."
-    )
+    """Say what went wrong."""
+    return str(error.message) if isinstance(error, gr.Error) else refused(error).message
 
 
 class Face(gr.Blocks):
@@ -60,10 +41,12 @@ class Face(gr.Blocks):
     the inputs.
     """
 
-    async def process_api(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Process a call."""
+    async def process_api(self, *values: Any, **named: Any) -> dict[str, Any]:
+        """Process a call; `request` is what came from the browser or the client."""
+        request = named.get("request")
+        _VISITOR.set(announced(request.headers) if request else Visitor())
         try:
-            return await super().process_api(*args, **kwargs)
+            return await super().process_api(*values, **named)
         except Exception as error:  # noqa: BLE001 - the last line of defence of this face
             raise Refusal(message_of(error)) from None
 
@@ -96,18 +79,48 @@ class Unfetched(LRUCache[str, Any]):
             del self._calls[gone]
 
 
+class Session(SessionState):
+    """What Gradio keeps of a page: nothing, because each call brings all its values.
+
+    Gradio would write the configuration of all components anew for each, for a link to the page as
+    it is; that took 50 ms of the processor.
+    """
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        self.blocks_config = blocks.default_config
+        self.config_values: dict[int, Any] = {}
+        self.state_data: dict[int, Any] = {}
+        self._state_ttl: dict[int, Any] = {}
+        self.is_closed = False
+        self.STATE_TTL_WHEN_CLOSED = 0
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        """Keep nothing."""
+
+    def _update_config(self, key: int) -> None: ...
+
+    def _update_value_in_config(self, key: int, value: Any) -> None: ...
+
+
+class Holder(StateHolder):
+    """The sessions of the pages."""
+
+    def __getitem__(self, session_id: str) -> SessionState:
+        """Return a session, a new one if it is not known."""
+        if session_id not in self.session_data:
+            self.session_data[session_id] = Session(self.blocks)
+        return super().__getitem__(session_id)
+
+
 async def in_turn(work: Callable[[], T]) -> T:
-    """Do the work in a thread, a few at a time; who computes when is decided in `app.compute`.
+    """Do the work of a call in a thread, when it is its visitor's turn.
 
     Raises:
-        Refusal: too many are waiting already.
+        Refusal: the visitor has used up its allowance, or too many are waiting already.
     """
-    seats = _seats()
-    if seats.statistics().tasks_waiting >= WAITING:
-        raise Refusal(_BUSY)
-    return await run_sync(work, limiter=seats)
-
-
-@cache
-def _seats() -> anyio.CapacityLimiter:
-    return anyio.CapacityLimiter(AT_ONCE)
+    visitor = _VISITOR.get()
+    visit = Visit(visitor.name, network=visitor.network)
+    try:
+        return await asyncio.wrap_future(submit(visit, work))
+    finally:
+        visit.cancelled = True

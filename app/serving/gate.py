@@ -1,9 +1,9 @@
-"""Checks every request before either face sees it, and completes every answer."""
+"""Checks every request before any face sees it, and completes every answer."""
 
 import logging
 import secrets
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.datastructures import MutableHeaders
@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from app.serving.names import Names
-from app.serving.nonces import with_nonce
+from app.serving.nonces import NONCE
 from app.serving.policy import Policy
-from app.serving.sessions import Sessions, new_cookie, visitor_in
+from app.serving.sessions import Cookies, Sessions, Visitor, network_of
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
@@ -40,16 +40,22 @@ _NO_SOCKET = Refusal(403, "There is no websocket at this address.")
 _BROKEN = Refusal(500, "Sorry, something went wrong on our side. Reload the page.")
 
 
+Headers = Callable[[str], Mapping[str, str]]
+"""Writes the headers of a face's answers, given a number used once (a nonce)."""
+
+
 class Gate:
-    """The ASGI application in front of both faces.
+    """The ASGI application in front of all faces.
 
     Args:
         site: the first face, at `/`; it also gets the lifespan.
-        second: the second face, which answers every path that begins with its own.
-        below: that path; "" if there is no first face.
+        second: the application of all other faces.
+        below: the paths that it answers, with everything below them, and their headers; "" for
+            every path, if there is no first face.
         names: names of this server.
         policy: the headers of its answers.
-        sessions: counts open pages.
+        cookies: tells visitors apart.
+        sessions: counts what they have open.
         closed: parts of paths that are not answered.
     """
 
@@ -58,9 +64,10 @@ class Gate:
         site: ASGIApp,
         second: ASGIApp,
         *,
-        below: str,
+        below: Mapping[str, Headers],
         names: Names,
         policy: Policy,
+        cookies: Cookies,
         sessions: Sessions,
         closed: Sequence[str],
     ) -> None:
@@ -69,6 +76,7 @@ class Gate:
         self._below = below
         self._names = names
         self._policy = policy
+        self._cookies = cookies
         self._sessions = sessions
         self._closed = closed
 
@@ -78,15 +86,14 @@ class Gate:
             await self._site(scope, receive, send)
             return
         request = HTTPConnection(scope)
-        visitor = visitor_in(request.cookies)
         address = request.client.host if request.client else ""
-        refusal = self._unwanted(request) or self._one_too_many(request, visitor, address)
+        visitor = Visitor(self._cookies.number_in(request.cookies), network_of(address))
+        refusal = self._unwanted(request) or self._one_too_many(request, visitor)
         if refusal:
             await self._refuse(refusal, scope, receive, send)
-        elif _is_page(request):
-            with self._sessions.opened(visitor, address):
-                await self._pass_on(request, visitor, receive, send)
-        else:
+            return
+        counted = self._sessions.opened if _is_page(request) else self._sessions.streaming
+        with counted(visitor):
             await self._pass_on(request, visitor, receive, send)
 
     def _unwanted(self, request: HTTPConnection) -> Refusal | None:
@@ -103,10 +110,12 @@ class Gate:
             return _NO_LENGTH
         return _TOO_LONG if int(headers.get("content-length", 0)) > _LONGEST_BODY else None
 
-    def _one_too_many(self, request: HTTPConnection, visitor: str, address: str) -> Refusal | None:
-        """Return why a visitor may not open one more page."""
+    def _one_too_many(self, request: HTTPConnection, visitor: Visitor) -> Refusal | None:
+        """Return why a visitor may not open one more page, or have one more request."""
         opens = _is_page(request) or "text/html" in request.headers.get("accept", "")
-        text = self._sessions.refusal(visitor, address) if opens else ""
+        text = self._sessions.refusal(visitor) if opens else ""
+        if not (text or _is_page(request)):
+            text = self._sessions.stream_refusal(visitor)
         return Refusal(429, text) if text else None
 
     async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
@@ -117,21 +126,18 @@ class Gate:
             raise ClientDisconnected  # otherwise uvicorn logs that there was no handshake
 
     async def _pass_on(
-        self, request: HTTPConnection, visitor: str, receive: Receive, send: Send
+        self, request: HTTPConnection, visitor: Visitor, receive: Receive, send: Send
     ) -> None:
         """Let a face answer."""
-        scope = _under_its_name(request)
-        host = request.headers["host"]
-        cookie = None if visitor else self._new_cookie(request)
-        if scope["path"] == self._below or scope["path"].startswith(f"{self._below}/"):
-            nonce = secrets.token_urlsafe(16)
-            answer = _Answer(with_nonce(send, nonce), self._policy.second(nonce), cookie)
-            face = self._second
-        else:
-            answer = _Answer(send, self._policy.first(host), cookie)
-            face = self._site
+        scope = _introduced(request, visitor)
+        nonce = secrets.token_urlsafe(16)
+        headers = self._headers_below(scope["path"])
+        face = self._second if headers else self._site
+        told = headers(nonce) if headers else self._policy.first(request.headers["host"])
+        cookie = None if visitor.number else self._new_cookie(request)
+        answer = _Answer(send, told, cookie)
         try:
-            await face(scope, receive, answer)
+            await face({**scope, NONCE: nonce}, receive, answer)
         except (ClientDisconnect, ClientDisconnected):
             return
         except Exception as error:  # noqa: BLE001 - its text may quote what a visitor sent
@@ -141,8 +147,17 @@ class Gate:
             refusal = _NO_SOCKET if answer.refused else _BROKEN
             await self._refuse(refusal, scope, receive, send)
 
+    def _headers_below(self, path: str) -> Headers | None:
+        """Return what writes the headers of the second application; None for the first face."""
+        found = (
+            write
+            for start, write in self._below.items()
+            if path == start or path.startswith(f"{start}/")
+        )
+        return next(found, None)
+
     def _new_cookie(self, request: HTTPConnection) -> str:
-        return new_cookie(secure=_is_secure(request), framed=self._policy.in_space)
+        return self._cookies.new(secure=_is_secure(request), framed=self._policy.in_space)
 
 
 class _Answer:
@@ -183,16 +198,15 @@ def _is_page(request: HTTPConnection) -> bool:
     return request.scope["type"] == "websocket" or "/heartbeat/" in request.scope["path"]
 
 
-def _under_its_name(request: HTTPConnection) -> Scope:
-    """Return the request with the `Host` that the browser knows.
+def _introduced(request: HTTPConnection, visitor: Visitor) -> Scope:
+    """Return the request with its visitor, and with the `Host` that the browser knows.
 
     An origin has been checked by now. If a proxy changed the `Host`, both faces would take the
     page for a foreign one, and Streamlit would ask an outside service for this machine's address.
     """
-    scope = request.scope
+    headers = MutableHeaders(raw=list(request.scope["headers"]))
+    visitor.announce(headers)
     origin = request.headers.get("origin")
-    if origin is None:
-        return dict(scope)
-    headers = MutableHeaders(raw=list(scope["headers"]))
-    headers["host"] = origin.partition("://")[2]
-    return {**scope, "headers": headers.raw}
+    if origin is not None:
+        headers["host"] = origin.partition("://")[2]
+    return {**request.scope, "headers": headers.raw}

@@ -1,7 +1,22 @@
 """Numbers used once, which admit the scripts that a page of the server contains."""
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import Message, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+NONCE = "bert_explorer.nonce"
+"""Where a request carries the number that the policy of its answer names."""
+
+
+class Nonced:
+    """Writes the nonce of each request into the scripts of the page that answers it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        nonce = scope.get(NONCE)
+        await self._app(scope, receive, with_nonce(send, nonce) if nonce else send)
 
 
 def with_nonce(send: Send, nonce: str) -> Send:

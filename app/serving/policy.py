@@ -87,6 +87,11 @@ class Policy:
             "connect-src 'self'",
         )
 
+    def plain(self, _: str = "") -> dict[str, str]:
+        """Return the headers of the programs' interface: JSON, and a page without scripts."""
+        rules = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
+        return {**_COMMON, "content-security-policy": f"{rules}; frame-ancestors 'self'"}
+
     def refusal(self) -> dict[str, str]:
         """Return the headers of an answer that is neither: a line of text."""
         return {**_COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}

@@ -1,39 +1,113 @@
-"""Who visits, and how many pages a visitor may have open."""
+"""Who visits, and how much a visitor may have open."""
 
+import hashlib
+import hmac
 import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from starlette.datastructures import MutableHeaders
+
+from app.settings import settings
 
 COOKIE = "bert_explorer_visitor"
-"""The cookie that tells visitors of one network address apart. It is a random number, says nothing
-about anybody, is stored nowhere else, and ends with the browser."""
+"""The cookie that tells visitors of one network address apart. It is a random number with this
+server's signature, says nothing about its visitor, is not stored, and ends with the browser."""
 
-_NUMBER = re.compile(r"[0-9a-f]{32}")
-
-
-def visitor_in(cookies: Mapping[str, str]) -> str:
-    """Return the visitor's number; "" if the browser sent none that is valid."""
-    number = str(cookies.get(COOKIE, ""))  # Streamlit's AppTest has a stand-in for cookies
-    return number if _NUMBER.fullmatch(number) else ""
+_SIGNED = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{64})")
+_VISITOR, _NETWORK = "x-bert-explorer-visitor", "x-bert-explorer-network"
+_REQUESTS_OF_A_PAGE = 6  # as many as browsers have in progress with one server
+_HOUSEHOLD = 64  # bits of an IPv6 address that a provider gives to one household
 
 
-def new_cookie(*, secure: bool, framed: bool) -> str:
-    """Return a cookie for a new visitor, as the value of `Set-Cookie`.
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who sent a request.
+
+    Attributes:
+        number: from the cookie; "" if the browser sent none of this server's own making.
+        network: the network address.
+    """
+
+    number: str = ""
+    network: str = ""
+
+    @property
+    def name(self) -> str:
+        """What tells this visitor from others; all without a cookie at one address are one."""
+        return self.number or (f"@{self.network}" if self.network else "")
+
+    def announce(self, headers: MutableHeaders) -> None:
+        """Tell the faces behind the gate; what a client claims to be is overwritten."""
+        headers[_VISITOR], headers[_NETWORK] = self.number, self.network
+
+
+def announced(headers: Mapping[str, str]) -> Visitor:
+    """Return who sent a request that has passed the gate."""
+    return Visitor(str(headers.get(_VISITOR, "")), str(headers.get(_NETWORK, "")))
+
+
+def network_of(address: str) -> str:
+    """Return what a client cannot change about its address: of IPv6 the network.
+
+    >>> network_of("2001:db8:1:2:aaaa::1"), network_of("192.0.2.7"), network_of("::ffff:192.0.2.7")
+    ('2001:db8:1:2::', '192.0.2.7', '192.0.2.7')
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return address
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ip_network((found, _HOUSEHOLD), strict=False).network_address)
+
+
+class Cookies:
+    """Gives visitors their numbers, and knows them again.
 
     Args:
-        secure: whether the page came by https.
-        framed: whether another site shows the page in a frame. Browsers then send only cookies
-            that say so, and only by https.
+        key: signs the numbers; servers with the same key know each other's visitors.
     """
-    place = "; SameSite=None; Secure; Partitioned" if framed else "; SameSite=Lax"
-    end = "; Secure" if secure and not framed else ""
-    return f"{COOKIE}={secrets.token_hex(16)}; Path=/; HttpOnly{place}{end}"
+
+    def __init__(self, key: str) -> None:
+        self._key = key.encode()
+
+    def number_in(self, cookies: Mapping[str, str]) -> str:
+        """Return the visitor's number; "" if the browser sent none that was given here."""
+        found = _SIGNED.fullmatch(cookies.get(COOKIE, ""))
+        known = found and hmac.compare_digest(self._signature(found[1]), found[2])
+        return found[1] if found and known else ""
+
+    def new(self, *, secure: bool, framed: bool) -> str:
+        """Return a cookie for a new visitor, as the value of `Set-Cookie`.
+
+        Args:
+            secure: whether the page came by https.
+            framed: whether another site shows the page in a frame. Browsers then send only cookies
+                that say so, and only by https.
+        """
+        number = secrets.token_hex(16)
+        place = "; SameSite=None; Secure; Partitioned" if framed else "; SameSite=Lax"
+        end = "; Secure" if secure and not framed else ""
+        return f"{COOKIE}={number}.{self._signature(number)}; Path=/; HttpOnly{place}{end}"
+
+    def _signature(self, number: str) -> str:
+        return hmac.new(self._key, number.encode(), hashlib.sha256).hexdigest()
+
+
+def own_cookies() -> Cookies:
+    """Return the cookies of this server, signed with the operator's key or one of its own."""
+    return Cookies(settings().key or secrets.token_hex(32))
 
 
 class Sessions:
-    """Counts open pages; a page is open as long as its connection is.
+    """Counts what is open: pages, each as long as its connection, and streams of answers.
 
     Who deletes the cookie is a new visitor, so pages are also counted by address. That limit is
     higher, because a class, or everybody behind a proxy, may have the same address.
@@ -41,27 +115,58 @@ class Sessions:
     Args:
         by_visitor: maximum number of pages open for one visitor.
         by_address: maximum number of pages open for one network address.
+        streams: maximum number of requests in progress for one network address, besides six for
+            each open page of a visitor.
     """
 
-    def __init__(self, by_visitor: int, by_address: int) -> None:
-        self._limits = {"visitor": by_visitor, "address": by_address}
+    def __init__(self, by_visitor: int, by_address: int, streams: int) -> None:
+        self._limits = {"visitor": by_visitor, "address": by_address, "stream": streams}
         self._open: Counter[tuple[str, str]] = Counter()
 
-    def refusal(self, visitor: str, address: str) -> str:
+    def refusal(self, visitor: Visitor) -> str:
         """Return why one more page cannot be opened; "" if it can."""
-        if visitor and self._open["visitor", visitor] >= self._limits["visitor"]:
+        if visitor.number and self._is_full("visitor", visitor.number):
             return f"You have {self._limits['visitor']} pages open. Close some of them."
-        if self._open["address", address] >= self._limits["address"]:
+        if self._is_full("address", visitor.network):
             return (
                 f"{self._limits['address']} pages are open from your network address. Try again "
                 "when others have closed theirs. (The operator can set BERT_EXPLORER_SESSIONS.)"
             )
         return ""
 
+    def stream_refusal(self, visitor: Visitor) -> str:
+        """Return why one more request cannot be in progress; "" if it can."""
+        if self._is_of_a_page(visitor) or not self._is_full("stream", visitor.network):
+            return ""
+        return (
+            f"{self._limits['stream']} requests from your network address are in progress, as many "
+            "as this server takes. Try again when some of them have ended."
+        )
+
     @contextmanager
-    def opened(self, visitor: str, address: str) -> Iterator[None]:
+    def opened(self, visitor: Visitor) -> Iterator[None]:
         """Count a page during the block."""
-        keys = [("visitor", visitor), ("address", address)]
+        with self._counted(("visitor", visitor.number), ("address", visitor.network)):
+            yield
+
+    @contextmanager
+    def streaming(self, visitor: Visitor) -> Iterator[None]:
+        """Count a request during the block."""
+        of_page = self._is_of_a_page(visitor)
+        kind = ("of a page", visitor.number) if of_page else ("stream", visitor.network)
+        with self._counted(kind):
+            yield
+
+    def _is_of_a_page(self, visitor: Visitor) -> bool:
+        """Return whether the visitor's open pages may have one more request in progress."""
+        pages = self._open["visitor", visitor.number] if visitor.number else 0
+        return self._open["of a page", visitor.number] < pages * _REQUESTS_OF_A_PAGE
+
+    def _is_full(self, kind: str, who: str) -> bool:
+        return self._open[kind, who] >= self._limits[kind]
+
+    @contextmanager
+    def _counted(self, *keys: tuple[str, str]) -> Iterator[None]:
         self._open.update(keys)
         try:
             yield

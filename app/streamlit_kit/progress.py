@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from app.compute.visitor import visiting
-from app.streamlit_kit.visitor import visitor_name
+from app.compute.visitor import Visit, visiting
+from app.streamlit_kit.visitor import visitor
 
 Progress = Callable[[int, int], None]
 
@@ -26,7 +26,8 @@ def waiting_line() -> Iterator[None]:
         else:
             place.caption(f"Waiting: {before} ahead of you.")
 
-    with visiting(visitor_name(), tell):
+    who = visitor()
+    with visiting(Visit(who.name, tell, who.network)):
         yield
 
 

@@ -17,21 +17,25 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.url_util import make_url_path
 from streamlit.web.bootstrap import load_config_options
 
+from app.api import API, TOOLS, Programs
 from app.compute.device import chosen_device
+from app.compute.recent import RECENT
 from app.gradio_kit import PATH, mounted
 from app.models import open_engine
 from app.models.asking import ask_model
 from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
+from app.serving.elsewhere import Elsewhere
 from app.serving.gate import Gate
 from app.serving.health import Health
-from app.serving.heaps import share_heaps
+from app.serving.heaps import give_back, share_heaps
 from app.serving.listening import EVERYWHERE, listener
 from app.serving.names import names_of
+from app.serving.nonces import Nonced
 from app.serving.policy import Policy, inline_scripts
 from app.serving.running import affordable, configured, run
-from app.serving.sessions import Sessions
+from app.serving.sessions import Sessions, own_cookies
 from app.settings import BUNDLED_MODEL, settings
 from app.streamlit_kit.site import DRAWN
 from bert_core.errors import BertError, ConfigError
@@ -60,7 +64,10 @@ def serve(script: Path) -> None:
     share_heaps()
     load_config_options(_overrides())
     below = make_url_path(st.get_option("server.baseUrlPath"), PATH)
-    second = mounted(DRAWN, below)
+    gradio = mounted(DRAWN, below)
+    own = below.removesuffix(PATH)
+    programs = Programs(gradio, below=own, gradio=below)
+    second = Elsewhere(Nonced(programs), gradio.lifespan)
     health = Route("/healthz", Health(ask_model).answer)
     site = st.App(script, lifespan=second.lifespan, routes=[health])
     address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
@@ -75,10 +82,11 @@ def serve(script: Path) -> None:
     PagesManager.uses_pages_directory = False
     warming = threading.Thread(target=warm_up, name="warm-up", daemon=True)
     warming.start()
+    give_back(RECENT.drop_old)
     try:
         with listener(address, port) as socket_:
             port = socket_.getsockname()[1]
-            gate = _gate(site, second, below, address, port)
+            gate = _gate(site, second, own, address, port)
             config = configured(
                 gate,
                 affordable(settings().connections),
@@ -90,18 +98,24 @@ def serve(script: Path) -> None:
         warming.join()  # Python must not end while a thread is inside PyTorch: it would abort
 
 
-def _gate(site: ASGIApp, second: ASGIApp, below: str, address: str, port: int) -> Gate:
-    """Return both faces behind the checks for strangers."""
+def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> Gate:
+    """Return all faces behind the checks for strangers."""
     found = settings()
     page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
     agents = () if st.get_option("server.enableAgentApi") else ("/_stcore/agent",)
+    policy = Policy(inline_scripts(page), in_space=bool(found.space))
     return Gate(
         site,
         second,
-        below=below,
+        below={
+            f"{own}{PATH}": policy.second,
+            f"{own}{API}": policy.plain,
+            f"{own}{TOOLS}": policy.plain,
+        },
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
-        policy=Policy(inline_scripts(page), in_space=bool(found.space)),
-        sessions=Sessions(found.tabs, found.sessions),
+        policy=policy,
+        cookies=own_cookies(),
+        sessions=Sessions(found.tabs, found.sessions, found.streams),
         closed=agents if found.metrics else (*agents, "/_stcore/metrics"),
     )
 

@@ -6,16 +6,24 @@ from ipaddress import ip_address
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.serving.sessions import visitor_in
+from app.serving.sessions import Visitor, announced
 from app.settings import Visitors
 
 _FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 
 
-def visitor_name() -> str:
-    """Return what tells this visitor from others: the site's cookie, or else the session."""
+def visitor() -> Visitor:
+    """Return the visitor as the gate knows it; without a gate, each session is a visitor."""
+    found = announced(st.context.headers)
     context = get_script_run_ctx()
-    return visitor_in(st.context.cookies) or (context.session_id if context else "")
+    if found.name or context is None:
+        return found
+    return Visitor(context.session_id)
+
+
+def visitor_name() -> str:
+    """Return what tells this visitor from others."""
+    return visitor().name
 
 
 def is_among(visitors: Visitors) -> bool:
