@@ -24,6 +24,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from app.serving.running import Server, configured
+from app.serving.sessions import announced
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120  # seconds; a slow machine is not a failure
@@ -85,7 +86,8 @@ def header(answer: bytes, name: str) -> str:
 
 
 async def page(request: Request) -> Response:
-    return HTMLResponse(PAGE, headers={"x-host": request.headers["host"]})
+    visitor = announced(request.headers).name
+    return HTMLResponse(PAGE, headers={"x-host": request.headers["host"], "x-visitor": visitor})
 
 
 async def echo(request: Request) -> Response:

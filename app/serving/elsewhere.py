@@ -48,12 +48,16 @@ class Elsewhere:
         def work() -> None:
             try:
                 asyncio.run(run())
-            finally:
+            except BaseException as error:  # noqa: BLE001 - raised again in the server's loop
+                here.call_soon_threadsafe(over.set_exception, error)
+            else:
                 here.call_soon_threadsafe(over.set_result, None)
 
         threading.Thread(target=work, name="programs", daemon=True).start()
         first: list[asyncio.Future[Any]] = [asyncio.ensure_future(begun.wait()), over]
         await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if over.done():
+            await over
         try:
             yield
         finally:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.compute.background import Background
-from app.compute.visitor import visiting
+from app.compute.visitor import Visit, visiting
 
 
 class Slow:
@@ -68,18 +68,18 @@ def test_the_last_visitor_who_cancels_ends_it() -> None:
     background, work = Background[str, str](), Slow()
 
     def ask(name: str) -> None:
-        with visiting(name):
+        with visiting(Visit(name)):
             background.result("a", work, lambda *_: 1 // 0)
 
     work.go.release()
     for name in ("ada", "bob"):
         with pytest.raises(ZeroDivisionError):
             ask(name)
-    with visiting("ada"):
+    with visiting(Visit("ada")):
         background.cancel("a")
     work.go.release()
     assert not work.ended.wait(0.1)
-    with visiting("bob"):
+    with visiting(Visit("bob")):
         background.cancel("a")
     work.go.release()
     assert work.ended.wait(5)

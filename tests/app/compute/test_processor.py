@@ -13,7 +13,7 @@ import torch
 from app.compute import processor as processor_module
 from app.compute.processor import Processor
 from app.compute.steps import Steps
-from app.compute.visitor import Allowances, LimitError, visiting
+from app.compute.visitor import Allowances, LimitError, Visit, visiting
 from app.models import Engine
 from app.models import engine as engine_module
 from bert_core import BertForMaskedLM
@@ -144,7 +144,7 @@ def test_the_next_turn_is_that_of_the_visitor_served_least() -> None:
             order.append(name)
             time.sleep(seconds)
 
-        with visiting(name):
+        with visiting(Visit(name)):
             processor.run(work, tokens=SHORT)
 
     pass_of("long text", seconds=0.02)
@@ -167,7 +167,7 @@ def test_who_comes_later_starts_where_the_others_are(monkeypatch: pytest.MonkeyP
 
     def passes(name: str, count: int) -> None:
         for _ in range(count):
-            with visiting(name):
+            with visiting(Visit(name)):
                 processor.run(lambda: None, tokens=SHORT)
 
     passes("old", 5)
@@ -187,7 +187,7 @@ def test_a_visitor_who_waits_is_told_how_many_are_before(monkeypatch: pytest.Mon
         first.set()
 
     def wait(name: str) -> None:
-        with visiting(name, tell if name == "third" else None):
+        with visiting(Visit(name, tell if name == "third" else None)):
             processor.run(lambda: None, tokens=SHORT)
 
     with ThreadPoolExecutor(2) as pool:
@@ -203,7 +203,7 @@ def test_a_visitor_who_waits_is_told_how_many_are_before(monkeypatch: pytest.Mon
 
 def test_who_does_not_wait_is_told_nothing() -> None:
     told: list[int | None] = []
-    with visiting("one", told.append):
+    with visiting(Visit("one", told.append)):
         Processor(threads=1, runs=1).run(lambda: None, tokens=SHORT)
     assert told == []
 
@@ -215,7 +215,7 @@ def test_a_visitor_who_leaves_the_queue_holds_up_no_one(monkeypatch: pytest.Monk
     def leave(_: int | None) -> None:
         raise KeyboardInterrupt  # as Streamlit ends the run of a page that was closed
 
-    with Holder(processor, SHORT), visiting("one", leave), pytest.raises(KeyboardInterrupt):
+    with Holder(processor, SHORT), visiting(Visit("one", leave)), pytest.raises(KeyboardInterrupt):
         processor.run(lambda: None, tokens=SHORT)
     assert threads_of(processor, LONG) == 1
 
@@ -226,15 +226,15 @@ def test_computing_is_counted_and_refused_when_it_is_used_up(
     monkeypatch.setattr(processor_module, "ALLOWANCES", Allowances(2, 100, clock=lambda: 0.0))
     processor = Processor(threads=1, runs=1)
     for _ in range(2):
-        with visiting("one"):
+        with visiting(Visit("one")):
             for _ in range(3):  # passes of one answer
                 processor.run(lambda: None, tokens=SHORT)
     with (
-        visiting("one"),
+        visiting(Visit("one")),
         pytest.raises(LimitError, match="You asked for 2 answers within a minute"),
     ):
         processor.run(lambda: None, tokens=SHORT)
-    with visiting("another"):
+    with visiting(Visit("another")):
         processor.run(lambda: None, tokens=SHORT)
     processor.run(lambda: None, tokens=SHORT)  # for no one: the warm-up
 

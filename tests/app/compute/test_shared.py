@@ -53,7 +53,7 @@ def test_a_failure_is_shared() -> None:
             each.result()
 
 
-@pytest.mark.parametrize("error", [PageEnds(), LimitError("Your requests took 20 seconds.")])
+@pytest.mark.parametrize("error", [PageEnds(), LimitError("You used 20 seconds.", 3)])
 def test_what_concerns_one_visitor_is_not_shared_and_another_does_the_work(
     error: BaseException,
 ) -> None:

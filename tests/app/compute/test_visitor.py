@@ -5,6 +5,7 @@ import pytest
 from app.compute import visitor
 from app.compute.visitor import (
     Allowances,
+    Cancelled,
     LimitError,
     Visit,
     check_text,
@@ -31,9 +32,9 @@ class Clock:
 
 def test_what_is_done_in_the_block_is_the_visitors() -> None:
     assert current_visit().name == ""
-    with visiting("one"):
+    with visiting(Visit("one")):
         assert current_visit().name == "one"
-        with visiting("two"):
+        with visiting(Visit("two")):
             assert current_visit().name == "two"
         assert current_visit().name == "one"
     assert current_visit().name == ""
@@ -72,11 +73,41 @@ def test_seconds_end_a_long_job_and_grow_back() -> None:
     visit = Visit("one")
     allowances.admit(visit)
     allowances.charge(visit, 25.0)
-    with pytest.raises(LimitError, match=r"took 20 seconds of computing .* Wait 18 seconds, or"):
+    with pytest.raises(LimitError, match=r"You used 20 seconds of computing .* Wait 18 seconds, or"):
         allowances.admit(visit)
     allowances.admit(Visit("another"))
     clock.now = 18.0
     allowances.admit(visit)
+
+
+def test_the_visitors_of_one_network_have_ten_times_as_much_together() -> None:
+    clock = Clock()
+    allowances = Allowances(requests=2, seconds=100, clock=clock)
+    for number in range(20):  # a name of its own each time wins nothing more
+        allowances.admit(Visit(f"made up {number}", network="192.0.2.7"))
+    says = r"of your network address asked for 20 answers .* of one address together\. Wait 3 seconds"
+    with pytest.raises(LimitError, match=says) as refused:
+        allowances.admit(Visit("another", network="192.0.2.7"))
+    assert refused.value.seconds == 3
+    allowances.admit(Visit("another", network="192.0.2.8"))
+    clock.now = 3.0
+    allowances.admit(Visit("one more", network="192.0.2.7"))
+
+
+def test_asking_whether_a_call_would_be_admitted_counts_nothing() -> None:
+    allowances = Allowances(requests=1, seconds=100, clock=Clock())
+    for _ in range(5):
+        allowances.admit(Visit("one"), count=False)
+    allowances.admit(Visit("one"))
+    with pytest.raises(LimitError):
+        allowances.admit(Visit("one"), count=False)
+
+
+def test_no_one_computes_for_a_visitor_who_has_gone() -> None:
+    visit = Visit("one")
+    visit.cancelled = True
+    with pytest.raises(Cancelled):
+        Allowances(requests=1, seconds=1, clock=Clock()).admit(visit)
 
 
 def test_what_is_for_no_one_is_not_limited() -> None:
@@ -88,7 +119,7 @@ def test_what_is_for_no_one_is_not_limited() -> None:
 
 
 def test_accounts_are_bounded_and_the_longest_unused_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visitor, "_MOST_VISITORS", 3)
+    monkeypatch.setattr(visitor, "_MOST_ACCOUNTS", 3)
     allowances = Allowances(requests=1, seconds=1, clock=Clock())
     for name in "abcd":
         allowances.admit(Visit(name))

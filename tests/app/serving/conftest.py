@@ -9,8 +9,12 @@ from starlette.routing import Mount
 from app.serving.gate import Gate
 from app.serving.names import names_of
 from app.serving.policy import Policy
-from app.serving.sessions import Sessions
+from app.serving.nonces import Nonced
+from app.serving.sessions import Cookies, Sessions
 from tests.strangers import Served, face, running
+
+
+COOKIES = Cookies("k" * 32)
 
 
 @pytest.fixture
@@ -20,11 +24,12 @@ def served() -> Iterator[Served]:
     def gate(port: int) -> Gate:
         return Gate(
             face(),
-            Starlette(routes=[Mount("/gradio", face())]),
-            below="/gradio",
+            Nonced(Starlette(routes=[Mount("/gradio", face()), Mount("/api", face())])),
+            below={"/gradio": Policy().second, "/api": Policy().plain},
             names=names_of("127.0.0.1", port, "desk", ("public.example",)),
             policy=Policy(),
-            sessions=Sessions(2, 3),
+            cookies=COOKIES,
+            sessions=Sessions(2, 3, 4),
             closed=("/_stcore/agent", "/_stcore/metrics"),
         )
 

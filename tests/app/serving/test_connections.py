@@ -125,7 +125,7 @@ def test_beyond_the_limit_connections_are_refused_and_the_others_go_on(served: S
             for _ in range(20)
         ]
         for line in lines:
-            line.sendall((head(served, "GET /sleep HTTP/1.1") + "\r\n").encode())
+            line.sendall(head(served, "GET /sleep HTTP/1.1").encode())  # not all of it
         until(lambda: served.say("").startswith(b"HTTP/1.1 503 "))
         refused = served.ask("/echo")
         assert b"Try again in a minute" in refused and header(refused, "connection") == "close"

@@ -7,8 +7,9 @@ from contextlib import ExitStack
 import pytest
 
 from app.serving.policy import Policy
-from app.serving.sessions import COOKIE, new_cookie
-from tests.strangers import HANDSHAKE, PATIENCE, Served, header, status
+from app.serving.sessions import COOKIE
+from tests.app.serving.conftest import COOKIES
+from tests.strangers import HANDSHAKE, PATIENCE, Served, header, status, until
 
 
 def test_a_page_comes_with_its_headers_a_cookie_and_no_banner(served: Served) -> None:
@@ -107,7 +108,7 @@ def open_socket(stack: ExitStack, served: Served, *headers: str) -> bytes:
 
 
 def test_a_visitor_who_opens_too_many_pages_is_told(served: Served) -> None:
-    cookie = "Cookie: " + new_cookie(secure=False, framed=False).partition(";")[0]
+    cookie = "Cookie: " + COOKIES.new(secure=False, framed=False).partition(";")[0]
     with ExitStack() as stack:
         assert [status(open_socket(stack, served, cookie)) for _ in range(3)] == [101, 101, 429]
         refused = served.ask("/", cookie, "Accept: text/html")
@@ -126,6 +127,38 @@ def test_a_page_of_the_second_face_counts_too(served: Served) -> None:
             request = f"GET /gradio/heartbeat/1 HTTP/1.1\r\nHost: localhost:{served.port}\r\n\r\n"
             line.sendall(request.encode())
         assert status(served.ask("/gradio/", "Accept: text/html")) == 429
+
+
+def test_requests_that_last_hold_only_a_part_of_the_connections(served: Served) -> None:
+    def begin(stack: ExitStack, *headers: str) -> None:
+        line = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
+        stack.enter_context(line)
+        lines = ["GET /gradio/sleep HTTP/1.1", f"Host: localhost:{served.port}", *headers]
+        line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+
+    cookie = "Cookie: " + COOKIES.new(secure=False, framed=False).partition(";")[0]
+    with ExitStack() as stack:
+        for number in range(4):
+            begin(stack, f"Cookie: {COOKIE}={number:032x}.{number:064x}")  # made up: no visitor
+        until(lambda: status(served.ask("/echo")) == 429)
+        assert b"requests from your network address" in served.ask("/api/echo", cookie)
+        assert status(open_socket(stack, served, cookie)) == 101  # pages are counted apart
+        assert status(served.ask("/echo", cookie)) == 200  # and so is what they ask for
+    until(lambda: status(served.ask("/echo")) == 200)
+
+
+def test_faces_learn_who_asks_from_the_gate_and_not_from_the_client(served: Served) -> None:
+    forged = "X-Bert-Explorer-Visitor: forged"
+    cookie = COOKIES.new(secure=False, framed=False).partition(";")[0]
+    known = served.ask("/gradio/", f"Cookie: {cookie}", forged, forged)
+    assert header(known, "x-visitor") == cookie.partition("=")[2].partition(".")[0]
+    unknown = served.ask("/gradio/", forged, "X-Bert-Explorer-Network: 192.0.2.1")
+    assert header(unknown, "x-visitor") == "@127.0.0.1"
+
+
+def test_what_programs_get_has_no_scripts_at_all(served: Served) -> None:
+    policy = header(served.ask("/api/"), "content-security-policy")
+    assert policy.startswith("default-src 'none'") and "script" not in policy
 
 
 def test_the_second_face_has_its_own_policy_and_a_nonce_in_each_script(served: Served) -> None:

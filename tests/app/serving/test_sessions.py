@@ -1,44 +1,108 @@
-"""Who visits, and how many pages are open."""
+"""Who visits, and how much is open."""
 
 from contextlib import ExitStack
 
-from app.serving.sessions import COOKIE, Sessions, new_cookie, visitor_in
+import pytest
+from starlette.datastructures import MutableHeaders
+
+from app.serving.sessions import COOKIE, Cookies, Sessions, Visitor, announced, network_of
+
+ANN = Visitor("ann", "10.0.0.1")
+
+
+def given(cookies: Cookies) -> str:
+    """The value of a new cookie."""
+    return cookies.new(secure=False, framed=False).partition("=")[2].partition(";")[0]
 
 
 def test_a_visitor_has_a_number_of_our_own_making_or_none() -> None:
-    number = new_cookie(secure=False, framed=False).partition("=")[2].partition(";")[0]
-    assert visitor_in({COOKIE: number}) == number
-    for other in ({}, {COOKIE: ""}, {COOKIE: "x" * 32}, {COOKIE: number * 1000}, {"a": number}):
-        assert visitor_in(other) == ""
+    cookies = Cookies("k" * 32)
+    value = given(cookies)
+    number, _, signature = value.partition(".")
+    assert cookies.number_in({COOKIE: value}) == number
+    wrong = ["", "x" * 32, number, f"{number}.", f"{'0' * 32}.{signature}", value * 9, f"{value}0"]
+    for other in [*({COOKIE: each} for each in wrong), {}, {"a": value}]:
+        assert cookies.number_in(other) == "", other
+
+
+def test_only_servers_with_the_same_key_know_each_others_visitors() -> None:
+    value = given(Cookies("k" * 32))
+    assert Cookies("k" * 32).number_in({COOKIE: value})
+    assert not Cookies("j" * 32).number_in({COOKIE: value})
 
 
 def test_a_cookie_is_out_of_reach_of_scripts_and_goes_where_the_page_goes() -> None:
-    plain = new_cookie(secure=False, framed=False)
+    cookies = Cookies("k" * 32)
+    plain = cookies.new(secure=False, framed=False)
     assert "HttpOnly" in plain and "SameSite=Lax" in plain and "Secure" not in plain
-    assert new_cookie(secure=True, framed=False).endswith("SameSite=Lax; Secure")
-    assert new_cookie(secure=False, framed=True).endswith("SameSite=None; Secure; Partitioned")
+    assert cookies.new(secure=True, framed=False).endswith("SameSite=Lax; Secure")
+    framed = cookies.new(secure=True, framed=True)
+    assert framed.endswith("SameSite=None; Secure; Partitioned")
+
+
+def test_faces_learn_who_asks_from_the_gate_alone() -> None:
+    headers = MutableHeaders({"X-Bert-Explorer-Visitor": "forged", "accept": "*/*"})
+    headers.append("X-Bert-Explorer-Visitor", "forged again")
+    Visitor("", "10.0.0.1").announce(headers)
+    found = announced(headers)
+    assert (found, found.name) == (Visitor("", "10.0.0.1"), "@10.0.0.1")
+    assert "forged" not in str(headers.raw)
+    ANN.announce(headers)
+    assert announced(headers).name == "ann"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("2001:db8::aaaa:1:2:3", "2001:db8::"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("testclient", "testclient"),
+        ("", ""),
+    ],
+)
+def test_an_address_of_ipv6_counts_as_its_network(address: str, network: str) -> None:
+    assert network_of(address) == network
 
 
 def test_a_visitor_has_so_many_pages_open_and_no_more() -> None:
-    sessions = Sessions(2, 100)
-    with sessions.opened("ann", "10.0.0.1"), sessions.opened("ann", "10.0.0.2"):
-        assert "2 pages open" in sessions.refusal("ann", "10.0.0.3")
-        assert sessions.refusal("bob", "10.0.0.1") == ""
-    assert sessions.refusal("ann", "10.0.0.1") == ""
+    sessions = Sessions(2, 100, 9)
+    with sessions.opened(ANN), sessions.opened(Visitor("ann", "10.0.0.2")):
+        assert "2 pages open" in sessions.refusal(Visitor("ann", "10.0.0.3"))
+        assert sessions.refusal(Visitor("bob", "10.0.0.1")) == ""
+    assert sessions.refusal(ANN) == ""
 
 
 def test_who_deletes_the_cookie_is_counted_by_address() -> None:
-    sessions = Sessions(2, 3)
+    sessions = Sessions(2, 3, 9)
     with ExitStack() as stack:
         for number in ("", "", "ann"):
-            assert sessions.refusal(number, "10.0.0.1") == ""
-            stack.enter_context(sessions.opened(number, "10.0.0.1"))
-        assert "3 pages are open from your network address" in sessions.refusal("", "10.0.0.1")
-        assert sessions.refusal("", "10.0.0.2") == ""
+            visitor = Visitor(number, "10.0.0.1")
+            assert sessions.refusal(visitor) == ""
+            stack.enter_context(sessions.opened(visitor))
+        nameless = Visitor("", "10.0.0.1")
+        assert "3 pages are open from your network address" in sessions.refusal(nameless)
+        assert sessions.refusal(Visitor("", "10.0.0.2")) == ""
+
+
+def test_long_requests_are_counted_by_address_and_those_of_a_page_with_the_page() -> None:
+    sessions = Sessions(9, 9, 2)
+    with ExitStack() as stack:
+        for _ in range(2):
+            assert sessions.stream_refusal(Visitor("", "10.0.0.1")) == ""
+            stack.enter_context(sessions.streaming(Visitor("", "10.0.0.1")))
+        assert "2 requests from your network address" in sessions.stream_refusal(ANN)
+        assert sessions.stream_refusal(Visitor("ann", "10.0.0.2")) == ""
+        stack.enter_context(sessions.opened(ANN))
+        for _ in range(6):  # as many as a browser has for one page
+            assert sessions.stream_refusal(ANN) == ""
+            stack.enter_context(sessions.streaming(ANN))
+        assert sessions.stream_refusal(ANN)
+    assert sessions.stream_refusal(ANN) == ""
 
 
 def test_nothing_is_remembered_of_who_has_gone() -> None:
-    sessions = Sessions(2, 3)
-    with sessions.opened("ann", "10.0.0.1"):
+    sessions = Sessions(2, 3, 4)
+    with sessions.opened(ANN), sessions.streaming(ANN):
         pass
     assert not sessions._open
