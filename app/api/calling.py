@@ -134,8 +134,11 @@ def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes
         task: what is asked.
         given: values by name, and perhaps the model; they are checked.
         own: what the program passes to the task itself.
+
+    Raises:
+        InputError: a value cannot be used.
     """
-    values = {name: value for name, value in given.items() if name != MODEL}
+    values = task.read({name: value for name, value in given.items() if name != MODEL})
 
     def work() -> bytes:
         return as_bytes(answer(task, engine_of(given.get(MODEL, "")), values, **own).json())

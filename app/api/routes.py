@@ -1,8 +1,7 @@
 """`/api/<task>`: one request with named values, one answer."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -23,8 +22,7 @@ from app.api.calling import (
 from app.api.described import openapi
 from app.api.pages import documentation
 from app.compute.visitor import Visit
-from app.declared import Declared
-from app.faces.calls import Refusal, refused, submit
+from app.faces.calls import refused, submit
 
 EVENTS = "text/event-stream"
 _BEAT = 15.0  # seconds between signs of life of a stream
@@ -35,9 +33,13 @@ async def call(request: Request) -> Response:
     visit = visit_of(request)
     task = task_of(request.path_params["task"])
     given = values_of(await body_of(request))
-    if EVENTS in request.headers.get("accept", ""):
-        return event_stream(_events(visit, task, given))
-    return json_response(await worked(visit, job(task, given), lambda: disconnected(request)))
+    if EVENTS not in request.headers.get("accept", ""):
+        return json_response(await worked(visit, job(task, given), lambda: disconnected(request)))
+    told = Told()
+    visit.told = lambda before: told.tell("waiting", before=before or 0)
+    own = {"progress": lambda done, total: told.tell("progress", done=done, total=total)}
+    work = job(task, given, **(own if task.reports_progress else {}))
+    return event_stream(_events(visit, work, told))
 
 
 def event_stream(events: AsyncIterator[bytes]) -> Response:
@@ -50,41 +52,47 @@ def event(name: str, data: bytes) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
 
 
-async def _events(visit: Visit, task: Declared, given: dict[str, object]) -> AsyncIterator[bytes]:
-    """Yield `waiting` and `progress` on the way, and `answer` or `error` at the end."""
-    loop = asyncio.get_running_loop()
-    told: asyncio.Queue[bytes | None] = asyncio.Queue()
+class Told:
+    """What the thread that works on a call tells the stream of its events."""
 
-    def tell(name: str, **data: int | None) -> None:
-        loop.call_soon_threadsafe(told.put_nowait, event(name, as_bytes(data)))
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
-    def end(_: "Future[bytes]") -> None:
-        loop.call_soon_threadsafe(told.put_nowait, None)
+    def tell(self, name: str, **data: int) -> None:
+        """Add an event."""
+        self._put(event(name, as_bytes(data)))
 
-    visit.told = lambda before: tell("waiting", before=before or 0)
-    own = {"progress": lambda done, total: tell("progress", done=done, total=total)}
-    try:
-        work = job(task, given, **(own if task.reports_progress else {}))
-        future = submit(visit, work)
-        future.add_done_callback(end)
+    def end(self, _: object) -> None:
+        """Add no more."""
+        self._put(None)
+
+    def _put(self, each: bytes | None) -> None:
+        self._loop.call_soon_threadsafe(self._queue.put_nowait, each)
+
+    async def next(self) -> bytes | None:
+        """Return the next event; a comment if there is none for some time, None at the end."""
         try:
-            while (each := await _next(told)) is not None:
+            return await asyncio.wait_for(self._queue.get(), _BEAT)
+        except TimeoutError:
+            return b": still working\n\n"
+
+
+async def _events(visit: Visit, work: Callable[[], bytes], told: Told) -> AsyncIterator[bytes]:
+    """Yield `waiting` and `progress` on the way, and `answer` or `error` at the end."""
+    try:
+        future = submit(visit, work)
+        future.add_done_callback(told.end)
+        try:
+            while (each := await told.next()) is not None:
                 yield each
             yield event("answer", future.result())
         finally:
             visit.cancelled = True
             future.cancel()
     except Exception as error:  # noqa: BLE001 - the status has been sent
-        why: Refusal = refused(error)
+        why = refused(error)
         yield event("error", as_bytes({"status": why.status, "error": why.message}))
-
-
-async def _next(told: "asyncio.Queue[bytes | None]") -> bytes | None:
-    """Return the next event, or a comment if there is none for some time."""
-    try:
-        return await asyncio.wait_for(told.get(), _BEAT)
-    except TimeoutError:
-        return b": still working\n\n"
 
 
 async def describe(request: Request) -> Response:

@@ -87,12 +87,16 @@ def _check_version(request: Request) -> None:
 
 def _read(found: Any) -> BaseModel:
     """Read a message of JSON-RPC."""
+    wrong = _WrongMessage(
+        types.INVALID_REQUEST, "The body of the request is not one message of JSON-RPC 2.0."
+    )
     try:
-        return types.JSONRPCMessage.model_validate(found).root
+        read = types.JSONRPCMessage.model_validate(found).root
     except (ValidationError, RecursionError):
-        raise _WrongMessage(
-            types.INVALID_REQUEST, "The body of the request is not one message of JSON-RPC 2.0."
-        ) from None
+        raise wrong from None
+    if isinstance(read, types.JSONRPCNotification) and "id" in found:
+        raise wrong  # a request, with an id of a wrong kind
+    return read
 
 
 def _request(read: types.JSONRPCRequest) -> types.ClientRequestType:
