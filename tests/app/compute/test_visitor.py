@@ -73,7 +73,9 @@ def test_seconds_end_a_long_job_and_grow_back() -> None:
     visit = Visit("one")
     allowances.admit(visit)
     allowances.charge(visit, 25.0)
-    with pytest.raises(LimitError, match=r"You used 20 seconds of computing .* Wait 18 seconds, or"):
+    with pytest.raises(
+        LimitError, match=r"You used 20 seconds of computing .* Wait 18 seconds, or"
+    ):
         allowances.admit(visit)
     allowances.admit(Visit("another"))
     clock.now = 18.0
@@ -85,7 +87,9 @@ def test_the_visitors_of_one_network_have_ten_times_as_much_together() -> None:
     allowances = Allowances(requests=2, seconds=100, clock=clock)
     for number in range(20):  # a name of its own each time wins nothing more
         allowances.admit(Visit(f"made up {number}", network="192.0.2.7"))
-    says = r"of your network address asked for 20 answers .* of one address together\. Wait 3 seconds"
+    says = (
+        r"of your network address asked for 20 answers .* of one address together\. Wait 3 seconds"
+    )
     with pytest.raises(LimitError, match=says) as refused:
         allowances.admit(Visit("another", network="192.0.2.7"))
     assert refused.value.seconds == 3

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,9 +11,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from app.compute.visitor import Allowances
+from app.faces import calls
 from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.routes import OwnRoutes
-from tests.app.gradio_kit.conftest import Served
+from app.gradio_kit.work import Session
+from app.serving.sessions import Visitor
+from tests.app.gradio_kit.conftest import Served, ask, told
 
 FILE = "/etc/passwd"
 CLOSED = [
@@ -32,7 +37,10 @@ CLOSED = [
     "gradio_api/dev/reload",
     "gradio_api/custom_component/x/client/y/z",
     "gradio_api/stream/a/b/1/playlist.m3u8",
+    "gradio_api/mcp/",
     "gradio_api/mcp/sse",
+    "gradio_api/run/fill_mask",
+    "gradio_api/call/fill_mask/x",
     "gradio_api/mcp/messages/",
     "static/../../../../app.py",
     "static/..%2f..%2f..%2fapp.py",
@@ -65,30 +73,20 @@ def test_what_pages_need_is_open(served: Served) -> None:
 
 
 def test_a_request_that_is_too_long_is_refused(served: Served) -> None:
-    found = served.post("run/fill_mask", {"data": ["a" * BODY_BYTES, 5, "", ""]})
+    found = served.post("queue/join", {"data": ["a" * BODY_BYTES, 5, "", ""]})
     assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
-    longest = served.post("run/tokenizer", {"data": ["é " * 50_000, "", None, 0, ""]})
-    assert longest.status_code == 200
 
 
 def test_a_request_of_unknown_length_is_refused_as_soon_as_it_is_too_long(served: Served) -> None:
     parts = (b"a" * 100_000 for _ in range(1_000))
-    assert served.post("run/fill_mask", content=parts).status_code == 413
+    assert served.post("queue/join", content=parts).status_code == 413
 
 
 @pytest.mark.parametrize("body", ["[" * 100_000, '{"data":' + "[" * 50_000, "{", "[]", "null", ""])
 def test_what_is_no_call_is_refused(served: Served, body: str) -> None:
-    found = served.post("run/fill_mask", content=body, headers={"Content-Type": "application/json"})
+    found = served.post("queue/join", content=body, headers={"Content-Type": "application/json"})
     assert found.status_code in {400, 422}
     assert "Traceback" not in found.text
-
-
-def test_nesting_is_only_a_wrong_value(served: Served) -> None:
-    deep: Any = "x"
-    for _ in range(200):
-        deep = [deep]
-    found = served.post("run/fill_mask", {"data": [deep, 5, "", ""]})
-    assert "text: found" in found.json()["error"]
 
 
 def test_a_request_cannot_rename_the_server(
@@ -109,7 +107,7 @@ def app_that(answers: Callable[[Request], Response]) -> ASGIApp:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await answers(Request(scope, receive))(scope, receive, send)
 
-    return OwnRoutes(app)
+    return OwnRoutes(app, SimpleNamespace())  # type: ignore[arg-type]
 
 
 def test_an_error_of_ours_is_an_apology_with_the_number_in_the_log(
@@ -132,3 +130,38 @@ def test_what_is_open_is_passed_on() -> None:
     client = TestClient(app_that(lambda _: PlainTextResponse("there")))
     assert client.get("/").text == "there"
     assert client.get("/elsewhere").status_code == 404
+
+
+# -- calls through the queue -----------------------------------------------------------------------
+
+
+def test_a_call_of_a_visitor_who_used_up_its_allowance_is_refused_before_gradio_sees_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowances = Allowances(2, 1_000, clock=lambda: 0.0)
+    monkeypatch.setattr(calls, "ALLOWANCES", allowances)
+    me = Visitor("somebody", "192.0.2.1")
+    assert not [each for each in range(2) if "error" in ask(served, "fill_mask", me)]
+    before = len(served.blocks.state_holder.session_data)
+    body = {"data": [], "fn_index": 0, "session_hash": "new"}
+    found = served.post("queue/join", body, headers=told(me))
+    assert found.status_code == 429 and found.headers["retry-after"]
+    assert "2 answers within a minute" in found.json()["detail"]
+    assert len(served.blocks.state_holder.session_data) == before
+
+
+def test_a_stream_of_no_session_is_refused_and_not_logged(
+    served: Served, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        for query in ("", "?session_hash=nobody", "?session_hash="):
+            found = served.get(f"gradio_api/queue/data{query}")
+            assert found.status_code == 404 and "no such session" in found.json()["detail"]
+    assert "".join(capfd.readouterr()) + caplog.text == ""
+
+
+def test_a_session_costs_next_to_nothing(served: Served) -> None:
+    """Gradio's own wrote the configuration of all components for each."""
+    session = served.blocks.state_holder["a new one"]
+    assert isinstance(session, Session) and not session.config_values
+    assert session.blocks_config is served.blocks.default_config

@@ -1,16 +1,18 @@
 """Calls: what is told of an error, what is logged, and how many wait."""
 
-import asyncio
 import logging
 import threading
 
 import pytest
 
+from app.compute.visitor import Visit
 from app.declared import Declared
+from app.faces import calls
 from app.gradio_kit import work
-from app.gradio_kit.work import Refusal, in_turn, message_of
+from app.gradio_kit.work import message_of
+from app.serving.sessions import Visitor
 from bert_core.errors import InputError
-from tests.app.gradio_kit.conftest import Served
+from tests.app.gradio_kit.conftest import Served, ask
 
 MARKER = "marker-of-one-visitor"
 
@@ -38,72 +40,12 @@ def test_a_broken_task_shows_no_trace_anywhere(
         raise ZeroDivisionError(MARKER)
 
     monkeypatch.setattr(Declared, "run", broken)
-    found = served.post("run/fill_mask", {"data": [MARKER, 5, "", ""]})
-    assert "logged as" in found.json()["error"]
-    event = served.post("call/v2/fill_mask", {"text": MARKER}).json()["event_id"]
-    stream = served.get(f"gradio_api/call/fill_mask/{event}").text
-    assert "event: error" in stream and "logged as" in stream
+    found = str(ask(served, "fill_mask", None, MARKER, 5, "", ""))
+    assert "logged as" in found
     printed = "".join(capfd.readouterr())
     assert "ZeroDivisionError" in caplog.text
-    for text in (found.text, stream, caplog.text, printed):
+    for text in (found, caplog.text, printed):
         assert MARKER not in text and "Traceback" not in text
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"data": [MARKER]},
-        {"data": [{MARKER: [MARKER]}, MARKER, MARKER, MARKER]},
-        {"data": MARKER},
-        {MARKER: MARKER},
-    ],
-)
-@pytest.mark.parametrize("path", ["run/fill_mask", "call/v2/fill_mask", f"run/{MARKER}"])
-def test_wrong_calls_leave_no_text_in_the_log(
-    served: Served,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-    path: str,
-    body: object,
-) -> None:
-    assert served.post(path, body).status_code >= 400
-    assert MARKER not in "".join(capfd.readouterr()) + caplog.text
-
-
-def test_too_many_callers_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "WAITING", 1)
-    work._seats.cache_clear()
-    monkeypatch.setattr(work, "AT_ONCE", 1)
-    release = threading.Event()
-
-    async def main() -> list[object]:
-        callers = [asyncio.create_task(in_turn(release.wait)) for _ in range(2)]
-        await asyncio.sleep(0.1)
-        with pytest.raises(Refusal, match="Try again"):
-            await in_turn(release.wait)
-        release.set()
-        return list(await asyncio.gather(*callers))
-
-    assert asyncio.run(main()) == [True, True]
-    work._seats.cache_clear()
-
-
-def test_two_callers_get_their_own_answers(served: Served) -> None:
-    found: dict[str, str] = {}
-
-    def call(word: str) -> None:
-        answer = served.post("run/fill_mask", {"data": [word, 5, "", ""]})
-        found[word] = answer.text
-
-    words = [f"{MARKER}-{number}-end" for number in range(20)]
-    threads = [threading.Thread(target=call, args=(word,)) for word in words]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    for word in words:
-        assert word in found[word]
-        assert not any(other in found[word] for other in words if other != word)
 
 
 def test_answers_that_nobody_fetches_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,5 +65,31 @@ def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPat
     kept = served.blocks._queue.pending_messages_per_session
     monkeypatch.setattr(kept, "max_size", 3)
     for _ in range(6):
-        served.post("call/v2/fill_mask", {"text": "the [MASK]"})
+        ask(served, "fill_mask")
     assert len(kept._calls) <= len(kept) + 1
+
+
+def test_many_callers_get_their_own_answers(served: Served) -> None:
+    found: dict[str, str] = {}
+
+    def call(word: str) -> None:
+        visitor = Visitor(word, "192.0.2.1")
+        found[word] = str(ask(served, "fill_mask", visitor, f"{word} [MASK]", 5, "", ""))
+
+    words = [f"{MARKER}-{number}-end" for number in range(20)]
+    threads = [threading.Thread(target=call, args=(word,)) for word in words]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for word in words:
+        assert [other for other in words if other in found[word]] == [word]
+
+
+def test_what_a_call_computes_is_its_visitors(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visits: list[Visit] = []
+    monkeypatch.setattr(calls, "check", lambda visit, *, count: visits.append(visit))
+    ask(served, "fill_mask", Visitor("ann", "192.0.2.1"))
+    assert {(each.name, each.network) for each in visits} == {("ann", "192.0.2.1")}
