@@ -10,11 +10,14 @@ import time
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
+from urllib.request import Request, urlopen
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
+
+from app.serving.sessions import COOKIE
 
 _PATIENCE = 120.0  # seconds that an answer may take before the visitor gives up
 _CACHED = 200  # messages; a page has about 80, and answers to interrupted runs may still come
@@ -58,6 +61,13 @@ class Answer:
         return ""
 
 
+def cookie(address: str) -> str:
+    """Open the site as a browser does, and return the cookie that it gives a new visitor."""
+    with urlopen(Request(address, headers={"Accept": "text/html"}), timeout=_PATIENCE) as page:
+        given = (each.partition(";")[0] for each in page.headers.get_all("Set-Cookie", ()))
+        return next((each for each in given if each.startswith(COOKIE)), "")
+
+
 class Visitor:
     """One session: opens pages, changes widgets, and waits for the answer.
 
@@ -82,6 +92,7 @@ class Visitor:
         self._connection = await connect(
             self._url,
             origin=self._origin,  # type: ignore[arg-type]  # a NewType of str
+            additional_headers={"Cookie": await asyncio.to_thread(cookie, self._origin)},
             subprotocols=["streamlit"],  # type: ignore[list-item]
             max_size=None,
             open_timeout=_PATIENCE,
