@@ -1,7 +1,7 @@
 """Programs beside pages: calls over the API, MCP and Gradio's addresses, refused calls, and books.
 
-The server is `python app.py` on two cores, as in `benchmarks.classroom`. Every answer of the load is
-compared with the one that this process computed on one thread before the server was started.
+The server is `python app.py` on two cores, as in `benchmarks.classroom`. Every answer of the load
+is compared with the one that this process computed on one thread before the server was started.
 
     python -m benchmarks.programs --minutes 10 --only load
 """
@@ -32,12 +32,13 @@ from bert_core import BertTokenizer
 TITLE = "Programs beside pages"
 COLUMNS = ("what", "to reach", "before", "now", "reached")
 NOTES = (
-    "`python app.py` with the bundled model on two cores, loopback; each client has a cookie of its "
-    "own. Before (`-`): not measured with this program.",
+    "`python app.py` with the bundled model on two cores, loopback; each client has a cookie of "
+    "its own. There is no measurement of the state before with this program.",
     "Load: 16 clients without pauses, each over the JSON API, MCP and Gradio's `call` in turn, 4 "
     "visitors of pages; every answer of a client is compared with one computed on one thread: "
     "words, labels and places exactly, numbers to 1e-4.",
-    "Refused: 12 clients whose allowance is used up call on without pauses, over the same addresses.",
+    "Refused: 12 clients whose allowance is used up call on without pauses, over the same "
+    "addresses.",
     "Books: one visitor sends sixty texts of 95,000 characters at once, another one asks about "
     "sentences.",
     "Memory: anonymous memory of the server, five minutes after the last call beside that before.",

@@ -36,7 +36,9 @@ def answered(handler: Handler) -> Handler:
         except ClientDisconnect:
             raise
         except Exception as error:  # noqa: BLE001 - the last line of defence of this face
-            return refusal_response(refused(error))
+            refusal = refused(error)
+            await refusal.pause()
+            return refusal_response(refusal)
 
     return handle
 
@@ -59,15 +61,19 @@ def as_bytes(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
 
 
-def visit_of(request: Request) -> Visit:
+def visit_of(request: Request, *, count: bool = True) -> Visit:
     """Return whom a call is for; its visitor must not have used up its allowance.
+
+    Args:
+        request: the call.
+        count: whether it is one answer less, even if it turns out to be wrong.
 
     Raises:
         Refusal: 429.
     """
     visitor = announced(request.headers)
     visit = Visit(visitor.name, network=visitor.network)
-    check(visit, count=False)
+    check(visit, count=count)
     return visit
 
 

@@ -25,7 +25,7 @@ from app.api.calling import answered, body_of, disconnected, job, json_response,
 from app.api.described import about, taken
 from app.compute.visitor import Visit
 from app.declared import all_declared, declared
-from app.faces.calls import Refusal, refused
+from app.faces.calls import Refusal, check, refused
 
 _NAME, _VERSION = "BERT Explorer", "1"
 _SAYS = (
@@ -45,13 +45,13 @@ class _WrongMessage(Exception):
 
 async def message(request: Request) -> Response:
     """Answer one message; a notification has no answer."""
-    visit = visit_of(request)
+    visit = visit_of(request, count=False)  # only the call of a tool is counted, and what is wrong
     try:
         found = await body_of(request)
     except Refusal as refusal:
         if refusal.status != HTTPStatus.BAD_REQUEST:
             raise
-        return _wrong(None, _WrongMessage(types.PARSE_ERROR, refusal.message))
+        return _wrong(visit, None, _WrongMessage(types.PARSE_ERROR, refusal.message))
     number = found.get("id") if isinstance(found, dict) else None
     number = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     try:
@@ -61,13 +61,14 @@ async def message(request: Request) -> Response:
             return Response(status_code=HTTPStatus.ACCEPTED)
         result = await _result(request, visit, _request(read))
     except _WrongMessage as wrong:
-        return _wrong(number, wrong)
+        return _wrong(visit, number, wrong)
     written = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     return json_response({"jsonrpc": "2.0", "id": read.id, "result": written})
 
 
-def _wrong(number: str | int | None, wrong: _WrongMessage) -> Response:
+def _wrong(visit: Visit, number: str | int | None, wrong: _WrongMessage) -> Response:
     """Write an error of the protocol."""
+    check(visit, count=True)
     known = wrong.code in {types.METHOD_NOT_FOUND, types.INVALID_PARAMS}
     status = HTTPStatus.OK if known else HTTPStatus.BAD_REQUEST
     error = {"code": wrong.code, "message": wrong.says}

@@ -3,6 +3,7 @@
 Every face that programs can reach asks here: the JSON API, MCP, and Gradio's pages and clients.
 """
 
+import asyncio
 import logging
 import secrets
 import traceback
@@ -27,6 +28,11 @@ _STATUSES: tuple[tuple[type[BertError], HTTPStatus], ...] = (  # the first that 
 )
 
 
+PAUSE = 0.5
+"""Seconds before a visitor who has used up its allowance is told so. Twelve programs that call on
+without a pause of their own would otherwise keep the interpreter from the pages."""
+
+
 class Refusal(Exception):
     """Why a call has no answer, in words for its sender.
 
@@ -39,6 +45,11 @@ class Refusal(Exception):
     def __init__(self, status: int, message: str, seconds: int = 0) -> None:
         super().__init__(message)
         self.status, self.message, self.seconds = int(status), message, seconds
+
+    async def pause(self) -> None:
+        """Wait before a visitor is told that its allowance is used up."""
+        if self.status == HTTPStatus.TOO_MANY_REQUESTS:
+            await asyncio.sleep(PAUSE)
 
     @property
     def headers(self) -> dict[str, str]:

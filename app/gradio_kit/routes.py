@@ -59,6 +59,7 @@ class OwnRoutes:
             self._check(path, Request(scope))
             body = await _body(receive)
         except Refusal as why:
+            await why.pause()
             answer = JSONResponse({"detail": why.message}, why.status, why.headers)
             await answer(scope, receive, send)
             return

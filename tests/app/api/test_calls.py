@@ -268,6 +268,7 @@ def three_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     allowances = Allowances(3, 1_000, clock=lambda: 0.0)
     monkeypatch.setattr(calls, "ALLOWANCES", allowances)
     monkeypatch.setattr(processor, "ALLOWANCES", allowances)
+    monkeypatch.setattr(calls, "PAUSE", 0.01)
 
 
 def test_one_budget_covers_all_forms_and_is_spent_before_anything_is_computed(
