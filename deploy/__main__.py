@@ -2,6 +2,7 @@
 
 python -m deploy tree docker FOLDER     the files to upload
 python -m deploy check gradio           build them, install, start, ask, stop
+python -m deploy pin                    name the base image of the Dockerfile by its digest
 """
 
 import argparse
@@ -9,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from deploy.check import check_root, check_space
+from deploy.pin import pin
 from deploy.tree import FILES, build_tree
 
 
@@ -35,7 +37,11 @@ def main() -> None:
         help="docker: a Debian root with Python, in which all steps of the Dockerfile are run",
     )
     check.add_argument("--keep", type=Path, metavar="FOLDER", help="work here, and leave it")
+    actions.add_parser("pin", help="name the base image of the Dockerfile by its digest")
     given = parser.parse_args()
+    if given.action == "pin":
+        print(pin(Path("Dockerfile")))
+        return
     if given.action == "tree":
         build_tree(given.kind, given.folder)
         return
