@@ -6,6 +6,7 @@ python -m deploy pin                    name the base image of the Dockerfile by
 """
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def main() -> None:
     actions.add_parser("pin", help="name the base image of the Dockerfile by its digest")
     given = parser.parse_args()
     if given.action == "pin":
-        print(pin(Path("Dockerfile")))
+        sys.stdout.write(f"{pin(Path('Dockerfile'))}\n")
         return
     if given.action == "tree":
         build_tree(given.kind, given.folder)
