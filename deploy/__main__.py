@@ -2,13 +2,16 @@
 
 python -m deploy tree docker FOLDER     the files to upload
 python -m deploy check gradio           build them, install, start, ask, stop
+python -m deploy pin                    name the base image of the Dockerfile by its digest
 """
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
 from deploy.check import check_root, check_space
+from deploy.pin import pin
 from deploy.tree import FILES, build_tree
 
 
@@ -35,7 +38,11 @@ def main() -> None:
         help="docker: a Debian root with Python, in which all steps of the Dockerfile are run",
     )
     check.add_argument("--keep", type=Path, metavar="FOLDER", help="work here, and leave it")
+    actions.add_parser("pin", help="name the base image of the Dockerfile by its digest")
     given = parser.parse_args()
+    if given.action == "pin":
+        sys.stdout.write(f"{pin(Path('Dockerfile'))}\n")
+        return
     if given.action == "tree":
         build_tree(given.kind, given.folder)
         return

@@ -5,6 +5,7 @@ import streamlit as st
 from app.catalog import feature
 from app.overview import FIRST, doors, draw
 from app.streamlit_kit.about import foot
+from app.streamlit_kit.address import say_left_out
 from app.streamlit_kit.components import mount_bridge, show_markup
 from app.streamlit_kit.frame import SITE, configure, top
 from app.streamlit_kit.guard import guarded
@@ -25,6 +26,7 @@ enter("home")
 configure("Home", "home")
 mount_bridge("home", {"open": open_door})
 _, offer = top("home", SITE, LEAD)
+remarks = st.empty()
 unknown_model_note(offer)
 with guarded(), waiting_line():
     text = text_box("home", "Your sentence", first=FIRST, height=68)
@@ -37,3 +39,4 @@ with guarded(), waiting_line():
         show_markup(draw(found), key="doors")
     leave()
     foot(engine, "Attention is not an explanation, and a confident answer need not be true.")
+say_left_out(remarks)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.features.input import task, view
 from app.streamlit_kit import page_shell, show_html, show_picture, show_table, text_box
-from app.streamlit_kit.controls import save_csv, switch
+from app.streamlit_kit.controls import number, save_csv, switch
 from app.streamlit_kit.state import put
 from app.words.pictures import ROWS
 
@@ -23,10 +23,10 @@ with page_shell(SLUG) as page:
         text = text_box(SLUG, "Text")
         text_pair = text_box(SLUG, "Second text (optional)", key="text_pair")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
-        length = st.number_input("Pad to", 0, longest, 12, key="length", bind="query-params")
-        piece = st.number_input("Piece", 0, longest - 1, 2, key="place", bind="query-params")
+        length = number("Pad to", (0, longest), key="length", default=12)
+        piece = number("Piece", (0, longest - 1), key="place", default=2)
         width = page.engine.provenance.hidden
-        value = st.number_input("Number", 0, width - 1, 0, key="value", bind="query-params")
+        value = number("Number", (0, width - 1), key="value", default=0)
         common = switch("One colour scale for all rows", key="common")
     result = task.input(page.engine, text, text_pair, length=length)
     page.picks["piece"] = choose_piece

@@ -5,7 +5,7 @@ import streamlit as st
 from app.catalog import FEATURES
 from app.features.variants import task, view
 from app.streamlit_kit import page_shell, show_html, show_picture
-from app.streamlit_kit.controls import choose, pick_one
+from app.streamlit_kit.controls import choose, number, pick_one
 from app.streamlit_kit.state import put
 
 SLUG = "variants"
@@ -16,9 +16,7 @@ BASES = {task.MODEL: "this model", **{row["slug"]: row["name"] for row in task.p
 
 def size(label: str, key: str, start: int, *, most: int = task.MOST_SIZE, step: int = 1) -> int:
     """Let the visitor change one size."""
-    return st.number_input(
-        label, 1, most, start, step, key=key, bind="query-params", persist_state="session"
-    )
+    return number(label, (1, most), key=key, default=start, step=step)
 
 
 def heads_of(width: int, usual: int) -> int:

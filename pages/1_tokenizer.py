@@ -13,7 +13,7 @@ from app.features.tokenizer.task_compare import compare, other_models
 from app.features.tokenizer.task_vocabulary import look_up
 from app.settings import settings
 from app.streamlit_kit import Page, page_shell, show_html, show_picture, show_table, text_box
-from app.streamlit_kit.controls import pick_one, switch
+from app.streamlit_kit.controls import number, pick_one, switch
 
 SLUG = "tokenizer"
 SHOWN = settings().shown_pieces
@@ -57,10 +57,7 @@ def watch(number: int) -> None:
 def draw_input(page: Page, found: TokenizerResult) -> None:
     """Draw what the model receives, padded to a chosen length."""
     place = st.container()
-    length = st.number_input(
-        "Pad to length", 0, page.engine.max_length, 0,
-        key="pad", bind="query-params", persist_state="session",
-    )  # fmt: skip
+    length = number("Pad to length", (0, page.engine.max_length), key="pad", default=0)
     given = receive(page.engine, found, length=length)
     with place:
         show_html(view_input.explained(given))

@@ -1,5 +1,7 @@
 """Question answering: find the answer in a passage."""
 
+import re
+
 import streamlit as st
 
 from app.catalog import feature
@@ -21,6 +23,7 @@ from app.streamlit_kit import (
     text_box,
     undo_button,
 )
+from app.streamlit_kit.address import left_out
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.progress import progress
@@ -116,7 +119,10 @@ def suggest(offered: tuple[str, ...], number: int) -> None:
 def chosen_question(asked: int) -> int:
     """Return the number of the question that is shown in the passage."""
     number = st.query_params.get(ASK, "0")
-    return int(number) if number.isdecimal() and int(number) < asked else 0
+    if re.fullmatch(r"\d{1,3}", number) and int(number) < asked:
+        return int(number)
+    left_out(ASK)
+    return 0
 
 
 def show_question(number: int) -> None:

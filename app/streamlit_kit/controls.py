@@ -6,6 +6,7 @@ from typing import TypeVar
 import pandas as pd
 import streamlit as st
 
+from app.streamlit_kit.address import drop_infinity
 from app.streamlit_kit.progress import Progress, progress
 from app.words.html import plain
 from app.words.pictures import csv
@@ -137,6 +138,17 @@ def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
     """Let the visitor set a whole number."""
     return st.slider(
         label, *ends, value=default, key=key, bind="query-params", persist_state="session"
+    )
+
+
+def number(label: str, ends: tuple[int, int], *, key: str, default: int, step: int = 1) -> int:
+    """Let the visitor type a whole number of a wide range."""
+    low, high = ends
+    drop_infinity(key)
+    if not low <= st.session_state.get(key, default) <= high:  # of another model
+        st.session_state[key] = default
+    return st.number_input(
+        label, low, high, default, step, key=key, bind="query-params", persist_state="session"
     )
 
 

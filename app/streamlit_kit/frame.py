@@ -16,6 +16,7 @@ from app.catalog import Feature, feature
 from app.models import Engine, Offer
 from app.settings import ASSETS
 from app.streamlit_kit.about import foot
+from app.streamlit_kit.address import say_left_out
 from app.streamlit_kit.components import mount_bridge
 from app.streamlit_kit.examples import examples_list
 from app.streamlit_kit.guard import guarded
@@ -93,6 +94,8 @@ def page_shell(slug: str) -> Iterator[Page]:
         settings = st.container(key="bx-settings")
     page: Page | None = None
     answers = False
+    with answer:
+        remarks = st.empty()
     with answer, guarded(), waiting_line():
         unknown_model_note(offer)
         engine = open_chosen(offer)
@@ -107,6 +110,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         leave()
     if page is not None:
         foot(page.engine, row.beware, slug)
+    say_left_out(remarks)
     if not answers:
         st.stop()  # the reason is given above, and the block must not run
 

@@ -14,8 +14,10 @@ import streamlit as st
 from app.catalog import FEATURES, Feature, examples
 from app.compute.visitor import check_text
 from app.settings import settings
+from app.streamlit_kit.address import read_address
 from app.streamlit_kit.history import by_history, read_whole_address
-from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
+from app.streamlit_kit.links import KEPT, links_have_texts, texts_of_link, write_link
+from app.streamlit_kit.picker import MODEL
 from app.words.html import plain
 
 TEXT_KEYS = ("text", "text_pair", "question", "choices")
@@ -43,6 +45,8 @@ def enter(slug: str) -> None:
     st.session_state[_LOST] = []
     if by_history() and before != slug:
         read_whole_address()
+    if by_history() or before != slug:
+        read_address(skip=(*TEXT_KEYS, KEPT, MODEL))  # these say themselves what is lost
     by_address = before is None or by_history()
     st.session_state[_FROM] = "address" if by_address else "visit" if before != slug else ""
     if any(row.slug == slug and row.takes_text for row in FEATURES):

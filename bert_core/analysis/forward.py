@@ -18,12 +18,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.inputs import check_inputs
-from bert_core.model.kernels import layer_norm, project
+from bert_core.model.kernels import first_rows, layer_norm, project
 from bert_core.model.layers import BertLayer, Encoded, Request
 from bert_core.model.outputs import ModelOutputs
 from bert_core.text.encoding import Encoding
@@ -67,15 +66,15 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
 
 def word_vectors(model: BertPreTrainedModel, ids: Tensor) -> Tensor:
     """Return rows of the word embeddings: ids (B, T) -> (B, T, D), without gradients."""
-    weight = model.encoder_model.embeddings.word_embeddings.weight.detach()
-    return F.embedding(ids.long(), weight)
+    vectors: Tensor = model.encoder_model.embeddings.word_embeddings(ids.long())
+    return vectors.detach()
 
 
 def embed(model: BertPreTrainedModel, words: Tensor, token_type_ids: Tensor) -> Tensor:
     """Add positions and token types to word vectors (B, T, D), and normalise: (B, T, D)."""
     embeddings = model.encoder_model.embeddings
-    positions = embeddings.position_embeddings.weight[: words.shape[1]]
-    types = F.embedding(token_type_ids.long(), embeddings.token_type_embeddings.weight)
+    positions = first_rows(embeddings.position_embeddings, words.shape[1], words)
+    types = embeddings.token_type_embeddings(token_type_ids.long())
     return layer_norm(words + positions + types, embeddings.LayerNorm)
 
 

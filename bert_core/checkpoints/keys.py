@@ -22,6 +22,11 @@ _TIED = {
 }
 _LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.")
 _ENCODER = ("embeddings.", "encoder.", "pooler.")
+_CORE = re.compile(
+    r"(embeddings\.(\w+_embeddings|LayerNorm)|encoder\.layer\.\d+\.(attention\.self\.(query|key|value)"
+    r"|attention\.output\.(dense|LayerNorm)|intermediate\.dense|output\.(dense|LayerNorm)))"
+    r"\.(weight|bias)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +104,17 @@ def layers_held(bare_names: Iterable[str]) -> set[int]:
 def has_encoder(bare_names: Iterable[str]) -> bool:
     """Return whether any name belongs to BERT's encoder."""
     return any(name.startswith(_ENCODER) for name in bare_names)
+
+
+def is_core(bare: str) -> bool:
+    """Return whether a parameter is part of BERT's embeddings or layers.
+
+    Unlike a pooler or a head, no checkpoint is published without them. What a class of one's own
+    adds to a layer is not part of it.
+
+    >>> is_core("embeddings.word_embeddings.weight"), is_core("encoder.layer.3.output.dense.bias")
+    (True, True)
+    >>> is_core("pooler.dense.weight"), is_core("encoder.layer.3.output.adapter.weight")
+    (False, False)
+    """
+    return _CORE.fullmatch(bare) is not None

@@ -13,7 +13,7 @@ from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
 from bert_core.checkpoints.ownership import head_class
-from bert_core.checkpoints.plan import check_layers, match, open_folder
+from bert_core.checkpoints.plan import check_core, check_layers, match, open_folder
 from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
@@ -39,9 +39,9 @@ def load_pretrained(
             on the Hub; see `resolve`.
         *inputs: more positional arguments of the class (num_labels, num_choices).
         cache_dir: where downloads are kept.
-        state_dict: weights to use instead of those of the folder. They are taken as weights of
-            this class; a folder's `classifier` is left out if the folder declares that it belongs
-            to another class (see `ownership`).
+        state_dict: weights to use instead of those of the folder, with all embeddings and layers.
+            They are taken as weights of this class; a folder's `classifier` is left out if the
+            folder declares that it belongs to another class (see `ownership`).
         from_tf: read the folder's TensorFlow checkpoint even if it has other weights.
         revision: the version to load, if the source has versions.
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
@@ -60,8 +60,8 @@ def load_pretrained(
         InputError: an option is unknown, or a loading option is given by position.
         ConfigError: no model can be built from the configuration, or it is of another
             architecture.
-        CheckpointError: the weights are damaged, malicious, not finite or do not fit.
-            MissingFileError if something is missing entirely.
+        CheckpointError: the weights are damaged, malicious, not finite or do not fit, or lack part
+            of the embeddings or layers. MissingFileError if a file is missing.
     """
     wanted = chosen_options(cls, inputs, options)
     part = Part.TENSORFLOW if from_tf else Part.MODEL
@@ -131,7 +131,7 @@ def load_tf_weights_in_bert(
 ) -> M:
     """Fill a model with the weights of a TensorFlow checkpoint; TensorFlow is not needed.
 
-    Parameters that the checkpoint does not contain keep their values and are listed in
+    A pooler or head that the checkpoint does not contain keeps its values and is listed in
     `model.load_report.missing`; optimizer variables are ignored.
 
     Args:
@@ -157,6 +157,7 @@ def load_tf_weights_in_bert(
         found, _ = by_bare_name(tensors)
         check_layers(model.config.num_hidden_layers, found, prefix.name)
         stored, report = match(model, found, os.fspath(tf_checkpoint_path))
+        check_core(report)
         filled = [(each, model.get_parameter(name)) for name, each in stored.items()]
         for entry, parameter in filled:
             entry.tensor.copy_to(parameter)

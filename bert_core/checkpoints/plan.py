@@ -23,6 +23,7 @@ from bert_core.checkpoints.keys import (
     bare_name,
     by_bare_name,
     has_encoder,
+    is_core,
     layers_held,
 )
 from bert_core.checkpoints.ownership import classifier_class, without_foreign_head
@@ -92,7 +93,8 @@ class Checkpoint:
 
         Raises:
             ConfigError: no model can be built from the configuration.
-            CheckpointError: files are damaged, or belong to another configuration.
+            CheckpointError: files are damaged, belong to another configuration, or lack part of
+                the embeddings or layers.
         """
         options = options or LoadOptions()
         head = head_folder(self.folder, cls)
@@ -108,10 +110,15 @@ class Checkpoint:
         with without_memory():
             model = cls(config, *options.inputs, **options.arguments)
         stored, report = match(
-            model, found, self.source, ignore_mismatched_sizes=options.ignore_mismatched_sizes
+            model,
+            found,
+            self.source,
+            ignore_mismatched_sizes=options.ignore_mismatched_sizes,
+            of_heads_only=options.is_chosen,
         )
         if not self.is_given:
             _check_memory(model, stored, report.missing)
+        check_core(report)
         own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
         return Plan(model, stored, _shared(stored, own), report, repeats, own_encoder)
 
@@ -219,8 +226,11 @@ def match(
     source: str,
     *,
     ignore_mismatched_sizes: bool = False,
+    of_heads_only: bool = False,
 ) -> tuple[dict[str, Found], LoadReport]:
     """Match the parameters of a model with a checkpoint by bare name.
+
+    `of_heads_only` restricts `ignore_mismatched_sizes` to what may be missing; see `check_core`.
 
     Returns:
         Parameter -> the tensor that fills it, without tied copies; and a report of the rest.
@@ -252,7 +262,8 @@ def match(
             )
         else:
             stored[name] = entry
-    if complaints and not ignore_mismatched_sizes:
+    refused = of_heads_only and any(is_core(bare_name(name)) for name in mismatched)
+    if complaints and (refused or not ignore_mismatched_sizes):
         raise CheckpointError(_shapes_differ(complaints, mismatched))
     unexpected = tuple(entry.file_name for entry in left.values())
     return stored, LoadReport(tuple(missing), unexpected, tuple(mismatched), source)
@@ -275,6 +286,26 @@ def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
         raise CheckpointError(
             f"The config of {source} states {layers} layers; the weights contain {held} of them. "
             "They do not belong together."
+        )
+
+
+def check_core(report: LoadReport) -> None:
+    """Reject weights without part of the embeddings or layers, whatever their format.
+
+    A pooler or head with fresh values is what training starts from. An encoder with a fresh tensor
+    computes nonsense that looks like an answer.
+
+    Raises:
+        CheckpointError: names what is missing.
+    """
+    absent = set(report.missing) - set(report.mismatched)
+    lacking = [name for name in report.missing if name in absent and is_core(bare_name(name))]
+    if lacking:
+        more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
+        raise CheckpointError(
+            f"The weights of {report.source} lack {', '.join(lacking[:5])}{more}. Expected all "
+            "tensors of BERT's embeddings and layers; only a pooler or head may be missing. Get a "
+            "complete copy."
         )
 
 

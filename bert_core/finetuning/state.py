@@ -31,6 +31,9 @@ def write_state(
     """Write a resumable state atomically.
 
     `record` has plain values (numbers, strings, lists, dicts), which `read_state` returns.
+
+    Raises:
+        OSError: the file cannot be written; nothing of it is left.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {
@@ -44,11 +47,17 @@ def write_state(
     if average is not None and average.count:
         state["average"] = average.state()
     draft = path.with_name(path.name + ".part")
-    with draft.open("wb") as stream:
-        torch.save(state, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(draft, path)
+    try:
+        with draft.open("wb") as stream:
+            torch.save(state, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(draft, path)
+    except RuntimeError as error:
+        # PyTorch's writer complains about its position in a file that could not be written.
+        raise (error.__context__ if isinstance(error.__context__, OSError) else error) from None
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def read_state(

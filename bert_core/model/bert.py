@@ -192,8 +192,7 @@ class BertPreTrainedModel(Fillable):
         want: Request | None = None,
     ) -> Encoded:
         """Check the inputs and run the encoder; `want` defaults to the model's own options."""
-        place = self.encoder_model.embeddings.word_embeddings.weight.device
-        check_inputs(self.config, input_ids, token_type_ids, attention_mask, device=place)
+        check_inputs(self.config, input_ids, token_type_ids, attention_mask, device=self.device)
         if want is None:
             want = Request(self.output_attentions, False, self.keep_multihead_output)
         return self.encoder_model.encode(input_ids, token_type_ids, attention_mask, head_mask, want)

@@ -115,10 +115,10 @@ class _MaskedWords(_ModelWithHead):
         return ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")
 
     def tie_weights(self) -> None:
-        """Make the decoder refer to the word embeddings and the bias."""
-        head = self.cls.predictions
-        head.decoder.weight = self.bert.embeddings.word_embeddings.weight
-        head.decoder.bias = head.bias
+        """Make the decoder refer to the word embeddings and the bias, unless it was replaced."""
+        head, words = self.cls.predictions, self.bert.embeddings.word_embeddings
+        if "weight" in head.decoder._parameters and "weight" in words._parameters:
+            head.decoder.weight, head.decoder.bias = words.weight, head.bias
 
     def scores_at(
         self,

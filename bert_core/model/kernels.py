@@ -24,6 +24,10 @@ read without them. Their results agree with the plain computation to 1e-6 of the
   machine that had to request it from its host. These blocks use large pages, begin at a cache line
   and return to the store when their last view is deleted.
 - No mask if nothing is masked (`masks_nothing`), so that no kernel adds zeros.
+- Linear layers, normalisations and embeddings computed from their weights, without calling the
+  modules (`is_plain`). Only a module that does what its class does is passed over: one with hooks,
+  a replacement (LoRA, a quantized layer), a subclass (parametrizations make one), or a `forward`
+  of its own is called, and what it returns is not written over, because a hook may have kept it.
 
 These optimizations depend on addresses or values, or use kernels without gradients. Graph tools
 (`torch.compile`, `torch.export`, `torch.jit.trace`, ONNX export) must see the same operations for
@@ -47,6 +51,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.modules import module as every_module
 
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
@@ -163,6 +168,44 @@ def _times(
     return product
 
 
+# -- modules --------------------------------------------------------------------------------------
+
+
+def is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
+    """Return whether calling a module would only do what `kind.forward` does with its weights."""
+    return (
+        type(module) is kind
+        and not (
+            module._forward_hooks
+            or module._forward_pre_hooks
+            or module._backward_hooks
+            or module._backward_pre_hooks
+            or every_module._global_forward_hooks
+            or every_module._global_forward_pre_hooks
+            or every_module._global_backward_hooks
+            or every_module._global_backward_pre_hooks
+        )
+        and "forward" not in module.__dict__
+        and module._compiled_call_impl is None  # set by Module.compile
+    )
+
+
+def first_rows(table: nn.Embedding, count: int, like: Tensor) -> Tensor:
+    """Embed the ids 0 to count - 1, on the device of `like`: (T, D), or (1, T, D) by a call."""
+    if is_plain(table, nn.Embedding):
+        return table.weight[:count]
+    rows: Tensor = table(torch.arange(count, device=like.device)[None])
+    return rows
+
+
+def zeroth_row(table: nn.Embedding, like: Tensor) -> Tensor:
+    """Embed id 0 for every token of `like` (B, T): (D), or (B, T, D) by a call."""
+    if is_plain(table, nn.Embedding):
+        return table.weight[0]
+    rows: Tensor = table(torch.zeros_like(like, dtype=torch.int64))
+    return rows
+
+
 # -- activations ----------------------------------------------------------------------------------
 
 
@@ -200,16 +243,26 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = No
 
 def linear(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tensor:
     """Apply a linear layer and an activation, without the overhead of a module call."""
+    if not is_plain(layer, nn.Linear):
+        return _called(x, layer, then)
     return affine(x, layer.weight, layer.bias, then)
 
 
 def project(x: Tensor, layer: nn.Linear, then: Activation | None = None) -> Tensor:
     """Apply `linear`; if x is one short text, the result is stored feature by feature."""
+    if not is_plain(layer, nn.Linear):
+        return _called(x, layer, then)
     return _project(x, layer.weight, layer.bias, then)
 
 
+def _called(x: Tensor, layer: nn.Module, then: Activation | None) -> Tensor:
+    """Apply a layer by calling it."""
+    result: Tensor = layer(x)
+    return result if then is None else then(result)
+
+
 def _project(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:
-    if not (_can_use_kernels(x, weight) and _is_short(x, weight)):
+    if bias is None or not (_can_use_kernels(x, weight) and _is_short(x, weight)):
         return affine(x, weight, bias, then)
     return _by_feature(x.squeeze(0), weight, bias, then).t().unsqueeze(0)
 
@@ -236,6 +289,10 @@ def _activated(x: Tensor, then: Activation | None) -> Tensor:
 
 def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
     """Store three layers of equal size contiguously; the parameters remain the same objects."""
+    if not all(
+        type(part) is nn.Linear and part._parameters.get("bias") is not None for part in parts
+    ):
+        return  # a replacement may have no weights, or other ones
     if parts[0].weight.is_meta or not special_kernels() or _joint(parts) is not None:
         return
     with torch.no_grad():
@@ -250,9 +307,10 @@ def project_together(
     x: Tensor, parts: tuple[nn.Linear, nn.Linear, nn.Linear], split: tuple[int, ...]
 ) -> tuple[Tensor, ...]:
     """`project` x (..., I) by three layers of equal size; return three tensors (..., *split)."""
-    joint = _joint(parts) if _for_inference() else None
+    plain = _for_inference() and all(is_plain(part, nn.Linear) for part in parts)
+    joint = _joint(parts) if plain else None
     if joint is None:
-        return tuple(project(x, part).view(*x.shape[:-1], *split) for part in parts)
+        return tuple(project(x, part).reshape(*x.shape[:-1], *split) for part in parts)
     together = _project(x, *joint).view(*x.shape[:-1], 3, *split)  # from (..., 3 * O)
     return together.unbind(x.dim() - 1)
 
@@ -262,6 +320,8 @@ def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tenso
     found = []
     for name in ("weight", "bias"):
         first, second, third = (getattr(part, name) for part in parts)
+        if first is None or second is None or third is None:
+            return None
         step = first.nbytes
         start = first.data_ptr()
         if (
@@ -276,9 +336,12 @@ def _joint(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> tuple[Tensor, Tenso
     return found[0], found[1]
 
 
-def add(hidden: Tensor, residual: Tensor) -> Tensor:
-    """Return hidden + residual, both (..., D), stored token by token as the residual is."""
-    if hidden.dtype == residual.dtype and hidden.is_contiguous():
+def add(hidden: Tensor, residual: Tensor, *, over: bool) -> Tensor:
+    """Return hidden + residual, both (..., D), stored token by token as the residual is.
+
+    `over` allows to write the sum over `hidden`.
+    """
+    if over and hidden.dtype == residual.dtype and hidden.is_contiguous():
         hidden += residual
         return hidden
     return residual + hidden  # under autocast in the wider type
@@ -286,6 +349,9 @@ def add(hidden: Tensor, residual: Tensor) -> Tensor:
 
 def layer_norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
     """Apply a layer normalisation without the overhead of a module call."""
+    if not is_plain(layer, nn.LayerNorm):
+        normalised: Tensor = layer(x)
+        return normalised
     return F.layer_norm(x, layer.normalized_shape, layer.weight, layer.bias, layer.eps)
 
 

@@ -24,12 +24,15 @@ from bert_core.model.kernels import (
     add,
     attend,
     attend_only,
+    first_rows,
+    is_plain,
     layer_norm,
     linear,
     masks_nothing,
     project,
     project_together,
     store_together,
+    zeroth_row,
 )
 
 
@@ -98,12 +101,14 @@ class BertEmbeddings(nn.Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
         """Embed token ids; missing token types are 0."""
-        words, types = self.word_embeddings, self.token_type_embeddings.weight
-        embedded = F.embedding(_indices(input_ids), words.weight, words.padding_idx)  # (B, T, D)
-        embedded += self.position_embeddings.weight[: input_ids.shape[1]]
-        embedded += (
-            types[0] if token_type_ids is None else F.embedding(_indices(token_type_ids), types)
-        )
+        words, types = self.word_embeddings, self.token_type_embeddings
+        positions = first_rows(self.position_embeddings, input_ids.shape[1], input_ids)
+        embedded = words(_indices(input_ids))  # (B, T, D)
+        embedded = add(embedded, positions, over=is_plain(words, nn.Embedding))
+        if token_type_ids is None:
+            embedded += zeroth_row(types, input_ids)
+        else:
+            embedded += types(_indices(token_type_ids))
         return F.dropout(layer_norm(embedded, self.LayerNorm), self.dropout_rate, self.training)
 
 
@@ -185,7 +190,7 @@ class BertSelfOutput(nn.Module):
     def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
         """Return LayerNorm(dropout(dense(hidden)) + residual), (B, T, D)."""
         hidden = F.dropout(project(hidden, self.dense), self.dropout_rate, self.training)
-        hidden = add(hidden, residual)
+        hidden = add(hidden, residual, over=is_plain(self.dense, nn.Linear))
         return layer_norm(hidden, self.LayerNorm)
 
 

@@ -1,6 +1,7 @@
 """The locks of the image contain what requirements.txt pins, each file with its digests."""
 
 import re
+import subprocess
 
 from deploy.tree import ROOT
 
@@ -48,3 +49,12 @@ def test_torch_comes_from_pytorchs_own_index_and_nothing_else_does() -> None:
     torch, rest = ((ROOT / f"deploy/{name}.lock").read_text() for name in ("torch", "requirements"))
     assert index.findall(torch) == ["https://download.pytorch.org/whl/cpu"]
     assert index.findall(rest) == []
+
+
+def test_an_audit_lists_what_is_installed_before_it_asks_anybody() -> None:
+    made = subprocess.run(
+        ["make", "--dry-run", "--no-print-directory", "audit"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    listing, asking = made.index("cyclonedx-py environment"), made.index("pip-audit --strict")
+    assert listing < made.index("build/sbom.json") < asking

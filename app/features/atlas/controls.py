@@ -46,7 +46,7 @@ def choose_head(found: HeadAtlas) -> tuple[int, int]:
     chosen = []
     for key, first, size in zip((LAYER, HEAD), first_head(found), found.effects.shape, strict=True):
         given = st.query_params.get(key, "")
-        in_address = key not in state and given.isdecimal() and int(given) < size
+        in_address = key not in state and given in map(str, range(size))
         if not in_address and state.get(key) not in range(size):  # none yet, or of another model
             state[key] = first
         # No option is the default: the address leaves out defaults, and 0 must be in it.

@@ -16,6 +16,7 @@ from app.features.attention.view_text import (
     layer_names,
     short_name,
 )
+from app.streamlit_kit.address import left_out
 from app.streamlit_kit.components import show_component
 from app.streamlit_kit.controls import choose, save_csv
 from app.streamlit_kit.show import show_html, show_table
@@ -62,16 +63,14 @@ def choose_heads(result: AttentionResult) -> None:
         result: the attention.
     """
     state = st.session_state
+    rows = (("Layer", LAYER, layer_names(result)), ("Head", HEAD, head_names(result)))
     now = (state.get(LAYER), state.get(HEAD))
-    given = LAYER in st.query_params or HEAD in st.query_params
+    given = any(st.query_params.get(key) in names.values() for _, key, names in rows)
     untouched = now == state.get(_OPENED) or (now == (None, None) and not given)
     if untouched or _new_example(result.text):
         # Nothing else was asked for: a text opens with a head of its own.
         state[LAYER], state[HEAD] = state[_OPENED] = result.telling
-    for label, key, names in (
-        ("Layer", LAYER, layer_names(result)),
-        ("Head", HEAD, head_names(result)),
-    ):
+    for label, key, names in rows:
         if key in state and state[key] not in names:  # of another model
             state[key] = 0
         # No option is the default: the address leaves out defaults, and 0 must be in it.
@@ -143,7 +142,10 @@ def pinned_cell(result: AttentionResult) -> tuple[int, int] | None:
     """Return the pinned cell as positions of pieces; None if there is none in this text."""
     found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", st.query_params.get(CELL, ""))
     cell = (int(found[1]), int(found[2])) if found else None
-    return cell if cell and max(cell) <= result.words.pieces[-1][-1] else None
+    if cell and max(cell) <= result.words.pieces[-1][-1]:
+        return cell
+    left_out(CELL)
+    return None
 
 
 def _place(name: str, result: AttentionResult) -> Place | None:

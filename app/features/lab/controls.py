@@ -21,6 +21,7 @@ from app.features.lab.view_words import (
     shown,
 )
 from app.streamlit_kit import guarded, show_html
+from app.streamlit_kit.address import left_out
 from app.streamlit_kit.controls import switch
 from app.streamlit_kit.state import opened_by
 from app.streamlit_kit.visitor import visitor_name
@@ -210,7 +211,11 @@ def ask_first(settings: LabSettings, text: str, *, play: bool) -> None:
 def find_lab() -> Lab | None:
     """Return the visitor's lab, or the one of the link."""
     key = st.session_state.get(_KEY, "")
-    return LABS.find(key, visitor_name()) if key else None
+    found = LABS.find(key, visitor_name()) if key else None
+    if key and found is None:
+        st.session_state[_KEY] = ""
+        left_out(RUN)
+    return found
 
 
 def buttons(settings: LabSettings, text: str, lab: Lab | None) -> None:

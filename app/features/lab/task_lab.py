@@ -5,6 +5,7 @@ about it twice a second; a lab that no page asks about is stopped. All computing
 processor's door in short turns, so that answers to visitors come in between.
 """
 
+import errno
 import json
 import logging
 import re
@@ -14,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -43,6 +45,7 @@ _SAVED = 30  # labs on disk; the oldest is removed
 _MOST_BYTES = 2**30  # of the models that other pages open; the oldest is removed
 _IN_LINE = 20  # most labs waiting
 _ABOUT = "lab.json"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Training(Protocol):
@@ -191,7 +194,7 @@ class Labs:
         self._labs: dict[str, Job[Any]] = {}  # oldest first
         self._line: list[Job[Any]] = []  # the first one computes
         self._change = threading.Condition()
-        self._working = False
+        self._working: threading.Thread | None = None  # until the line is empty
 
     def start(
         self, settings: LabSettings | Sequence[LabSettings], *, owner: str = "", text: str = ""
@@ -204,8 +207,8 @@ class Labs:
             text: the visitor's own text, for the corpus "own".
 
         Raises:
-            InputError: too many labs wait, the visitor has one already that trains, or the text is
-                longer than the site takes.
+            InputError: too many labs wait, the visitor has one already that trains, the text is
+                longer than the site takes, or the server's disk is full.
         """
         check_text(text)
         wanted = [settings] if isinstance(settings, LabSettings) else list(settings)
@@ -279,12 +282,12 @@ class Labs:
                     f"{len(self._line)} labs are in line, as many as this server takes. Try again "
                     "later, or look at a recorded run."
                 )
+            if self._working is None or not self._working.is_alive():
+                self._working = threading.Thread(target=self._work, name="lab", daemon=True)
+                self._working.start()  # it waits for this block to end
             lab.seen, lab.state, lab.says = time.monotonic(), State.WAITING, ""
             self._keep(lab)
             self._line.append(lab)
-            if not self._working:
-                self._working = True
-                threading.Thread(target=self._work, name="lab", daemon=True).start()
 
     def computing(self) -> int:
         """Return the number of labs that compute or wait."""
@@ -314,62 +317,79 @@ class Labs:
         for old in _surplus(models, sum(map(len, files.values()))):
             shutil.rmtree(old, ignore_errors=True)
         place = models / name
-        place.mkdir(parents=True, exist_ok=True)
-        for each in sorted(files, key=lambda file: file == "config.json"):  # this one makes a model
-            with replacing(place / each) as draft:
-                draft.write_bytes(files[each])
+        with _complete(place, "config.json"):
+            place.mkdir(parents=True, exist_ok=True)
+            for each in sorted(files, key=lambda file: file == "config.json"):
+                with replacing(place / each) as draft:
+                    draft.write_bytes(files[each])
         return name
 
     # -- the thread --------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Train the first lab in line until the line is empty."""
+        """Train the first lab in line until the line is empty; whatever fails, the line goes on."""
         while (lab := self._next()) is not None:
             try:
-                lab.turn()
-            except BertError as error:
-                lab.says = str(error)
-                self._leave(lab, State.FAILED)
+                self._turn(lab)
             except Exception as error:  # noqa: BLE001 - it would go unnoticed in this thread
-                frames = "".join(traceback.format_tb(error.__traceback__))
-                _LOG.error("a lab failed: %s\n%s", type(error).__name__, frames)
-                lab.says = "An internal error occurred. Start again."
-                self._leave(lab, State.FAILED)
+                self._fail(lab, error)
 
     def _next(self) -> Job[Any] | None:
         """Return the lab that trains next; None, and the thread ends, if there is none."""
         with self._change:
             now = time.monotonic()
             gone = [each for each in self._line if now - each.seen > self._patience]
-            ended = [each for each in self._line[:1] if each.runs and each.done]
         for lab in gone:
             self._leave(lab, State.STOPPED)
-        for lab in ended:
-            lab.says = " ".join(run.diverged for run in lab.runs if run.diverged)
-            self._leave(lab, State.DIVERGED if lab.says else State.DONE)
         with self._change:
             if not self._line:
-                self._working = False
+                self._working = None
                 return None
-            lab = self._line[0]
-            lab.state = State.RUNNING
-            return lab
+            return self._line[0]
 
-    def _leave(self, lab: Job[Any], state: State) -> None:
-        """Take a lab out of the line and save it."""
+    def _turn(self, lab: Job[Any]) -> None:
+        """Train a lab a little, or end it if nothing is left to train."""
+        if lab.runs and lab.done:
+            says = " ".join(run.diverged for run in lab.runs if run.diverged)
+            self._leave(lab, State.DIVERGED if says else State.DONE, says)
+            return
+        with self._change:
+            if lab not in self._line:
+                return
+            lab.state = State.RUNNING
+        lab.turn()
+
+    def _leave(self, lab: Job[Any], state: State, says: str = "") -> None:
+        """Take a lab out of the line and save it; what fails is said, and the line goes on."""
         with self._change:
             if lab not in self._line:
                 return
             self._line.remove(lab)
-            lab.state = state
+            lab.state, lab.says = state, says
         try:
             if not lab.done:  # then its last turn has saved it
                 lab.save()
+        except Exception as error:  # noqa: BLE001 - PyTorch and NumPy raise what they like
+            lab.says = f"{_reason(error)} It could not be saved, and ends with this server."
+        self._release(lab)
+
+    def _fail(self, lab: Job[Any], error: Exception) -> None:
+        """End a lab with a sentence; what was saved before stays."""
+        with self._change:
+            if lab in self._line:
+                self._line.remove(lab)
+            says = _reason(error)
+            lab.says = says if isinstance(error, BertError) else f"{says} Start again."
+            lab.state = State.FAILED
+        self._release(lab)
+
+    def _release(self, lab: Job[Any]) -> None:
+        try:
             with lab.lock:
                 for run in lab.runs:
                     run.release()
-        except OSError as error:
-            _LOG.warning("a lab could not be saved: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - as in `_leave`
+            _reason(error)
 
     # -- memory and disk ---------------------------------------------------------------------------
 
@@ -392,9 +412,10 @@ class Labs:
         if self._folder is None or lab.private:
             return
         place = self._folder / lab.key
-        place.mkdir(parents=True)
-        with replacing(place / _ABOUT) as draft:
-            draft.write_text(_json_of([run.settings for run in lab.runs]), encoding="utf-8")
+        with _complete(place, _ABOUT):
+            place.mkdir(parents=True)
+            with replacing(place / _ABOUT) as draft:
+                draft.write_text(_json_of([run.settings for run in lab.runs]), encoding="utf-8")
         for old in sorted(_folders(self._folder), key=_age)[:-_SAVED]:
             if old.name not in self._labs:
                 shutil.rmtree(old, ignore_errors=True)
@@ -412,6 +433,33 @@ class Labs:
         with self._change:
             if key not in self._labs:
                 self._keep(self._made(key, owner, wanted, ""))
+
+
+def _reason(error: Exception) -> str:
+    """Say why something failed; log what is not the visitor's doing, without its message."""
+    if isinstance(error, BertError):
+        return str(error)
+    if isinstance(error, OSError):
+        _LOG.warning("a lab could not be written: %s %s", type(error).__name__, error.errno)
+        return "The server's disk is full." if error.errno in _FULL else "The server's disk failed."
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    _LOG.error("a lab failed: %s\n%s", type(error).__name__, frames)
+    return "An internal error occurred."
+
+
+@contextmanager
+def _complete(place: Path, last: str) -> Iterator[None]:
+    """Write a folder whose last file makes it complete; remove what cannot be completed.
+
+    Raises:
+        InputError: the disk is full, or failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not (place / last).is_file():
+            shutil.rmtree(place, ignore_errors=True)
+        raise InputError(f"{_reason(error)} Try again later.") from None
 
 
 def _json_of(settings: Sequence[LabSettings]) -> str:

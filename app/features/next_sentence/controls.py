@@ -13,6 +13,7 @@ from app.features.next_sentence.task_pairs import MOST as MOST_PAIRS
 from app.features.next_sentence.task_pairs import next_sentence_pairs
 from app.features.next_sentence.task_reliability import next_sentence_reliability
 from app.streamlit_kit import Page, guarded, set_text, show_html, show_picture, show_table, text_box
+from app.streamlit_kit.address import left_out
 from app.streamlit_kit.controls import save_table, switch
 from app.streamlit_kit.progress import progress
 from app.words.html import join
@@ -100,7 +101,9 @@ def _shown(result: SentenceOrderResult) -> tuple[int, ...]:
     """Return the order in which the sentences are shown."""
     seed = st.query_params.get(_SHUFFLE, "")
     order = list(result.true)
-    if seed.isdecimal() and len(seed) < len(str(_SEEDS)):
+    if seed and not (seed.isdecimal() and len(seed) < len(str(_SEEDS))):
+        left_out(_SHUFFLE)
+    elif seed:
         random.Random(int(seed)).shuffle(order)
     return tuple(order)
 

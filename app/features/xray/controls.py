@@ -23,6 +23,7 @@ from app.features.xray.result import (
 from app.features.xray.result_zoom import HeadNote
 from app.features.xray.task_presets import PRESETS, preset
 from app.features.xray.view_zoom import Zoom
+from app.streamlit_kit.address import left_out
 from app.streamlit_kit.components import show_component
 
 SLUG = "xray"
@@ -39,8 +40,12 @@ _DEPTHS = (1, 2, 4)
 
 def off(layers: int = 1000, heads: int = 1000) -> str:
     """Return what is switched off, as links have it; only parts that a model of a size has."""
-    parts = read_parts(st.query_params.get(OFF, ""))
-    return names_of(part for part in parts if part.layer < layers and part.head < heads)
+    given = st.query_params.get(OFF, "")
+    parts = [each for each in read_parts(given) if each.layer < layers and each.head < heads]
+    names = [name for name in re.split(r"[ ,+]+", given) if name]
+    if other := [name for name in names if not {*read_parts(name)} & {*parts}]:
+        left_out(OFF, other)
+    return names_of(parts)
 
 
 def set_off(names: str, *, undoing: bool = False) -> None:
@@ -134,7 +139,10 @@ def asked_piece(count: int) -> int | None:
         count: number of pieces of the text; another model may have fewer.
     """
     found = st.query_params.get(AT, "")
-    return int(found) if re.fullmatch(r"\d{1,3}", found) and int(found) < count else None
+    if re.fullmatch(r"\d{1,3}", found) and int(found) < count:
+        return int(found)
+    left_out(AT)
+    return None
 
 
 def ask_piece(at: int) -> None:
@@ -160,13 +168,15 @@ def follow(result: XrayResult, number: int) -> None:
 def zoom(result: XrayResult) -> Zoom:
     """Return what is open, as far as this model and text have it."""
     found = st.query_params.get(ZOOM, "")
-    if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){0,3}", found):
-        return ()
-    numbers = tuple(map(int, found.split(".")))
+    fine = re.fullmatch(r"\d{1,3}(\.\d{1,3}){0,3}", found)
+    numbers = tuple(map(int, found.split("."))) if fine else ()
     tokens = len(result.tokens)
     sizes = (result.layers, result.heads, tokens, tokens)
     fits = all(number < size for number, size in zip(numbers, sizes, strict=False))
-    return numbers if fits and len(numbers) in _DEPTHS else ()
+    if fits and len(numbers) in _DEPTHS:
+        return numbers
+    left_out(ZOOM)
+    return ()
 
 
 def open_zoom(*numbers: int) -> None:

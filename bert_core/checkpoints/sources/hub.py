@@ -23,6 +23,7 @@ from typing import Any
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
 from bert_core.checkpoints.sources.cache import check_space
 from bert_core.checkpoints.sources.hub_client import (
+    bounded_answers,
     endpoint,
     explained,
     offline,
@@ -44,6 +45,7 @@ from bert_core.small_files import replacing
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT = 10.0  # seconds
+_LISTING = 4_000_000  # bytes: 10,000 files take 2.5 MB, and reading them takes 25 times as much
 _FOLDER = "models--"  # prefix of a model's folder in the cache
 Token = bool | str | None
 
@@ -165,8 +167,10 @@ def _ask(name: str, revision: str, token: Token) -> Any:
     """Ask the Hub for the contents of a repository."""
     from huggingface_hub import HfApi
 
-    api = HfApi(endpoint=endpoint(), token=token, library_name="bert_core")
-    return api.model_info(name, revision=revision, files_metadata=True, timeout=_TIMEOUT)
+    plain = {"Accept-Encoding": "identity"}
+    api = HfApi(endpoint=endpoint(), token=token, library_name="bert_core", headers=plain)
+    with bounded_answers(_LISTING):
+        return api.model_info(name, revision=revision, files_metadata=True, timeout=_TIMEOUT)
 
 
 def _plan_from(

@@ -2,16 +2,18 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from bert_core.checkpoints.sources.cache import disk_error
+from bert_core.checkpoints.sources.cache import disk_error, size_text
 from bert_core.checkpoints.sources.transfer import Stopped
 from bert_core.errors import BertError, DownloadError
 
 _ON = ("1", "on", "yes", "true")
 _SWITCHES = ("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET")
+_most: ContextVar[int | None] = ContextVar("_most", default=None)
 _lock = threading.Lock()
 _before: list[Any] = []
 _users = 0
@@ -54,6 +56,53 @@ def quiet_client() -> Iterator[None]:
             if not _users:
                 for name, value in zip(_SWITCHES, _before, strict=True):
                     setattr(constants, name, value)
+
+
+@contextmanager
+def bounded_answers(most: int) -> Iterator[None]:
+    """Limit how many bytes of each answer the client reads in this block, in this thread.
+
+    The client reads an answer as a whole, however long. Redirects and errors are answers, too.
+
+    Args:
+        most: bytes; requests must forbid compression, which would undo the limit.
+
+    Raises:
+        DownloadError: an answer is longer, or compressed.
+    """
+    from huggingface_hub import get_session
+
+    hooks = get_session().event_hooks
+    if _bound not in hooks["response"]:
+        get_session().event_hooks = {**hooks, "response": [_bound, *hooks["response"]]}
+    before = _most.set(most)
+    try:
+        yield
+    finally:
+        _most.reset(before)
+
+
+def _bound(response: Any) -> None:
+    """Limit what is read of a response; called by the client before it reads the body."""
+    most = _most.get()
+    if most is None:
+        return
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise DownloadError("The Hub's answer is compressed, although this was forbidden.")
+    read: Callable[..., Iterator[bytes]] = response.iter_raw
+
+    def iter_raw(chunk_size: int | None = None) -> Iterator[bytes]:
+        done = 0
+        for chunk in read(chunk_size):
+            done += len(chunk)
+            if done > most:
+                raise DownloadError(
+                    f"The Hub's answer is longer than {size_text(most)}; the list of a model's "
+                    "files is shorter. Choose another model, or check the address of the Hub."
+                )
+            yield chunk
+
+    response.iter_raw = iter_raw
 
 
 def explained(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from app.catalog import FEATURES
 from app.models import Engine
@@ -289,3 +290,16 @@ def test_characters_without_a_shape_are_seen_in_what_strangers_named(
     drawn = str(holdings(heads(facts), ["bert.\u202eweight"]))
     assert "B-[U+202E]PER" in drawn and "bert.[U+202E]weight" in drawn
     assert "\u202e" not in drawn + str(block_of_facts([("Licence", "\u202etim")], "facts"))
+
+
+def test_a_model_without_all_its_layers_is_not_read_and_not_opened(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path, BertForPreTraining)
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    del weights["bert.encoder.layer.1.output.dense.bias"]
+    save_file(weights, path)
+    for read in (lambda: read_facts(folder), lambda: Engine(str(folder))):
+        with pytest.raises(
+            CheckpointError, match=r"lack bert\.encoder\.layer\.1\.output\.dense\.bias"
+        ):
+            read()

@@ -1,7 +1,6 @@
 """Folders with tiny checkpoints, and ways to write bad ones."""
 
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -75,24 +74,6 @@ def run_limited() -> Callable[..., subprocess.CompletedProcess[str]]:
         pytest.importorskip("resource", reason="no limits on processes here")
         limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({file_bytes},) * 2)\n"
         command = [sys.executable, "-B", "-c", limit + script, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-    return run
-
-
-@pytest.fixture
-def run_on_small_disk(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a script with a disk of 1 MB at `tmp_path / "disk"`, which vanishes with the process."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = f"mount -t tmpfs -o size=1m none {shlex.quote(str(disk))}"
-    own = ["unshare", "--user", "--map-root-user", "--mount"]
-    if subprocess.run([*own, "sh", "-c", mount], capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-
-    def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        inner = shlex.join([sys.executable, "-B", "-c", script, *arguments])
-        command = [*own, "sh", "-c", f"{mount} && {inner} ; find {shlex.quote(str(disk))} -type f"]
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     return run

@@ -1,11 +1,13 @@
 """Models from the Hub: planned, fetched, verified, cached; a server on loopback stands for it."""
 
+import gzip
 import hashlib
 import json
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -610,3 +612,57 @@ def test_the_client_s_settings_are_given_back(monkeypatch):
 def test_digests_are_those_of_git():
     # `printf 'hello' | git hash-object --stdin`
     assert git_sha1(b"hello") == "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0"
+
+
+# -- listings without end -----------------------------------------------------------------------
+
+
+LISTING = f"/api/models/{NAME}/revision/main"
+
+
+def answer(loopback, body, **fault):
+    """Answer the request for the list of files with these bytes."""
+    loopback.files["list"] = body
+    loopback.faults["/files/list"] = Fault(**fault)
+    loopback.faults[LISTING] = Fault(redirect=f"{loopback.url}/files/list")
+
+
+@pytest.mark.parametrize("nameless", [False, True])
+def test_a_listing_without_end_is_not_read_to_its_end(model, loopback, cache, nameless):
+    body = b'{"siblings": [' + b'{"rfilename": "a"},' * 2_000_000
+    answer(loopback, body, nameless=nameless)
+    tracemalloc.start()
+    with pytest.raises(DownloadError, match=r"longer than 4\.0 MB.*list of a model's files"):
+        plan_download(NAME, cache_dir=cache)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 4_000_000 < len(body)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "gzip, gzip", "br"])
+def test_a_compressed_listing_is_refused(model, loopback, cache, encoding):
+    bomb = gzip.compress(b" " * 50_000_000)
+    answer(loopback, bomb, headers={"Content-Encoding": encoding})
+    with pytest.raises(DownloadError, match="compressed"):
+        plan_download(NAME, cache_dir=cache)
+    asked = [headers for _, path, headers in loopback.log if path == LISTING]
+    assert [headers["Accept-Encoding"] for headers in asked] == ["identity"]
+
+
+def test_a_long_listing_within_the_limit_is_read(model, loopback, cache):
+    model.files |= {f"checkpoints/{number}/{'long' * 9}": b"x" for number in range(10_000)}
+    assert plan_download(NAME, cache_dir=cache).files
+
+
+def test_a_listing_without_end_leaves_the_copy_in_the_cache_usable(model, loopback, cache):
+    download(plan_download(NAME, cache_dir=cache))
+    answer(loopback, b" " * 5_000_000)
+    assert plan_download(NAME, cache_dir=cache).cached
+
+
+def test_files_and_other_threads_are_not_limited(loopback, tiny_folder, cache, monkeypatch):
+    loopback.add_model(NAME, tiny_folder)
+    monkeypatch.setattr(hub, "_LISTING", 5_000)
+    large = (tiny_folder / "model.safetensors").stat().st_size
+    assert large > 5_000
+    assert (download(plan_download(NAME, cache_dir=cache)) / "model.safetensors").is_file()

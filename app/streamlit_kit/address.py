@@ -1,0 +1,118 @@
+"""What an address asks of a page, and what of it is not possible there.
+
+There is one rule for all values: one that is not a number, out of range, or not among the options
+falls back to the usual value, and the page says so in one line. Streamlit, to whose widgets the
+parameters are bound, does the first half without a word. So when the widgets are drawn, what the
+address asked for is compared with what they show. What a page reads from the address itself
+reports to `left_out`.
+"""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from app.words.html import plain
+
+_ASKED = "_asked"  # parameter -> values that no widget has shown yet
+_LEFT_OUT = "_left_out"  # parameter -> the values that were asked for, and what is shown instead
+_SHOWN = 40  # characters of a value
+Values = Sequence[str]
+
+
+def read_address(skip: Sequence[str]) -> None:
+    """Remember what the address asks for; call this when a page is opened, before its widgets.
+
+    Args:
+        skip: parameters with a rule of their own.
+    """
+    asked = {key: st.query_params.get_all(key) for key in st.query_params if key not in skip}
+    st.session_state[_ASKED] = {key: values for key, values in asked.items() if any(values)}
+    st.session_state[_LEFT_OUT] = {}
+
+
+def left_out(key: str, impossible: Values | None = None) -> None:
+    """Report a parameter that the page reads itself and cannot use; it leaves the address.
+
+    Args:
+        key: the parameter.
+        impossible: the part of its value that cannot be used, if the rest can, and stays.
+    """
+    values = st.session_state.get(_ASKED, {}).pop(key, None)
+    if values is not None:
+        st.session_state[_LEFT_OUT][key] = impossible or values, None
+        if impossible is None:
+            st.query_params.pop(key, None)
+
+
+def say_left_out(place: DeltaGenerator) -> None:
+    """Say what of the address is not possible; call this when all widgets are drawn.
+
+    The line stays until the visitor changes what it is about, or leaves the page.
+    """
+    asked, gone = st.session_state.get(_ASKED, {}), st.session_state.get(_LEFT_OUT, {})
+    for key in [key for key in asked if _is_drawn(key)]:
+        values, shown = asked.pop(key), _shown(key)
+        if impossible := [each for each in values if not _among(each, shown)]:
+            gone[key] = impossible, shown
+    for key in [key for key in gone if _is_drawn(key) and gone[key][1] != _shown(key)]:
+        del gone[key]
+    if gone:
+        parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
+        place.caption(
+            ":material/link_off: Left out of the address, because it is not possible here: "
+            f"{plain(', '.join(parts))}"
+        )
+
+
+def drop_infinity(key: str) -> None:
+    """Remove an infinite number from the address, which Streamlit would try to round."""
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    with context.session_state.query_params() as parameters, suppress(ValueError):
+        given = parameters.get_initial_value(key) or ""
+        if math.isinf(float(given if isinstance(given, str) else given[-1])):
+            parameters.remove_param(key)
+            parameters.set_initial_query_params_from_current()
+
+
+def _is_drawn(key: str) -> bool:
+    """Return whether a widget of this run is bound to a parameter."""
+    context = get_script_run_ctx()
+    if context is None or key not in context.shared.widget_user_keys_this_run.snapshot():
+        return False
+    with context.session_state.query_params() as parameters:
+        return parameters.is_bound(key)
+
+
+def _shown(key: str) -> Values:
+    """Return what a widget shows, as it would be written in the address."""
+    context = get_script_run_ctx()
+    assert context is not None
+    with context.session_state.query_params() as parameters:
+        binding = parameters.get_binding_for_param(key)
+    state = context.session_state._state
+    metadata = state._new_widget_state.widget_metadata[binding.widget_id if binding else ""]
+    value = metadata.serializer(st.session_state[key])
+    return [str(each) for each in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _among(given: str, shown: Values) -> bool:
+    """Return whether a value is shown, however it is written.
+
+    >>> _among("5", ["5.0"]), _among("TRUE", ["True"]), _among("1e400", ["5.0"]), _among("", ["0"])
+    (True, True, False, True)
+    """
+    if not given or given.lower() in (each.lower() for each in shown):
+        return True
+    with suppress(ValueError):
+        return any(float(given) == float(each) for each in shown)
+    return False
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"

@@ -1,0 +1,219 @@
+"""Weights that lack part of BERT's embeddings or layers are refused; heads and poolers may lack."""
+
+import json
+import re
+import tarfile
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from benchmarks.tensorflow_files import write_checkpoint
+from bert_core import load_tf_weights_in_bert
+from bert_core.checkpoints.loading import load_sharing
+from bert_core.checkpoints.plan import survey
+from bert_core.errors import CheckpointError
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import KINDS, BertForMaskedLM, BertForPreTraining
+
+CLASSES = [kind.cls for kind in KINDS.values()]
+WORDS = "embeddings.word_embeddings.weight"
+SHARED_NAMES = (WORDS, "embeddings.LayerNorm.bias", "encoder.layer.1.attention.self.value.weight")
+
+
+@pytest.fixture
+def full(make_config):
+    torch.manual_seed(3)
+    return BertForPreTraining(make_config()).eval()
+
+
+def without(model, *bare_names):
+    """The weights of a model, less those of some bare names, and less tied copies."""
+    dropped = {*bare_names, "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
+    state = model.state_dict().items()
+    return {name: value for name, value in state if name.removeprefix("bert.") not in dropped}
+
+
+def lacks(*names):
+    return pytest.raises(CheckpointError, match=r" lack " + re.escape(", ".join(names)))
+
+
+def core_names(model):
+    return [name for name, _ in model.named_parameters() if not name.startswith("pooler")]
+
+
+def test_every_tensor_of_embeddings_and_layers_is_needed(tiny, write_folder):
+    names = core_names(tiny)
+    assert len(names) == 5 + 2 * 16
+    for name in names:
+        folder = write_folder(tiny.config, without(tiny, name))
+        with lacks(name):
+            BertModel.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", SHARED_NAMES)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_class_names_what_is_missing_as_it_calls_it(cls, name, full, write_folder):
+    folder = write_folder(full.config, without(full, name))
+    with lacks(name if cls is BertModel else f"bert.{name}"):
+        cls.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_pooler_and_a_head_may_be_missing(cls, full, write_folder):
+    encoder = {name: value for name, value in without(full).items() if not name.startswith("cls.")}
+    bare = {name: value for name, value in encoder.items() if ".pooler." not in name}
+    report = cls.from_pretrained(write_folder(full.config, bare)).load_report
+    shared = set(bare)
+    model = cls(full.config)
+    prefix = "bert." if cls is BertModel else ""
+    assert set(report.missing) == {
+        name for name, _ in model.named_parameters() if prefix + name not in shared
+    }
+
+
+def in_safetensors(folder, weights):
+    save_file(weights, folder / "model.safetensors")
+
+
+def in_a_pickle(folder, weights):
+    torch.save(weights, folder / "pytorch_model.bin")
+
+
+def in_tensorflow(folder, weights):
+    write_checkpoint(folder / "bert_model.ckpt", weights)
+
+
+def in_two_files(folder, weights):
+    names = sorted(weights)
+    places = {name: f"model-0000{1 + (i % 2)}-of-00002.safetensors" for i, name in enumerate(names)}
+    for file in set(places.values()):
+        part = {name: weights[name] for name in names if places[name] == file}
+        save_file(part, folder / file)
+    index = {"metadata": {}, "weight_map": places}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+
+
+FORMATS = [in_safetensors, in_a_pickle, in_tensorflow, in_two_files]
+
+
+@pytest.mark.parametrize("write", FORMATS)
+def test_the_rule_holds_for_every_format(write, full, write_folder):
+    folder = write_folder(full.config)
+    write(folder, {name: value.clone() for name, value in without(full).items()})
+    assert BertForPreTraining.from_pretrained(folder).load_report.missing == ()
+    for file in folder.iterdir():
+        if file.name != "config.json":
+            file.unlink()
+    write(folder, {name: value.clone() for name, value in without(full, *SHARED_NAMES).items()})
+    with lacks(f"bert.{WORDS}", "bert.embeddings.LayerNorm.bias"):
+        BertForPreTraining.from_pretrained(folder)
+
+
+def test_the_rule_holds_for_archives(full, write_folder, tmp_path):
+    folder = write_folder(full.config, without(full, WORDS))
+    with tarfile.open(tmp_path / "model.tar.gz", "w:gz") as archive:
+        for file in folder.iterdir():
+            archive.add(file, file.name)
+    with lacks(WORDS):
+        BertModel.from_pretrained(tmp_path / "model.tar.gz", cache_dir=tmp_path / "cache")
+
+
+def test_the_rule_holds_for_weights_that_a_caller_gives(tiny, write_folder):
+    folder = write_folder(tiny.config)
+    with lacks(WORDS):
+        BertModel.from_pretrained(folder, state_dict=without(tiny, WORDS))
+    with lacks(WORDS):  # whoever wants random weights builds BertModel(config)
+        BertModel.from_pretrained(folder, state_dict={})
+
+
+def test_a_model_is_not_touched_by_a_tensorflow_checkpoint_that_lacks_something(tiny, tmp_path):
+    write_checkpoint(tmp_path / "bert_model.ckpt", without(tiny, SHARED_NAMES[2]))
+    model = BertModel(tiny.config)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with lacks(SHARED_NAMES[2]):
+        load_tf_weights_in_bert(model, tmp_path)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_a_decoder_supplies_word_embeddings_for_every_class(full, write_folder):
+    weights = without(full, WORDS)
+    weights["cls.predictions.decoder.weight"] = full.bert.embeddings.word_embeddings.weight.detach()
+    folder = write_folder(full.config, weights)
+    for cls in CLASSES:
+        found = cls.from_pretrained(folder).encoder_model.embeddings.word_embeddings.weight
+        assert torch.equal(found, full.bert.embeddings.word_embeddings.weight)
+
+
+def test_buffers_of_positions_do_not_stand_in_for_position_embeddings(tiny, write_folder):
+    weights = without(tiny, "embeddings.position_embeddings.weight")
+    weights["embeddings.position_ids"] = torch.arange(19)[None]
+    with lacks("embeddings.position_embeddings.weight"):
+        BertModel.from_pretrained(write_folder(tiny.config, weights))
+
+
+def test_a_head_folder_may_supply_what_the_root_lacks(full, write_folder, make_config):
+    name = "encoder.layer.1.output.dense.bias"
+    folder = write_folder(full.config, without(full, name))
+    (folder / "heads").mkdir()
+    own = {f"bert.{name}": torch.rand(32)}
+    write_folder(make_config(), own, name="model/heads/BertForMaskedLM")
+    assert BertForMaskedLM.from_pretrained(folder).load_report.missing == ()
+    with lacks(f"bert.{name}"):
+        BertForPreTraining.from_pretrained(folder)
+
+
+def test_classes_that_share_an_encoder_refuse_alike(full, write_folder):
+    folder = write_folder(full.config, without(full))
+    base = BertForPreTraining.from_pretrained(folder)
+    write_folder(full.config, without(full, WORDS))
+    for cls in CLASSES[1:]:
+        with lacks(f"bert.{WORDS}"):
+            load_sharing(cls, base, folder)
+
+
+def test_a_survey_refuses_what_loading_would(full, write_folder):
+    folder = write_folder(full.config, without(full, WORDS))
+    with lacks(f"bert.{WORDS}"):
+        survey(folder, [BertForPreTraining])
+
+
+def test_a_changed_number_of_labels_does_not_hide_what_is_missing(full, write_folder):
+    folder = write_folder(full.config, without(full, WORDS))
+    for kind in KINDS.values():
+        if kind.has_axis("C"):
+            with lacks(f"bert.{WORDS}"):
+                kind.cls.from_pretrained(folder, num_labels=7, ignore_mismatched_sizes=True)
+
+
+def test_only_heads_may_have_other_sizes(tiny, write_folder):
+    folder = write_folder(tiny.config, tiny.state_dict())
+    says = r"position_embeddings.*\(19, 32\).*\(24, 32\).*do not belong together"
+    with pytest.raises(CheckpointError, match=says):
+        BertModel.from_pretrained(folder, max_position_embeddings=24, ignore_mismatched_sizes=True)
+
+
+def test_many_missing_tensors_are_counted(tiny, write_folder):
+    names = core_names(tiny)
+    kept = {"encoder.layer.0.output.dense.bias", "encoder.layer.1.output.dense.bias"}
+    weights = without(tiny, *(name for name in names if name not in kept))
+    with pytest.raises(CheckpointError, match=r"token_type_embeddings.*and 30 more\."):
+        BertModel.from_pretrained(write_folder(tiny.config, weights))
+
+
+def test_weights_of_nothing_are_refused(tiny, write_folder):
+    with pytest.raises(CheckpointError, match="no part of BERT's encoder"):
+        BertModel.from_pretrained(write_folder(tiny.config, {"classifier.bias": torch.ones(2)}))
+    with pytest.raises(CheckpointError, match="nothing"):
+        BertModel.from_pretrained(write_folder(tiny.config, {}, pickle=True, name="empty"))
+
+
+def test_what_a_class_of_ones_own_adds_to_a_layer_starts_afresh(tiny, write_folder):
+    class Adapted(BertModel):
+        def __init__(self, config, *inputs, **arguments):
+            super().__init__(config, *inputs, **arguments)
+            self.encoder.layer[0].output.adapter = torch.nn.Linear(32, 32)
+
+    found = Adapted.from_pretrained(write_folder(tiny.config, tiny.state_dict()))
+    place = "encoder.layer.0.output.adapter"
+    assert found.load_report.missing == (f"{place}.weight", f"{place}.bias")

@@ -1,0 +1,443 @@
+"""Modules that are not plain are called: hooks, replacements, subclasses, as in `transformers`."""
+
+import copy
+import warnings
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
+from torch.nn.utils import parametrizations, parametrize, prune
+
+from bert_core.analysis.forward import record
+from bert_core.model import kernels
+from bert_core.model.bert import BertModel
+from bert_core.model.heads import (
+    KINDS,
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertForTokenClassification,
+)
+
+HIDDEN = "bert.encoder.layer.1.attention.self.query"
+PLACES = [
+    "bert.embeddings.word_embeddings",
+    "bert.embeddings.position_embeddings",
+    "bert.embeddings.token_type_embeddings",
+    "bert.embeddings.LayerNorm",
+    HIDDEN,
+    "bert.encoder.layer.0.attention.self.value",
+    "bert.encoder.layer.0.attention.output.dense",
+    "bert.encoder.layer.0.attention.output.LayerNorm",
+    "bert.encoder.layer.1.intermediate.dense",
+    "bert.encoder.layer.1.output.dense",
+    "bert.encoder.layer.1.output.LayerNorm",
+    "cls.predictions.transform.dense",
+    "cls.predictions.transform.LayerNorm",
+    "cls.predictions.decoder",
+]
+KERNELS = ["fast", "plain"]
+
+
+@pytest.fixture(params=KERNELS)
+def kernel(request, monkeypatch):
+    """Each of the two settings of the kernels."""
+    monkeypatch.setattr(kernels, "special_kernels", lambda: request.param == "fast")
+    return request.param
+
+
+def leaves(model):
+    return {name: module for name, module in model.named_modules() if not list(module.children())}
+
+
+def logits_of(model, batch):
+    """The logits of our model or its peer, whatever they are called."""
+    found = model.run(**vars(batch)) if hasattr(model, "run") else model(**vars(batch))
+    for name in ("logits", "prediction_logits", "start_logits", "last_hidden_state"):
+        if (value := getattr(found, name, None)) is not None:
+            return value
+    raise AssertionError("the model has no outputs")
+
+
+def moved(x):
+    """Other ids, or vectors that no normalisation makes equal."""
+    return x + torch.linspace(-1, 1, x.shape[-1]) if x.is_floating_point() else x // 2
+
+
+def put(model, place, module):
+    owner, _, leaf = place.rpartition(".")
+    setattr(model.get_submodule(owner), leaf, module)
+
+
+class LoRA(nn.Module):
+    """A low-rank change beside a linear layer, without a weight of its own."""
+
+    def __init__(self, layer):
+        super().__init__()
+        generator = torch.Generator().manual_seed(5)
+        rows, columns = layer.weight.shape
+        self.base = layer
+        self.down = nn.Parameter(torch.randn(3, columns, generator=generator))
+        self.up = nn.Parameter(torch.randn(rows, 3, generator=generator) / 3)
+
+    def forward(self, x):
+        return self.base(x) + x @ self.down.T @ self.up.T
+
+
+class Wrapped(nn.Module):
+    """Any module, doubled."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, *inputs):
+        return 2 * self.inner(*inputs)
+
+
+# -- hooks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_leaf_calls_its_hook_once_with_the_output_of_transformers(
+    kind, kernel, make_pair, batch, assert_close
+):
+    if kind.name == "BertForMultipleChoice":
+        batch.__dict__.update({name: each[None] for name, each in vars(batch).items()})
+    found = []
+    for model in make_pair(kind.cls, num_hidden_layers=6):
+        kept = {}
+        for name, leaf in leaves(model).items():
+            leaf.register_forward_hook(
+                lambda _, inputs, output, name=name, kept=kept: kept.setdefault(name, []).append(
+                    (inputs[0] if inputs else None, output)
+                )
+            )
+        with torch.no_grad():
+            logits_of(model, batch)
+        found.append(kept)
+    ours, theirs = found
+    if kind.name == "BertForMaskedLM":
+        assert len(ours) == 55
+    for name, calls in ours.items():
+        assert len(calls) == len(theirs[name]) == 1, name
+        for mine, peers in zip(calls[0], theirs[name][0], strict=True):
+            assert_close(mine.expand_as(peers) if mine.dim() == peers.dim() else mine, peers)
+
+
+def test_a_hook_keeps_what_it_saw(kernel, make_pair, batch):
+    ours, _ = make_pair(BertForMaskedLM)
+    kept = []
+    for leaf in leaves(ours).values():
+        leaf.register_forward_hook(
+            lambda _, __, output: kept.append((output, output.detach().clone()))
+        )
+    with torch.no_grad():
+        ours.run(**vars(batch))
+        ours.run(batch.input_ids[:1])
+    assert len(kept) == 2 * (4 + 2 * 8 + 3)
+    assert all(torch.equal(output, then) for output, then in kept)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("which", ["forward", "pre"])
+def test_what_a_hook_returns_counts_as_in_transformers(
+    place, which, kernel, make_pair, batch, assert_close
+):
+    ours, peer = make_pair(BertForMaskedLM)
+    with torch.no_grad():
+        before = logits_of(ours, batch)
+        for model in (ours, peer):
+            leaf = model.get_submodule(place)
+            if which == "forward":
+                leaf.register_forward_hook(lambda _, __, output: output * 1.5)
+            else:
+                leaf.register_forward_pre_hook(lambda _, inputs: (moved(inputs[0]),))
+        after = logits_of(ours, batch)
+        assert_close(after, logits_of(peer, batch), 1e-4)
+    changes = which == "forward" or "token_type" not in place
+    assert (after - before).abs().max() > 1e-3 or not changes
+
+
+def test_backward_hooks_get_the_gradients_of_transformers(kernel, make_pair, batch, assert_close):
+    found = []
+    for model in make_pair(BertForMaskedLM):
+        kept = {}
+        for name, leaf in leaves(model).items():
+            if isinstance(leaf, nn.Linear):
+                leaf.register_full_backward_hook(
+                    lambda _, __, grads, name=name, kept=kept: kept.update({name: grads[0]})
+                )
+        logits_of(model, batch).square().mean().backward()
+        found.append(kept)
+    ours, theirs = found
+    assert len(ours) == 2 * 6 + 2
+    for name in ours:
+        assert_close(ours[name], theirs[name])
+
+
+@pytest.mark.filterwarnings("ignore:For backward hooks to be called:UserWarning")  # BertEncoder
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")  # BertEmbeddings
+@pytest.mark.parametrize(
+    ("register", "gradient"),
+    [
+        (register_module_forward_hook, False),
+        (register_module_forward_pre_hook, False),
+        (register_module_full_backward_hook, True),
+        (register_module_full_backward_pre_hook, True),
+    ],
+)
+def test_hooks_on_all_modules_reach_every_leaf(register, gradient, kernel, make_pair, batch):
+    ours, _ = make_pair(BertForMaskedLM)
+    seen = []
+    handle = register(lambda module, *_: seen.append(module))
+    try:
+        with torch.set_grad_enabled(gradient):
+            result = logits_of(ours, batch)
+        if gradient:
+            result.sum().backward()
+    finally:
+        handle.remove()
+    reached = leaves(ours).values()
+    assert all(seen.count(leaf) == 1 for leaf in reached)
+    count = len(seen)
+    with torch.no_grad():
+        ours.run(**vars(batch))
+    assert len(seen) == count
+
+
+def test_without_hooks_no_leaf_but_the_embeddings_is_called(make_pair, batch, monkeypatch):
+    ours, _ = make_pair(BertForMaskedLM)
+    called, call = [], nn.Module.__call__
+
+    def counted(module, *inputs, **options):
+        called.append(module)
+        return call(module, *inputs, **options)
+
+    monkeypatch.setattr(nn.Module, "__call__", counted)
+    handle = ours.get_submodule(HIDDEN).register_forward_hook(lambda *_: None)
+    handle.remove()
+    with torch.no_grad():
+        ours.run(**vars(batch))
+    plain = leaves(ours).values()
+    assert [type(module) for module in called if module in plain] == [nn.Embedding] * 2
+
+
+# -- replacements ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "place", [place for place in PLACES if "dense" in place or "self" in place]
+)
+@pytest.mark.parametrize("texts", [1, 3])
+def test_a_low_rank_change_counts_as_in_transformers(
+    place, texts, kernel, make_pair, batch, assert_close
+):
+    batch.__dict__.update({name: each[:texts] for name, each in vars(batch).items()})
+    ours, peer = make_pair(BertForMaskedLM)
+    with torch.no_grad():
+        before = logits_of(ours, batch)
+        for model in (ours, peer):
+            put(model, place, LoRA(model.get_submodule(place)))
+        after, expected = logits_of(ours.eval(), batch), logits_of(peer, batch)
+    assert (after - before).abs().max() > 1e-3
+    assert_close(after, expected, 1e-4)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_any_leaf_may_be_replaced_by_a_module_without_weights(
+    place, kernel, make_pair, batch, assert_close
+):
+    ours, peer = make_pair(BertForMaskedLM)
+    for model in (ours, peer):
+        put(model, place, Wrapped(model.get_submodule(place)))
+    ours.train().eval().to(torch.float32)  # moving it ties and stores weights together
+    with torch.no_grad():
+        assert_close(logits_of(ours, batch), logits_of(peer, batch), 1e-4)
+        assert_close(logits_of(ours, batch), ours(**vars(batch)))
+
+
+def test_a_layer_without_bias_may_take_its_place(kernel, make_pair, batch, assert_close):
+    ours, peer = make_pair(BertForMaskedLM)
+    for model in (ours, peer):
+        for place in (HIDDEN, "bert.encoder.layer.0.output.dense"):
+            layer = model.get_submodule(place)
+            bare = nn.Linear(layer.in_features, layer.out_features, bias=False)
+            bare.weight = layer.weight
+            put(model, place, bare)
+    with torch.no_grad():
+        assert_close(logits_of(ours.eval(), batch), logits_of(peer, batch))
+
+
+def test_a_subclass_is_called(kernel, make_pair, batch, assert_close):
+    class Louder(nn.Linear):
+        def forward(self, x):
+            return 3 * super().forward(x)
+
+    ours, peer = make_pair(BertForMaskedLM)
+    for model in (ours, peer):
+        for place in (HIDDEN, "cls.predictions.transform.dense"):
+            layer = model.get_submodule(place)
+            louder = Louder(layer.in_features, layer.out_features)
+            louder.load_state_dict(layer.state_dict())
+            put(model, place, louder)
+    with torch.no_grad():
+        assert_close(logits_of(ours, batch), logits_of(peer, batch), 1e-4)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_forward_of_ones_own_is_called(place, kernel, make_pair, batch, assert_close):
+    ours, peer = make_pair(BertForMaskedLM)
+    for model in (ours, peer):
+        leaf = model.get_submodule(place)
+        leaf.forward = lambda *inputs, plain=leaf.forward: 0.5 * plain(*inputs)
+    with torch.no_grad():
+        assert_close(logits_of(ours, batch), logits_of(peer, batch))
+
+
+def test_a_compiled_leaf_is_called(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForMaskedLM)
+    leaf = ours.get_submodule(HIDDEN)
+    expected, calls = logits_of(ours, batch).detach(), []
+    leaf.compile(backend="eager")
+    compiled = leaf._compiled_call_impl
+    leaf._compiled_call_impl = lambda x: calls.append(1) or compiled(x)
+    with torch.no_grad():
+        assert_close(logits_of(ours, batch), expected)
+    assert calls == [1]
+
+
+# -- weights that are computed --------------------------------------------------------------------
+
+
+class Symmetric(nn.Module):
+    def forward(self, weight):
+        return weight.triu() + weight.triu(1).T
+
+
+def old_weight_norm(layer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # deprecated, and still used
+        nn.utils.weight_norm(layer)
+    with torch.no_grad():
+        layer.weight_g.mul_(1.5)
+
+
+def weight_norm(layer):
+    parametrizations.weight_norm(layer)
+    with torch.no_grad():
+        layer.parametrizations.weight.original0.mul_(1.5)
+
+
+CHANGES = {
+    "parametrize": lambda layer: parametrize.register_parametrization(layer, "weight", Symmetric()),
+    "weight_norm": weight_norm,
+    "old weight_norm": old_weight_norm,
+    "spectral_norm": parametrizations.spectral_norm,
+    "prune": lambda layer: prune.l1_unstructured(layer, "weight", amount=0.5),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("steps", [0, 1])
+def test_computed_weights_count_as_in_transformers(
+    change, steps, kernel, make_pair, batch, assert_close
+):
+    ours, peer = make_pair(BertForMaskedLM)
+    found = []
+    before = logits_of(ours, batch).detach()
+    for model in (ours, peer):
+        for place in (HIDDEN, "cls.predictions.transform.dense"):
+            torch.manual_seed(3)
+            change(model.get_submodule(place))
+        model.train(False)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        for _ in range(steps):
+            logits_of(model, batch).square().mean().backward()
+            optimizer.step()
+        with torch.no_grad():
+            found.append(logits_of(model.eval(), batch))
+    assert_close(*found, 1e-4)
+    assert (found[0] - before).abs().max() > 1e-3
+
+
+# -- quantized ------------------------------------------------------------------------------------
+
+
+def quantized(model):
+    return torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")  # still the only one
+@pytest.mark.parametrize("cls", [BertForMaskedLM, BertForTokenClassification])
+def test_dynamic_quantization_answers_as_in_transformers(cls, kernel, make_pair, batch):
+    ours, peer = make_pair(cls)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        exact = logits_of(ours, batch)
+        small, theirs = quantized(ours), quantized(peer)
+        assert isinstance(small.get_submodule(HIDDEN), torch.ao.nn.quantized.dynamic.Linear)
+        found, expected = logits_of(small, batch), logits_of(theirs, batch)
+        small.train().eval()
+        assert torch.equal(logits_of(small, batch), found)
+        small.to(torch.float32)
+    spread = exact.std()
+    assert 0 < (found - exact).abs().mean() / spread < 0.2
+    # A rounding of an activation may fall the other way, as its last bits differ.
+    assert (found - expected).abs().mean() / spread < 0.01
+
+
+# -- elsewhere ------------------------------------------------------------------------------------
+
+
+def test_hooks_outlive_copies_and_leave_the_original_alone(make_pair, batch):
+    ours, _ = make_pair(BertForMaskedLM)
+    calls = []
+    again = copy.deepcopy(ours)
+    again.get_submodule(HIDDEN).register_forward_hook(lambda *_: calls.append(1))
+    with torch.no_grad():
+        ours.run(**vars(batch))
+        assert not calls
+        again.run(**vars(batch))
+    assert calls == [1]
+
+
+def test_an_analysis_reads_the_replacement(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertForPreTraining)
+    put(ours, HIDDEN, LoRA(ours.get_submodule(HIDDEN)))
+    put(ours, PLACES[0], Wrapped(ours.get_submodule(PLACES[0])))
+    put(ours, PLACES[1], Wrapped(ours.get_submodule(PLACES[1])))
+    with torch.no_grad():
+        expected = ours.run(batch.input_ids[:1]).hidden_states
+        found = record(ours, batch.input_ids[:1]).hidden_states
+    for mine, other in zip(found, expected, strict=True):
+        assert_close(mine, other)
+
+
+class LastState(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids):
+        return self.model(ids, output_all_encoded_layers=False)[0]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace:DeprecationWarning")
+def test_a_graph_of_a_model_with_hooks_contains_them(make_pair, batch, assert_close):
+    ours, _ = make_pair(BertModel)
+    query = ours.get_submodule(HIDDEN.removeprefix("bert."))
+    query.register_forward_hook(lambda _, __, output: output * 2)
+    whole = LastState(ours)
+    with torch.no_grad():
+        expected = whole(batch.input_ids)
+        traced = torch.jit.trace(whole, batch.input_ids)
+        exported = torch.export.export(whole, (batch.input_ids,)).module()
+        compiled = torch.compile(whole, backend="eager")
+        for found in (traced, exported, compiled):
+            assert_close(found(batch.input_ids), expected)

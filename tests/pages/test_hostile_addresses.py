@@ -1,0 +1,133 @@
+"""Addresses that ask for what is not possible: the usual values are used, and one line says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.catalog import feature
+from tests.pages.test_empty_parameters import CASES, bound, is_text
+
+LINE = "Left out of the address, because it is not possible here: "
+VALUES = ["1e400", "-1e400", "<b>no such</b>"]
+MORE = ["nan", "inf", "-inf", "9" * 400, "-1", "0x10", "1e-400", "٣٣٣٣", "\ud83d\ude00 *x*", "a\nb"]
+
+
+@pytest.fixture(autouse=True)
+def bundled_model(tiny_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the bundled model, which has everything a page can draw."""
+    monkeypatch.delenv("BERT_EXPLORER_MODEL")
+
+
+def said(page: Any) -> str:
+    """What the page says of its address, or ""."""
+    lines = [each.value for each in page.at.caption if LINE in each.value]
+    assert len(lines) <= 1
+    return lines[0].partition(LINE)[2] if lines else ""
+
+
+@pytest.mark.parametrize(
+    "value", [*VALUES, *(pytest.param(each, marks=pytest.mark.slow) for each in MORE)], ids=ascii
+)
+@pytest.mark.parametrize(("script", "address"), CASES)
+def test_what_no_widget_can_show_falls_back_and_is_said(
+    visit: Callable[..., Any], script: str, address: dict[str, str], value: str
+) -> None:
+    usual = visit(script, **address)
+    kinds = {
+        key: kind
+        for key, kind in bound(usual).items()
+        if not is_text(kind) and key != "model" and key not in address
+    }
+    page = visit(script, **address, **dict.fromkeys(kinds, value))
+    assert (page.errors, page.warnings) == (usual.errors, usual.warnings)
+    assert page.markup == usual.markup
+    for key, kind in kinds.items():
+        now = page.at.session_state[key]
+        if kind == "slider" and value == "1e-400":  # this is 0
+            continue
+        assert now == usual.at.session_state[key], key
+        assert f"{key}=" in said(page).replace("\\", ""), key
+    assert "<b>" not in said(page) and " *x*" not in said(page)
+
+
+def other_values(page: Any) -> dict[str, str]:
+    """A value that each widget may have, as an address has it: the second option, if any."""
+    found = {}
+    for node in page.at.main:
+        key = getattr(getattr(node, "proto", None), "query_param_key", "")
+        options = (
+            [getattr(each, "content", each) for each in getattr(node.proto, "options", ())]
+            if key
+            else []
+        )
+        if options:
+            found[key] = options[:2][-1]
+        elif key and not is_text(node.type):
+            found[key] = str(page.at.session_state[key])
+    return found
+
+
+@pytest.mark.parametrize(("script", "address"), CASES)
+def test_an_address_that_is_possible_says_nothing(
+    visit: Callable[..., Any], script: str, address: dict[str, str]
+) -> None:
+    usual = visit(script, **address)
+    assert said(usual) == ""
+    assert said(visit(script, **{**other_values(usual), **address})) == ""
+
+
+@pytest.mark.parametrize(
+    ("slug", "address", "says"),
+    [
+        ("attention", {"layer": "99"}, "layer=99"),
+        ("attention", {"head": "40", "layer": "1"}, "head=40"),
+        ("attention", {"heads": "99.9"}, "heads=99.9"),
+        ("attention", {"cell": "999.2"}, "cell=999.2"),
+        ("atlas", {"layer": "99", "head": "²"}, "head=²"),
+        ("why", {"of": "poetry"}, "of=poetry"),
+        ("xray", {"at": "500"}, "at=500"),
+        ("xray", {"off": "1.a 99.f nonsense"}, "off=99.f, off=nonsense"),
+        ("xray", {"zoom": "99.1"}, "zoom=99.1"),
+        ("qa", {"ask": "9" * 5000}, f"ask={'9' * 40}…"),
+        ("fill_mask", {"k": "2.5.1"}, "k=2.5.1"),
+        ("input", {"length": "1e400"}, "length=1e400"),
+        ("input", {"value": "0.5"}, "value=0.5"),
+        ("variants", {"own_layers": "-1e400"}, "own_layers=-1e400"),
+        ("tokenizer", {"tab": "Nowhere", "pad": "1e400"}, "tab=Nowhere"),
+        ("lab", {"run": "AAAAAAAAAAAAAAAA"}, "run=AAAAAAAAAAAAAAAA"),
+    ],
+)
+def test_each_is_named(
+    visit: Callable[..., Any], slug: str, address: dict[str, str], says: str
+) -> None:
+    page = visit(feature(slug).page, **address)
+    assert says in said(page).replace("\\", "")
+    assert (page.errors, page.warnings) == ("", "")
+
+
+def test_several_values_that_a_visitor_may_choose_are_judged_one_by_one(
+    visit: Callable[..., Any],
+) -> None:
+    page = visit(feature("attention").page, heads="1.2")
+    assert said(page) == ""
+    page.at.query_params["heads"] = ["1.2", "77.7"]
+    both = visit(feature("attention").page, heads=["1.2", "77.7"])
+    assert both.at.session_state["heads"] == ["1.2"]
+    assert said(both) == "heads=77.7"
+
+
+def test_the_line_stays_until_the_visitor_changes_what_it_is_about(
+    visit: Callable[..., Any],
+) -> None:
+    page = visit(feature("fill_mask").page, k="99")
+    assert said(page) == "k=99"
+    page.type("The [MASK] barked.")
+    assert said(page) == "k=99"
+    page.at.slider(key="k").set_value(7)
+    assert said(page.run()) == ""
+
+
+def test_a_long_value_is_said_in_short(visit: Callable[..., Any]) -> None:
+    page = visit(feature("fill_mask").page, k="x" * 3000)
+    assert said(page) == f"k={'x' * 40}…"
