@@ -2,7 +2,6 @@
 
 import logging
 import secrets
-import traceback
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from anyio.to_thread import run_sync
 from gradio.utils import LRUCache
 
 from app.gradio_kit.limits import AT_ONCE, UNFETCHED, WAITING
+from app.log import cause
 from bert_core.errors import BertError
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ def message_of(error: Exception) -> str:
     """Say what went wrong.
 
     Errors of `bert_core` are written for people. Everything else is our bug: the caller gets an
-    apology with a number, and the log gets the same number with the traceback, without the
+    apology with a number, and the log gets the same number with its `cause`, without the
     exception's own message, which may quote what the visitor typed.
     """
     if isinstance(error, BertError):
@@ -45,8 +45,7 @@ def message_of(error: Exception) -> str:
     if isinstance(error, gr.Error):
         return str(error.message)
     number = secrets.token_hex(4)
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _LOG.error("error %s: %s\n%s", number, type(error).__name__, frames)
+    _LOG.error("error %s: %s", number, cause(error))
     return (
         f"Sorry, something went wrong on our side. It is logged as {number}, without your text. "
         "Try another text."

@@ -12,7 +12,6 @@ import secrets
 import shutil
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -27,6 +26,7 @@ from app.features.lab.result import State, Status
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_run import Run
+from app.log import cause
 from app.models.copies import trained_folder
 from app.settings import settings as operator_settings
 from bert_core.errors import BertError, InputError
@@ -331,8 +331,7 @@ class Labs:
                 lab.says = str(error)
                 self._leave(lab, State.FAILED)
             except Exception as error:  # noqa: BLE001 - it would go unnoticed in this thread
-                frames = "".join(traceback.format_tb(error.__traceback__))
-                _LOG.error("a lab failed: %s\n%s", type(error).__name__, frames)
+                _LOG.error("a lab failed: %s", cause(error))
                 lab.says = "An internal error occurred. Start again."
                 self._leave(lab, State.FAILED)
 
@@ -369,7 +368,7 @@ class Labs:
                 for run in lab.runs:
                     run.release()
         except OSError as error:
-            _LOG.warning("a lab could not be saved: %s", type(error).__name__)
+            _LOG.warning("a lab could not be saved: %s", cause(error))
 
     # -- memory and disk ---------------------------------------------------------------------------
 
