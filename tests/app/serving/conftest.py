@@ -10,11 +10,11 @@ from app.serving.gate import Gate
 from app.serving.names import names_of
 from app.serving.policy import Policy
 from app.serving.sessions import Sessions
-from tests.strangers import Served, face, running
+from tests.strangers import Running, face, running
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def served() -> Iterator[Running]:
     """The gate with its limits low."""
 
     def gate(port: int) -> Gate:
