@@ -33,6 +33,7 @@ from app.serving.policy import Policy, inline_scripts
 from app.serving.running import affordable, configured, run
 from app.serving.sessions import Sessions
 from app.settings import BUNDLED_MODEL, settings
+from app.streamlit_kit.messages import OnlyMessages
 from app.streamlit_kit.site import DRAWN
 from bert_core.errors import BertError, ConfigError
 
@@ -96,7 +97,7 @@ def _gate(site: ASGIApp, second: ASGIApp, below: str, address: str, port: int) -
     page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
     agents = () if st.get_option("server.enableAgentApi") else ("/_stcore/agent",)
     return Gate(
-        site,
+        OnlyMessages(site),
         second,
         below=below,
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
