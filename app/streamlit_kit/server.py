@@ -42,6 +42,8 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_PORT": "server.port",
     "STREAMLIT_SERVER_ADDRESS": "server.address",
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
+    "STREAMLIT_SERVER_SSL_CERT_FILE": "server.sslCertFile",
+    "STREAMLIT_SERVER_SSL_KEY_FILE": "server.sslKeyFile",
 }
 _NUMBER = re.compile(r"[0-9]{1,9}")
 

@@ -48,6 +48,7 @@ def started(*arguments: str, script: str = "app.py", **environment: str) -> "sub
         (
             "STREAMLIT_SERVER_SSL_CERT_FILE",
             "c.pem",
+            "SSL_KEY_FILE is set; expected both or neither",
         ),
         ("STREAMLIT_SERVER_PORT", "9" * 5_000, f"The port is '{'9' * 20}'; expected a number"),
     ],
