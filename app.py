@@ -4,12 +4,11 @@
 `streamlit run app.py` starts it through Streamlit's own command. In both cases Streamlit runs
 this file again for every visit to draw the site.
 
-Exit status of `python app.py`: 2 if it cannot start as requested, 130 after Ctrl+C.
+Exit status of `python app.py`: 2 if it cannot start as requested, 0 after SIGTERM, 130 after
+Ctrl+C.
 """
 
 import gc
-import os
-import signal
 import sys
 import threading
 from pathlib import Path
@@ -31,19 +30,11 @@ def start() -> None:
         raise SystemExit(2) from None
 
 
-def stop(*_: object) -> None:
-    """End the process on Ctrl+C.
-
-    It exits immediately: Python's normal shutdown would tear Streamlit's threads out of PyTorch's
-    C++ code, and the process would abort.
-    """
-    os.write(2, b"Stopped.\n")
-    os._exit(130)
-
-
 if __name__ == "__main__":
     if threading.current_thread() is threading.main_thread():  # visits run in other threads
-        signal.signal(signal.SIGINT, stop)
+        from app.serving.stopping import STOP
+
+        STOP.obey()
         # Looking for garbage among what imports and models create finds none, and took a sixth of
         # the start. `warm_up` turns it on again.
         gc.disable()

@@ -1,7 +1,7 @@
 """Entry point of the second face alone, as on a Gradio Space: `python gradio_app.py`.
 
 The site with both faces is `app.py`. Address and port come from `GRADIO_SERVER_NAME` and
-`GRADIO_SERVER_PORT`; a Space sets them.
+`GRADIO_SERVER_PORT`; a Space sets them. It ends as `app.py` does, with the same statuses.
 """
 
 import sys
@@ -23,7 +23,9 @@ def start() -> None:
 
 
 if __name__ == "__main__":
+    from app.serving.stopping import STOP
     from app.waiting import limit_waiting  # before PyTorch is imported
 
+    STOP.obey()
     limit_waiting()
     start()

@@ -11,14 +11,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
@@ -103,6 +103,21 @@ async def talk(socket_: WebSocket) -> None:
     await socket_.receive()
 
 
+async def shy(socket_: WebSocket) -> None:
+    await asyncio.sleep(30)
+
+
+async def drip(request: Request) -> Response:
+    """Send one half, and a little later the other."""
+
+    async def halves() -> AsyncIterator[bytes]:
+        yield b"one half, "
+        await asyncio.sleep(0.5)
+        yield b"the other half"
+
+    return StreamingResponse(halves())
+
+
 async def sleep(request: Request) -> Response:
     await asyncio.sleep(30)
     return PlainTextResponse("late")
@@ -115,16 +130,25 @@ def face() -> Starlette:
         Route("/echo", echo, methods=["GET", "POST"]),
         Route("/fail", fail),
         Route("/sleep", sleep),
+        Route("/drip", drip),
         Route("/_stcore/metrics", echo),
         Route("/_stcore/agent/interact", echo, methods=["GET", "POST"]),
         Route("/heartbeat/{number}", sleep),
         WebSocketRoute("/stream", talk),
+        WebSocketRoute("/shy", shy),
     ]
     return Starlette(routes=routes)
 
 
+@dataclass(frozen=True)
+class Running(Served):
+    """A server in a thread of the tests."""
+
+    server: Server
+
+
 @contextmanager
-def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Served]:
+def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Running]:
     """Serve in a thread during the block."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
@@ -134,7 +158,7 @@ def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Served
         thread.start()
         try:
             assert ready.wait(PATIENCE)
-            yield Served(port)
+            yield Running(port, server)
         finally:
             server.should_exit = True
             thread.join(PATIENCE)

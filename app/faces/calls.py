@@ -6,7 +6,6 @@ Every face that programs can reach asks here: the JSON API, MCP, and Gradio's pa
 import asyncio
 import logging
 import secrets
-import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from http import HTTPStatus
@@ -14,6 +13,7 @@ from typing import TypeVar
 
 from app.compute.desk import DESK, BusyError
 from app.compute.visitor import ALLOWANCES, LimitError, Visit, visiting
+from app.log import cause
 from bert_core.errors import BertError, CheckpointError, DownloadError, InputError
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ def refused(error: Exception) -> Refusal:
     """Say why a call has no answer.
 
     Errors of `bert_core` are written for people. Everything else is our bug: the caller gets an
-    apology with a number, and the log gets the same number with the traceback, without the
+    apology with a number, and the log gets the same number with its `cause`, without the
     exception's own message, which may quote what the visitor typed.
     """
     if isinstance(error, Refusal):
@@ -70,8 +70,7 @@ def refused(error: Exception) -> Refusal:
         if isinstance(error, kind):
             return Refusal(status, str(error), getattr(error, "seconds", 0))
     number = secrets.token_hex(4)
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _LOG.error("error %s: %s\n%s", number, type(error).__name__, frames)
+    _LOG.error("error %s: %s", number, cause(error))
     says = (
         f"Sorry, something went wrong on our side. It is logged as {number}, without your text. "
         "Try another text."

@@ -13,6 +13,7 @@ from gradio.events import api
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
+from app import log
 from app.api import Programs
 from app.gradio_kit.face import OPTIONS, at_path, build, own_app
 from app.gradio_kit.limits import SESSIONS
@@ -58,6 +59,7 @@ def serve() -> None:
 
 def _launch(face: gr.Blocks, address: str, port: int) -> None:
     """Serve the face with Gradio's own server: ZeroGPU begins to lend when that is launched."""
+    log.begin()
     app = own_app(face)
     gate = Middleware(_gated, address=address, port=port)
     app["middleware"] = [gate, *app["middleware"]]

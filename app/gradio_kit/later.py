@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from app.log import cause
+
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
@@ -70,8 +72,8 @@ class Later:
                 self._app = app
                 self._settled.set()
                 await self._end.wait()
-        except Exception:  # noqa: BLE001 - the other face goes on
-            _LOG.exception("the Gradio face ended")
+        except Exception as error:  # noqa: BLE001 - the other face goes on
+            _LOG.error("the Gradio face ended: %s", cause(error))
         finally:
             self._app = None
             self._settled.set()

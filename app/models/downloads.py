@@ -7,12 +7,12 @@ has a ticket and asks it for progress. A download that no page asks about any mo
 import logging
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from app.log import cause
 from app.models.copies import forget, note
 from app.models.hub import HubId, check_limits, copy_here, for_visitors
 from bert_core.checkpoints.sources.hub import DownloadPlan, download
@@ -203,8 +203,7 @@ class Downloads:
         except BertError as error:
             job.error = error
         except Exception as error:  # noqa: BLE001 - it would go unnoticed in this thread
-            frames = "".join(traceback.format_tb(error.__traceback__))
-            _LOG.error("a download failed: %s\n%s", type(error).__name__, frames)
+            _LOG.error("a download failed: %s", cause(error))
             job.error = DownloadError(
                 f"{plan.name} could not be downloaded: an internal error occurred. Try again."
             )
@@ -219,7 +218,7 @@ class Downloads:
         try:
             forget(plan.folder)
         except OSError as error:
-            _LOG.warning("what is left of a download stays: %s", type(error).__name__)
+            _LOG.warning("what is left of a download stays: %s", cause(error))
 
 
 DOWNLOADS = Downloads()

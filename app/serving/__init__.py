@@ -8,6 +8,7 @@
 - `health.py`: whether the model answers.
 - `listening.py`: its address.
 - `running.py`: the server itself.
+- `stopping.py`: how it ends.
 - `heaps.py`: how its threads share memory.
 
 These rooms know nothing of Streamlit or Gradio; `app.streamlit_kit.server` puts them together.

@@ -1,4 +1,6 @@
-"""Connections to strangers: how long one may take to say what it wants, and how many there are."""
+"""Connections to strangers: how long one may take to say what it wants, how many there are, and how
+they end when the server does.
+"""
 
 import asyncio
 from http import HTTPStatus
@@ -6,8 +8,12 @@ from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
 from websockets.datastructures import Headers
+from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
+from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
 from app.serving.policy import Policy
@@ -17,6 +23,19 @@ _LINGER = 1.0  # seconds in which a refused client can read why
 _BUSY = "All connections of this server are in use. Try again in a minute."
 _NO_HANDSHAKE = "This is not the beginning of a websocket."
 _LATE = "The rest of the request did not arrive in time."
+_LEAVING = "This server is being stopped. Try again in a few seconds."
+_BYTES_ONLY = "Pages speak in bytes, not in text."
+_RETRY = {_BUSY: "60", _LEAVING: "10"}  # seconds
+
+
+class State(ServerState):
+    """What the connections of a server share.
+
+    Attributes:
+        leaving: whether the server is being stopped.
+    """
+
+    leaving = False
 
 
 class Connection(H11Protocol):
@@ -28,6 +47,7 @@ class Connection(H11Protocol):
 
     seconds = _SECONDS
     """How long a request may take to arrive, from its first byte to its last."""
+    server_state: State
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -39,7 +59,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse."""
         super().connection_made(transport)
-        if self._most is not None and len(self.connections) > self._most:
+        if self.server_state.leaving:
+            self._refuse(503, _LEAVING)
+        elif self._most is not None and len(self.connections) > self._most:
             self._refuse(503, _BUSY)
         else:
             self._watch()
@@ -54,6 +76,22 @@ class Connection(H11Protocol):
         if not self._over:
             super().data_received(data)
             self._watch()
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether an answer is due."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def shutdown(self) -> None:
+        """End the connection, because the server is being stopped.
+
+        Who waits for an answer is refused, and so is who may be sending a request just now. An
+        answer that has begun may be read to its end.
+        """
+        if self._is_asked and self.cycle.response_started:
+            self.cycle.keep_alive = False
+        elif not self._over:
+            self._refuse(503, _LEAVING)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Hand the connection over; what follows is not a request.
@@ -109,6 +147,40 @@ class Connection(H11Protocol):
         self.loop.call_later(_LINGER, self.transport.close)
 
 
+class Socket(WebSocketsSansIOProtocol):
+    """A websocket that ends with a word."""
+
+    def handle_text(self, event: Frame) -> None:
+        """Refuse text, which no page sends."""
+        self._close(CloseCode.UNSUPPORTED_DATA, _BYTES_ONLY)
+
+    def handle_cont(self, event: Frame) -> None:
+        """Take the rest of a message, unless its beginning was refused."""
+        if not self.close_sent:
+            super().handle_cont(event)
+
+    def shutdown(self) -> None:
+        """End the connection, because the server is being stopped."""
+        if self.handshake_complete:
+            self._close(CloseCode.SERVICE_RESTART, _LEAVING)
+        else:
+            self.transport.write(_answer(503, _LEAVING))
+            self.transport.close()
+
+    def _close(self, code: CloseCode, reason: str) -> None:
+        """Say why it ends, and leave the client a moment to read that."""
+        if self.close_sent or self.conn.state is not OPEN:
+            return
+        self.close_sent = True
+        self.stop_keepalive()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.conn.send_close(code, reason)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.read_paused = False
+        self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(_LINGER, self.transport.close)
+
+
 def _answer(status: int, text: str) -> bytes:
     """Return a whole answer, as it is sent."""
     headers = {
@@ -116,6 +188,7 @@ def _answer(status: int, text: str) -> bytes:
         "content-type": "text/plain; charset=utf-8",
         "content-length": str(len(text)),
         "connection": "close",
+        **({"retry-after": _RETRY[text]} if text in _RETRY else {}),
     }
     lines = [f"HTTP/1.1 {status} Refused", *(f"{name}: {value}" for name, value in headers.items())]
     return ("\r\n".join(lines) + f"\r\n\r\n{text}").encode("ascii")

@@ -2,7 +2,6 @@
 
 import logging
 import secrets
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
+from app.log import cause
 from app.serving.names import Names
 from app.serving.nonces import NONCE
 from app.serving.policy import Policy
@@ -141,8 +141,7 @@ class Gate:
         except (ClientDisconnect, ClientDisconnected):
             return
         except Exception as error:  # noqa: BLE001 - its text may quote what a visitor sent
-            frames = "".join(traceback.format_tb(error.__traceback__))
-            _LOG.error("error in an answer: %s\n%s", type(error).__name__, frames)
+            _LOG.error("error in an answer: %s", cause(error))
         if answer.refused or not answer.begun:
             refusal = _NO_SOCKET if answer.refused else _BROKEN
             await self._refuse(refusal, scope, receive, send)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from app.log import cause
+
 _LOG = logging.getLogger(__name__)
 _KEPT = 5.0  # seconds for which an answer is passed on, so that no client can keep the model busy
 _PATIENCE = 20.0  # seconds; a class at work makes a short text wait, but not that long
@@ -59,4 +61,4 @@ class Health:
     def _answered(self, asked: "asyncio.Task[str]") -> None:
         self._until = self._clock() + _KEPT
         if not asked.cancelled() and (error := asked.exception()):
-            _LOG.error("The model does not answer.", exc_info=error)
+            _LOG.error("the model does not answer: %s", cause(error))

@@ -1,31 +1,38 @@
 """The server: uvicorn with the options that a site for strangers needs."""
 
+import asyncio
 import os
 import socket
+import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from app.serving.connections import Connection
+from app import log
+from app.serving.connections import Connection, Socket, State
+from app.serving.stopping import STOP
 from bert_core.errors import ConfigError
 
 _MESSAGE = 4 * 2**20  # bytes from a page at once; all its texts together are far below that
 _PING = 30  # seconds between signs of life of a page, and for its answer to one
-_FAREWELL = 2  # seconds for answers that are under way when the server is stopped
+_FAREWELL = 1.0  # seconds in which clients can read the last they are sent
 _HERE = "127.0.0.1,::1"
 _NEAR = f"{_HERE},10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"  # a private network
 _RESERVE = 150  # descriptors for everything but connections: files, libraries, threads
 
 
 def run(config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve until the process is told to stop.
+    """Serve until the process is told to stop. From now on the log has nothing of what others say.
 
     Args:
         config: see `configured`.
         listener: the socket, bound to its address.
         ready: called when the server answers.
     """
+    log.begin()
     Server(config, ready).run(sockets=[listener])
 
 
@@ -49,19 +56,19 @@ def configured(
     return uvicorn.Config(
         gate,
         http=Connection,
-        ws="websockets-sansio",
+        ws=Socket,
         ws_max_size=_MESSAGE,
         ws_ping_interval=_PING,
         ws_ping_timeout=_PING,
         ws_per_message_deflate=False,
         lifespan="on",
-        log_level="error",  # levels below log addresses, which may contain a visitor's text
+        log_config=None,  # `app.log` is the only one
+        log_level="error",
         access_log=False,
-        use_colors=False,
         server_header=False,
         limit_concurrency=connections,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", _NEAR if in_space else _HERE),
-        timeout_graceful_shutdown=_FAREWELL,
+        timeout_graceful_shutdown=1,  # only if the server ends before the process
         ssl_certfile=certificate_file,
         ssl_keyfile=key_file,
     )
@@ -91,13 +98,43 @@ def affordable(connections: int) -> int:
 
 
 class Server(uvicorn.Server):
-    """Says when it is ready."""
+    """Says when it is ready, and can say farewell."""
+
+    server_state: State
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
+        self.server_state = State()
         self._ready = ready
+        self._loop: asyncio.AbstractEventLoop
+        self._told = 0.0
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        """Leave signals to the process: `stopping.py`."""
+        return nullcontext()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
         await super().startup(sockets)
+        self._loop = asyncio.get_running_loop()
+        STOP.with_farewell(self)
         self._ready()
+
+    def begin(self) -> None:
+        """Tell all clients that the server is being stopped; see `Farewell`."""
+        # What is ready to run on a busy server can take seconds. asyncio has no public way past it.
+        with suppress(AttributeError):
+            first: deque[asyncio.Handle] = self._loop._ready  # type: ignore[attr-defined]
+            first.appendleft(asyncio.Handle(self._tell, (), self._loop))
+        self._loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        self.server_state.leaving = True
+        for each in list(self.server_state.connections):
+            each.shutdown()
+        self._told = self._told or time.monotonic()
+
+    def is_over(self) -> bool:
+        """Return whether all clients have gone, or had time to read why."""
+        late = time.monotonic() - self._told > _FAREWELL
+        return bool(self._told) and (late or not self.server_state.connections)

@@ -2,12 +2,12 @@
 
 import logging
 import secrets
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
 
+from app.log import cause
 from app.words.html import plain
 from bert_core.errors import BertError, InputError
 
@@ -20,7 +20,7 @@ def guarded() -> Iterator[None]:
 
     An `InputError`, which the visitor can fix, shows as a warning; any other `BertError` shows as
     an error box. Everything else is our bug: the visitor gets an apology with a number, and the
-    log gets the same number with the traceback. Messages of unknown errors are not logged,
+    log gets the same number with its `cause`. Messages of unknown errors are not logged,
     because they may quote what the visitor typed.
     """
     try:
@@ -31,8 +31,7 @@ def guarded() -> Iterator[None]:
         st.error(plain(str(error)), icon=":material/error:")
     except Exception as error:  # noqa: BLE001 - the last line of defence of a page
         number = secrets.token_hex(4)
-        frames = "".join(traceback.format_tb(error.__traceback__))
-        _LOG.error("error %s: %s\n%s", number, type(error).__name__, frames)
+        _LOG.error("error %s: %s", number, cause(error))
         st.error(
             f"Sorry, something went wrong on our side. It is logged as **{number}**, without what "
             "you typed. Try another text or reload the page.",

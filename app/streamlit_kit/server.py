@@ -37,6 +37,7 @@ from app.serving.policy import Policy, inline_scripts
 from app.serving.running import affordable, configured, run
 from app.serving.sessions import Sessions, own_cookies
 from app.settings import BUNDLED_MODEL, settings
+from app.streamlit_kit.messages import OnlyMessages
 from app.streamlit_kit.site import DRAWN
 from bert_core.errors import BertError, ConfigError
 
@@ -45,6 +46,8 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_PORT": "server.port",
     "STREAMLIT_SERVER_ADDRESS": "server.address",
     "STREAMLIT_SERVER_BASE_URL_PATH": "server.baseUrlPath",
+    "STREAMLIT_SERVER_SSL_CERT_FILE": "server.sslCertFile",
+    "STREAMLIT_SERVER_SSL_KEY_FILE": "server.sslKeyFile",
 }
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -105,7 +108,7 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
     agents = () if st.get_option("server.enableAgentApi") else ("/_stcore/agent",)
     policy = Policy(inline_scripts(page), in_space=bool(found.space))
     return Gate(
-        site,
+        OnlyMessages(site),
         second,
         below={
             f"{own}{PATH}": policy.second,

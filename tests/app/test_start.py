@@ -1,6 +1,7 @@
 """Starting and stopping `python app.py`: one line and a proper exit status, whatever is wrong."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,11 +23,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds; a slow machine is not a failure
 
 
-def started(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
+def started(*arguments: str, script: str = "app.py", **environment: str) -> "subprocess.Popen[str]":
     """Start the site on a free port, with nothing of the environment but what is given."""
     kept = {name: value for name, value in os.environ.items() if "BERT_EXPLORER" not in name}
     return subprocess.Popen(
-        [sys.executable, "app.py", *arguments],
+        [sys.executable, script, *arguments],
         cwd=ROOT,
         env={**kept, "STREAMLIT_SERVER_PORT": "0", **environment},
         stdout=subprocess.PIPE,
@@ -44,6 +45,11 @@ def started(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
         ("BERT_EXPLORER_THREADS", "99999", "BERT_EXPLORER_THREADS is '99999'; expected a whole"),
         ("BERT_EXPLORER_DEVICE", "cuda:99", "sees no such device"),
         ("BERT_EXPLORER_MODEL", "/no/such/model", "There is no model /no/such/model"),
+        (
+            "STREAMLIT_SERVER_SSL_CERT_FILE",
+            "c.pem",
+            "SSL_KEY_FILE is set; expected both or neither",
+        ),
         ("STREAMLIT_SERVER_PORT", "9" * 5_000, f"The port is '{'9' * 20}'; expected a number"),
     ],
 )
@@ -163,9 +169,20 @@ def test_what_a_killed_server_left_of_downloads_is_removed_at_the_start(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl+C to a whole console")
-@pytest.mark.parametrize("serving", [True, False])
-def test_ctrl_c_is_one_word_and_status_130(serving: bool) -> None:
-    process = started()
+@pytest.mark.parametrize("serving", [True, False], ids=["serving", "starting"])
+@pytest.mark.parametrize(
+    ("number", "left", "says"),
+    [
+        (signal.SIGINT, 130, r"Stopped\.\n"),
+        (signal.SIGTERM, 0, r"\S+Z INFO app: stopped by SIGTERM after \d+\.\d s\n"),
+    ],
+    ids=["SIGINT", "SIGTERM"],
+)
+@pytest.mark.parametrize("script", ["app.py", "gradio_app.py"])
+def test_a_signal_is_one_line_and_a_status(
+    script: str, number: signal.Signals, left: int, says: str, serving: bool
+) -> None:
+    process = started(script=script, GRADIO_SERVER_PORT="0")
     assert process.stdout is not None
     if serving:  # and computing: the first passes are under way
         deadline = time.monotonic() + PATIENCE
@@ -173,9 +190,9 @@ def test_ctrl_c_is_one_word_and_status_130(serving: bool) -> None:
             assert process.poll() is None and time.monotonic() < deadline
     else:
         time.sleep(1)  # it is importing
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, err) == (130, "Stopped.\n")
+    assert process.returncode == left and re.fullmatch(says, err)
 
 
 def test_below_another_path_both_faces_move(tiny_model: Path) -> None:

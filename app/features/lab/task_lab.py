@@ -13,7 +13,6 @@ import secrets
 import shutil
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -29,6 +28,7 @@ from app.features.lab.result import State, Status
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_run import Run
+from app.log import cause
 from app.models.copies import trained_folder
 from app.settings import settings as operator_settings
 from bert_core.errors import BertError, InputError
@@ -440,10 +440,9 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BertError):
         return str(error)
     if isinstance(error, OSError):
-        _LOG.warning("a lab could not be written: %s %s", type(error).__name__, error.errno)
+        _LOG.warning("a lab could not be saved: %s", cause(error))
         return "The server's disk is full." if error.errno in _FULL else "The server's disk failed."
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _LOG.error("a lab failed: %s\n%s", type(error).__name__, frames)
+    _LOG.error("a lab failed: %s", cause(error))
     return "An internal error occurred."
 
 

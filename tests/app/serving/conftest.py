@@ -11,14 +11,14 @@ from app.serving.names import names_of
 from app.serving.policy import Policy
 from app.serving.nonces import Nonced
 from app.serving.sessions import Cookies, Sessions
-from tests.strangers import Served, face, running
+from tests.strangers import Running, face, running
 
 
 COOKIES = Cookies("k" * 32)
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def served() -> Iterator[Running]:
     """The gate with its limits low."""
 
     def gate(port: int) -> Gate:

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
 
 from benchmarks.visitor import Visitor
 from tests.strangers import PATIENCE, Site, header, started, status, until
@@ -188,32 +187,12 @@ def test_no_address_leads_out_of_the_site(site: Site, door: str) -> None:
         assert not any(secret.encode() in body for secret in SECRETS), path
 
 
-def test_what_a_visitor_sends_is_in_no_log(site: Site) -> None:
-    """Not even when it is nonsense: in the path, a header, a cookie, a message of a session."""
-    site.ask(f"/{MARKER}?text={MARKER}")
-    site.ask(f"/media/{MARKER}")
-    site.ask(f"/gradio/{MARKER}")
-    site.ask("/", f"X-A: {MARKER}", f"Cookie: bert_explorer_visitor={MARKER}")
-    site.ask("/", f"Origin: http://{MARKER}.example")
-    site.ask(f"/_stcore/stream?{MARKER}")
-    site.knock(f"/_stcore/stream?{MARKER}", f"Origin: http://{MARKER}.example")
-    site.say(f"{MARKER}\r\n\r\n")
-    for payload in (MARKER, MARKER.encode()):
-        no_message(site, payload)
+def test_what_a_visitor_types_is_in_no_log(site: Site) -> None:
+    """Nor is what programs send: `test_canary.py`."""
     visit(site, "fill_mask", f"text={MARKER}+%5BMASK%5D")
     lines = quote(f"the bank {MARKER}\nthe <b>{MARKER}</b> bank")
     visit(site, "senses", f"text={lines}")
     assert MARKER not in site.log.read_text(encoding="utf-8")
-
-
-def no_message(site: Site, payload: bytes | str) -> None:
-    """Open a session and send it what is no message of Streamlit; it is ended."""
-    with connect(f"ws://localhost:{site.port}/_stcore/stream") as session:
-        session.send(payload)
-        with suppress(ConnectionClosed):
-            while True:
-                session.recv(PATIENCE)
-        assert session.close_code in {1002, 1006}  # with a farewell or without
 
 
 def test_a_message_of_megabytes_ends_its_session_and_no_other(site: Site) -> None:
