@@ -152,6 +152,12 @@ class Declared:
     example: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def typed(self) -> tuple[Parameter, ...]:
+        """What must be given, in the order of a command line: that of the page's boxes."""
+        needed = (each for each in self.parameters if each.required)
+        return tuple(sorted(needed, key=lambda each: not each.field.first))
+
+    @property
     def examples(self) -> tuple[Example, ...]:
         """The examples of its page; for a tab without notes, and only those it can be given."""
         found = catalog.examples(self.feature.folder)

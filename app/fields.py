@@ -18,6 +18,8 @@ class Field:
         low: the smallest number allowed, or None.
         high: the largest number allowed, or None.
         lines: height of its text box; 0 for what is not a text.
+        first: whether it is above the other boxes on the page, and so given first on a command
+            line.
     """
 
     label: str
@@ -25,3 +27,4 @@ class Field:
     low: float | None = None
     high: float | None = None
     lines: int = 0
+    first: bool = False

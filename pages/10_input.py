@@ -61,7 +61,7 @@ with page_shell(SLUG) as page:
     if numbers.open:
         with numbers:
             show_html(view.values_table(result, at))
-            save_csv("All vectors (CSV)", lambda: view.all_values(result), "input-vectors.csv")
+            save_csv("All vectors", lambda: view.all_values(result), "input-vectors.csv")
     page.finish(
         lambda: view.report(result, at, value),
         lambda: view.snippet(result, page.engine.provenance.name, at),

@@ -35,7 +35,7 @@ with page_shell(SLUG) as page:
         with near:
             show_html(view.neighbours(result))
             save_csv(
-                "Neighbours (CSV)",
+                "Neighbours",
                 lambda: view.neighbours_table(result).drop(columns="at"),
                 "senses-neighbours.csv",
             )

@@ -7,13 +7,13 @@ import streamlit as st
 from app.catalog import feature
 from app.features.lab import controls, controls_finetune, view
 from app.features.lab.controls_live import EVERY, chosen_step, follow, scene, show_prediction
-from app.features.lab.result import LabResult
 from app.features.lab.task import texts
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
 from app.features.lab.task_model import archive
 from app.features.lab.task_run import Run
 from app.streamlit_kit import guarded, page_shell, show_html
 from app.streamlit_kit.controls import count
+from app.streamlit_kit.files import offer_file
 from app.streamlit_kit.picker import use_model
 from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.blocks import line
@@ -46,13 +46,14 @@ def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
         show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
 
 
+def model_file(trained: Run, lab: Lab, step: int | None) -> bytes:
+    """Write the folder of the model as one file; see `try_it`."""
+    with lab.lock:
+        return archive(trained.files(step))
+
+
 def take_along(trained: Run, lab: Lab, step: int | None, text: str) -> None:
     """Offer the model for the other pages and as files; see `try_it`."""
-
-    def files() -> bytes:
-        with lab.lock:
-            return archive(trained.files(step))
-
     with st.container(horizontal=True, gap="small"):
         if st.session_state.get(ON_SITE) and not lab.private:
             st.button(
@@ -64,24 +65,13 @@ def take_along(trained: Run, lab: Lab, step: int | None, text: str) -> None:
             )
         st.download_button(
             "Download the model (ZIP)",
-            files,
+            partial(model_file, trained, lab, step),
             "bert-lab.zip",
             "application/zip",
             icon=":material/download:",
             on_click="ignore",
             help="A folder that `transformers` opens, with the texts and the script.",
         )
-
-
-def save_texts(run: LabResult) -> None:
-    """Offer the texts that the Python of a recorded run reads."""
-    st.download_button(
-        "Download the texts",
-        lambda: texts(run.start.settings),
-        "corpus.txt",
-        icon=":material/download:",
-        on_click="ignore",
-    )
 
 
 with page_shell(SLUG) as page:
@@ -127,11 +117,15 @@ with page_shell(SLUG) as page:
         with taken, guarded():
             if lab and trained:
                 take_along(trained, lab, step, gap)
-            else:
-                save_texts(run)
             st.code(run.python, language="python", wrap_lines=True)
     if tuned.open:
         with tuned:
             controls_finetune.show(page)
     if run:
+        if lab and trained:
+            make = partial(model_file, trained, lab, step)
+            offer_file("The model", "Model (ZIP)", make, "bert-lab.zip", "application/zip")
+        else:
+            make = partial(texts, run.start.settings)
+            offer_file("What the Python reads", "Texts (TXT)", make, "corpus.txt")
         page.finish(partial(view.report, run), partial(str, run.python))

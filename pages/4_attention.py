@@ -1,5 +1,7 @@
 """Attention: which piece looks at which, in every layer and head."""
 
+from functools import partial
+
 import streamlit as st
 
 from app.features.attention import view_cell as cells
@@ -30,10 +32,11 @@ from app.features.attention.view import report
 from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.components import show_component
 from app.streamlit_kit.controls import choose, count, level, switch
+from app.streamlit_kit.files import offer_file
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import cut_note
-from app.words.pictures import numbers
+from app.words.pictures import Picture, numbers
 from app.words.report import Block, Report
 
 SLUG = "attention"
@@ -79,23 +82,37 @@ def draw_ranking() -> None:
         show_html(join(habits.comparison(compared), habits.source(compared.habits)))
 
 
-def draw_files() -> None:
-    """Show a picture as it is saved, and offer the numbers as files."""
-    which = choose("Picture", files.PICTURES, key="file")
+def file_picture(which: str) -> Picture:
+    """Draw one of the pictures that can be saved."""
     if which == "map":
-        show_picture(files.map_picture(shown, large, common=common, log=log))
-    elif which == "grid":
-        show_picture(files.grid_picture(shown, grid, ranked, common=common, log=log))
-    else:
-        show_picture(files.lines_picture(shown, strongest_links(shown, large)))
-    name = view.file_name(large)
-    with st.container(horizontal=True, gap="small"):
-        for label, kind, make in (
-            ("Matrix (CSV)", "csv", lambda: view.matrix_csv(shown, large)),
-            ("Matrix (JSON)", "json", lambda: files.matrix_json(shown, large)),
-            ("LaTeX", "tex", lambda: files.latex(shown, large, common=common, log=log)),
-        ):
-            st.download_button(label, make, f"{name}.{kind}", on_click="ignore")
+        return files.map_picture(shown, large, common=common, log=log)
+    if which == "grid":
+        return files.grid_picture(shown, grid, ranked, common=common, log=log)
+    return files.lines_picture(shown, strongest_links(shown, large))
+
+
+def draw_files() -> None:
+    """Show a picture as it is saved."""
+    show_picture(file_picture(choose("Picture", files.PICTURES, key="file")))
+
+
+def offer_files() -> None:
+    """Put what is shown into the Save menu: pictures on white paper, and the numbers."""
+    name, title = view.file_name(large), view.name_of(large.heads, result.heads)
+
+    def drawn(which: str) -> bytes:
+        """Draw one of the pictures for wide paper."""
+        return str(file_picture(which).wide).encode()
+
+    for which, label in files.PICTURES.items():
+        at = name if which == "map" else f"{name}-{which}"
+        offer_file(title, f"{label} (SVG)", partial(drawn, which), f"{at}.svg", "image/svg+xml")
+    for label, kind, make in (
+        ("Matrix (CSV)", "csv", lambda: view.matrix_csv(shown, large)),
+        ("Matrix (JSON)", "json", lambda: files.matrix_json(shown, large)),
+        ("LaTeX", "tex", lambda: files.latex(shown, large, common=common, log=log)),
+    ):
+        offer_file(title, label, make, f"{name}.{kind}")
 
 
 def draw_shares() -> None:
@@ -175,6 +192,7 @@ with page_shell(SLUG) as page:
         if tab.open:
             with tab, guarded():
                 draw()
+    offer_files()
     page.finish(
         on_paper,
         lambda: files.snippet(shown, large, page.engine.provenance.name),

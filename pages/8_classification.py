@@ -50,7 +50,7 @@ with page_shell(SLUG) as page:
             if len(result.labels) > shown:
                 table = view.score_table(result)
                 show_table(table, alt="All labels with their scores.", key="labels")
-                save_table(lambda: table, "classification")
+                save_table("All labels", lambda: table, "classification")
     if many.open:
         with many, guarded():
             lines = text_box(
@@ -63,4 +63,4 @@ with page_shell(SLUG) as page:
             with progress("Reading", "texts") as told:
                 rows = classification_lines(page.engine, lines, told).rows
             show_table(view_lines.lines_table(rows), alt="The texts and their labels.", key="texts")
-            save_table(lambda: view_lines.lines_table(rows), "classification-texts")
+            save_table("Many texts", lambda: view_lines.lines_table(rows), "classification-texts")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -154,6 +155,31 @@ def headless_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def untrained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose file contains only an encoder, without any trained head."""
     return save_tiny(tmp_path_factory.mktemp("untrained-model"), BertModel)
+
+
+@pytest.fixture(scope="session")
+def todays_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model with its tokenizer, saved by today's `transformers`: without `vocab.txt`."""
+    import transformers
+
+    folder = tmp_path_factory.mktemp("todays-model")
+    pieces = {piece: number for number, piece in enumerate(VOCABULARY)}
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 37,
+    }
+    torch.manual_seed(7)
+    config = transformers.BertConfig(
+        vocab_size=len(VOCABULARY), max_position_embeddings=48, initializer_range=0.3, **sizes
+    )
+    transformers.BertForPreTraining(config).save_pretrained(folder)
+    tokenizer: Any = transformers.BertTokenizer(pieces, model_max_length=48)
+    tokenizer.save_pretrained(folder)
+    names = {path.name for path in folder.iterdir()}
+    assert "tokenizer.json" in names and "vocab.txt" not in names
+    return folder
 
 
 @pytest.fixture

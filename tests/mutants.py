@@ -347,8 +347,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a visitor names a folder",
         "faces answers",
-        "if not isinstance(chosen, str) or chosen not in table:",
-        "if not isinstance(chosen, str):",
+        "if isinstance(chosen, str) and chosen in table:",
+        "if isinstance(chosen, str):",
         "faces answers::test_the_name_of_a_visitor_is_never_a_folder",
     ),
     Mutant(
@@ -1370,6 +1370,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "paint(large.firstChild, data, index, pictures, palette);",
         "paint(large.firstChild, data, 0, pictures, palette);",
         "drawings::test_the_head_under_the_pointer_is_also_shown_large",
+    ),
+    Mutant(
+        "numbers of the saved heat map are transposed",
+        "attention files",
+        'tag("text", _printed(weights[r, c]),',
+        'tag("text", _printed(weights[c, r]),',
+        "attention files::test_the_saved_heat_map_prints_its_numbers_and_names_its_model",
+    ),
+    Mutant(
+        "numbers of the saved heat map are black on dark cells",
+        "attention files",
+        "fill=_ink(int(number[r, c])))",
+        "fill=_ink(0))",
+        "attention files::test_the_saved_heat_map_prints_its_numbers_and_names_its_model",
     ),
     Mutant(
         "cells of the saved heat map are transposed",

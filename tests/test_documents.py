@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from app.catalog import FEATURES, examples, feature
+from app.declared import all_declared
 from app.features.input.task import input as input_parts
 from app.features.model_card.view import TABS
 from app.features.ner.task import ner
@@ -18,7 +20,9 @@ from app.features.variants.task import variants
 from app.models import Engine, open_engine
 from app.overview import FIRST, doors
 from app.recorded.entries import all_entries
+from bert_core import BertForMaskedLM
 from tools import quotes
+from tools.api_table import API, api_table
 from tools.derived import weights_here
 from tools.observations import QUOTES
 from tools.quotes import Quote
@@ -92,6 +96,24 @@ def test_links_for_students_name_pages_and_their_widgets() -> None:
         for key in given.keys() - {"text", "present"}:
             assert f'"{key}"' in script, link
         assert given.get("tab", [TABS[0]])[0] in TABS
+
+
+def test_the_page_on_the_api_lists_every_tool_as_declared() -> None:
+    text = API.read_text(encoding="utf-8")
+    assert api_table() in text, "Run `python -m tools.derive api`."
+    listed = re.findall(r"^\| `(\w+)` \|", text, re.M)
+    assert listed == [each.feature.slug for each in all_declared()] and "lab_finetune" in listed
+
+
+def test_the_page_on_torch_hub_runs_and_the_readme_names_its_entries() -> None:
+    text = (ROOT / "docs/reference/hub.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    names: dict[str, object] = {}
+    with chdir(ROOT):
+        exec(compile(source, "hub.md", "exec"), names)  # noqa: S102  code from our own page
+    assert isinstance(names["model"], BertForMaskedLM) and "::: hubconf" in text
+    entries = re.findall(r"^def (\w+)", (ROOT / "hubconf.py").read_text(encoding="utf-8"), re.M)
+    assert len(entries) == 9 and "the nine entries" in TEXTS["README.md"]
 
 
 # --- what the documents say of the model --------------------------------------------------------

@@ -39,6 +39,7 @@ from bert_core.bundled.figures import read_figures
 from bert_core.bundled.leanings import read_bias
 from bert_core.verification import write_verification
 from tools import example_marks, finetune, quotes, screenshots
+from tools.api_table import API, api_table
 from tools.derived import stamp
 from tools.observations import QUOTES
 from training.calibration import calibrate
@@ -142,6 +143,11 @@ def with_table(text: str, table: str) -> str:
     return text
 
 
+def _api(data: Path | None) -> Sequence[str]:
+    API.write_text(with_table(API.read_text(encoding="utf-8"), api_table()), encoding="utf-8")
+    return ()
+
+
 def _finetune(data: Path | None) -> Sequence[str]:
     finetune.main()
     return ()
@@ -186,6 +192,7 @@ STEPS = (
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "marks every example right or wrong", _examples),
     Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
+    Step("api", "writes the table of docs/api.md from the declarations of the tasks", _api),
     Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,
          ("docs/pictures/*.webp",)),
     Step("recorded", "writes the recorded site into build/recorded", _recorded),

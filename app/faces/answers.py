@@ -12,6 +12,7 @@ from app.faces.text import as_text
 from app.models import Engine, Provenance, offers, open_engine
 from app.models.fit import Severity, misfits
 from app.models.shelf import is_there, offer_of
+from app.models.usable import refusals
 from app.words.html import framed, visible
 from app.words.report import Report
 from bert_core.errors import CheckpointError, InputError
@@ -112,11 +113,15 @@ def engine_of(name: object) -> Engine:
     """
     table = offers()
     chosen = name or next(iter(table))
-    if not isinstance(chosen, str) or chosen not in table:
-        raise InputError(
-            f"model: found {visible(repr(name)[:60])}; expected one of {', '.join(table)}."
-        )
-    return open_engine(table[chosen])
+    if isinstance(chosen, str) and chosen in table:
+        return open_engine(table[chosen])
+    refused = refusals()
+    if isinstance(chosen, str) and chosen in refused:
+        raise CheckpointError(f"{chosen} cannot be used. {refused[chosen]}")
+    raise InputError(
+        f"model: found {visible(repr(name)[:60])}; expected one of "
+        f"{', '.join(each for each in table if each not in refused)}."
+    )
 
 
 def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:

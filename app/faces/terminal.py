@@ -17,10 +17,11 @@ _SWITCHES = ("model", "json", "html")
 """What is no parameter of a task."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Refuses in one line."""
 
     def error(self, message: str) -> NoReturn:
+        """Print the refusal and leave."""
         sys.stderr.write(f"{' '.join(message.split())}. See {self.prog} --help.\n")
         raise SystemExit(2)
 
@@ -37,9 +38,11 @@ def main(arguments: Sequence[str]) -> int:
         _print(_parser().format_help())
         return 0
     asked, json_, html = (given.pop(name) for name in _SWITCHES)
-    given = {name: sys.stdin.read() if value == "-" else value for name, value in given.items()}
     try:
+        given = {name: _text_of(value) for name, value in given.items()}
         answer = ask(task, model=asked, **given)
+        if answer.report.unanswered:
+            raise InputError(answer.report.headline)
         if html:
             _write(Path(html), answer.html())
         else:
@@ -48,6 +51,19 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(" ".join(str(error).split()) + "\n")
         return 2
     return 0
+
+
+def _text_of(value: object) -> object:
+    """Return a value; "-" stands for what another program writes."""
+    if value not in ("-", ["-"]):
+        return value
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"The text is not {error.encoding} (byte {error.start} is "
+            f"{error.object[error.start]:#04x}). Save it as UTF-8."
+        ) from None
 
 
 def _json(answer: Answer) -> str:
@@ -67,10 +83,11 @@ def _write(path: Path, page: bytes) -> None:
         raise InputError(
             f"{path} cannot be written: {error.strerror}. Name another file."
         ) from None
+    sys.stderr.write(f"{path}: {len(page):,} bytes written.\n")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="python -m app",
         description="Ask BERT from the command line.",
         epilog="`python -m app record OUT` writes all examples as plain files.",
@@ -92,7 +109,8 @@ def _add_task(tasks: Any, found: Declared) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )
-    for each in found.parameters:
+    optional = (each for each in found.parameters if not each.required)
+    for each in (*found.typed, *optional):
         _add_parameter(parser, each)
     parser.add_argument("--model", default="", help="a model on offer, or a folder")
     output = parser.add_mutually_exclusive_group()

@@ -9,10 +9,9 @@ from gradio.components import Component
 from app.declared import Declared
 from app.faces.page import style
 from app.gradio_kit.look import groups, menu, tab_links
-from app.gradio_kit.widgets import filled, read, widget
 from app.gradio_kit.work import in_turn
+from app.gradio_kit.widgets import filled, model_choices, read, widget
 from app.gradio_kit.written import write
-from app.models import offers
 from app.words.blocks import heading, line
 from app.words.html import Html, join, stylesheet, tag
 
@@ -65,7 +64,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         with gr.Column(scale=2, min_width=300):
             _html(join(heading(row.title, row.see), tab_links(row)))
         example = _example_list(declared)
-        model = gr.Dropdown(list(offers()), label="Model", min_width=150)
+        model = gr.Dropdown(model_choices(), label="Model", min_width=150)
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
@@ -146,9 +145,9 @@ def _opener(declared: Declared) -> Any:
         values: dict[str, object] = {name: asked[name] for name in texts if name in asked}
         if not values and rows:
             values = declared.example_values(rows[0].values)
-        names = list(offers())
+        choices = model_choices()
+        names = [name for _, name in choices]
         model = asked["model"] if asked.get("model") in names else names[0]
-        choices = [(name, name) for name in names]
         return _returned([*filled(declared, values), gr.update(choices=choices, value=model)])
 
     return opened

@@ -6,6 +6,8 @@ import gradio as gr
 from gradio.components import Component
 
 from app.declared import Declared, Parameter
+from app.models import offers
+from app.models.usable import refusals
 from app.settings import settings
 
 ANY, YES, NO = "as the model was trained", "yes", "no"
@@ -29,6 +31,13 @@ def widget(given: Parameter) -> Component:
         max_lines=max(8, given.field.lines),
         max_length=settings().text_chars,
     )
+
+
+def model_choices() -> list[tuple[str, str]]:
+    """Return what the list of models shows and means; the first is the default."""
+    refused = refusals()
+    good = [(name, name) for name in offers() if name not in refused]
+    return good + [(f"{name}: cannot be used. {why}", name) for name, why in refused.items()]
 
 
 def _number(given: Parameter) -> Component:

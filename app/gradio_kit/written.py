@@ -9,9 +9,10 @@ from app.declared import Declared
 from app.faces.answers import answer, engine_of
 from app.faces.page import signature
 from app.gradio_kit.work import message_of
-from app.models import Engine, offers
+from app.models import Engine
 from app.models.facts import offered_facts
 from app.models.fit import Severity, first_fitting, misfits
+from app.models.usable import usable
 from app.words.blocks import beware, line, note
 from app.words.html import Html, join, tag, visible
 from app.words.notes import example_note, misfit_note
@@ -65,7 +66,7 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
         noise = each.severity is Severity.NOISE
         yield misfit_note(each.says, each.names, grave=grave, noise=noise)
     if _is_unfit(engine, row):
-        table = offers()
+        table = usable()
         other = first_fitting(table, lambda name: offered_facts(table[name]), row.needs)
         yield line(
             f"Choose {visible(other)} instead." if other else "No other model here suits this page."

@@ -2,6 +2,7 @@
 
 - `shelf.py`: the table of models that visitors may choose.
 - `hub.py`: ids on the Hugging Face Hub, and the local models they refer to.
+- `usable.py`: why models on the shelf cannot be used.
 - `facts.py`: what a model contains, read without loading it.
 - `fit.py`: whether a model suits a page.
 - `engine.py`: one loaded model, and everything that computes with it.

@@ -88,9 +88,14 @@ def model_of(folder: Path) -> str | None:
     return f"{found['owner']}/{found['name']}" if found["owner"] else found["name"]
 
 
+def is_storage(folder: Path) -> bool:
+    """Return whether a folder has the name of a model in the Hub's cache."""
+    return _STORAGE.fullmatch(folder.name) is not None
+
+
 def main_copy(storage: Path) -> Path | None:
     """Return the snapshot folder that `main` points to; None if there is no local copy."""
-    if not _STORAGE.fullmatch(storage.name):
+    if not is_storage(storage):
         return None
     return _snapshot(storage, storage / "refs" / MAIN)
 

@@ -58,6 +58,7 @@ class ModelFacts:
         positions: longest input in tokens.
         memory_bytes: estimated memory once every page has used the model.
         file_bytes: size of its weight files.
+        contradictions: what files of its tokenizer say differently, and which of them counts.
     """
 
     heads: Mapping[str, HeadFacts]
@@ -70,6 +71,7 @@ class ModelFacts:
     positions: int
     memory_bytes: int
     file_bytes: int
+    contradictions: tuple[str, ...] = ()
 
 
 def read_facts(folder: Path) -> ModelFacts:
@@ -91,6 +93,11 @@ def offered_facts(offer: Offer) -> ModelFacts:
         return read_facts(local_folder(offer.source))
 
 
+def stamp_of(offer: Offer) -> object:
+    """Return a value that changes whenever a file of a model on offer changes."""
+    return _stamp(Path(offer.source).expanduser())
+
+
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Return a key that changes whenever a file of the model changes."""
     files = [path for part in (folder, *folder.glob("heads/*")) for path in part.glob("*.*")]
@@ -101,7 +108,8 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
     found = survey(folder, [kind.cls for kind in KINDS.values() if kind.cls is not BertModel])
-    vocabulary = BertTokenizer.from_pretrained(str(folder)).vocab
+    tokenizer = BertTokenizer.from_pretrained(str(folder))
+    vocabulary = tokenizer.vocab
     unused = [set(each.report.unexpected) for each in found.classes.values()]
     owner = found.classifier_of or ""
     base = found.classes["BertForPreTraining"].parameters
@@ -117,6 +125,7 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
         positions=found.config.max_position_embeddings,
         memory_bytes=_NUMBER_BYTES * (base + own),
         file_bytes=found.file_bytes,
+        contradictions=tokenizer.contradictions,
     )
 
 

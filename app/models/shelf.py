@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from app.models.copies import copies, downloads_folder, main_copy, model_of, trained_folder
+from app.models.copies import (
+    copies,
+    downloads_folder,
+    is_storage,
+    main_copy,
+    model_of,
+    trained_folder,
+)
 from app.models.curated import PINNED
 from app.settings import settings
 from bert_core.bundled import bundled_folder, bundled_names
@@ -22,6 +29,10 @@ from bert_core.errors import BertError, MissingFileError
 
 _CONFIGS = ("config.json", "bert_config.json")
 _MOST = 200  # models; a longer list would be useless to choose from
+_WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "*.ckpt*.index")
+_NO_PLACES = (".", "datasets--", "spaces--")  # the last two are in the cache of the Hub
+_NO_CONFIG = f"It has no {' or '.join(_CONFIGS)}, so it is not the folder of a model."
+_NO_MAIN = "Its main branch is not on this machine, or not complete."
 
 
 class Kind(Enum):
@@ -58,6 +69,17 @@ def offers() -> dict[str, Offer]:
         name = _free_name(offer, found)
         found[name] = Offer(name, offer.source, offer.kind)
     return found
+
+
+def not_models() -> Iterator[tuple[str, str]]:
+    """Yield the name of every folder that the operator names and that has no model, and why."""
+    for root in settings().folders:
+        folder = Path(root).expanduser()
+        inside = _subfolders(folder)
+        if _model_in(folder) is None:
+            if not inside or _has_weights(folder):
+                yield folder.name, _NO_CONFIG
+            yield from ((each.name, _why_none(each)) for each in inside if not _model_in(each))
 
 
 def default_offer() -> Offer:
@@ -124,15 +146,9 @@ def _candidates() -> Iterator[Offer]:
         yield Offer(name, name, Kind.BUNDLED)
     for root in settings().folders:
         folder = Path(root).expanduser()
-        if _is_model(folder):
-            yield _offer(folder.resolve())
-            continue
-        for each in _subfolders(folder):
-            snapshot = main_copy(each)
-            if snapshot and _is_model(snapshot):
-                yield _offer(snapshot)
-            elif _is_model(each):
-                yield _offer(each.resolve())
+        alone = _model_in(folder)
+        found = [alone] if alone else map(_model_in, _subfolders(folder))
+        yield from (_offer(each) for each in found if each)
     for folder in _subfolders(trained_folder() / "models") if settings().lab else ():
         if _is_model(folder):
             yield _offer(folder)
@@ -159,8 +175,25 @@ def _subfolders(folder: Path) -> list[Path]:
     return [
         path
         for path in entries
-        if path.name.isprintable() and not path.name.startswith(".") and path.is_dir()
+        if path.name.isprintable() and not path.name.startswith(_NO_PLACES) and path.is_dir()
     ]
+
+
+def _model_in(folder: Path) -> Path | None:
+    """Return the folder of the model that a folder of the operator is or has a copy of."""
+    snapshot = main_copy(folder)
+    if snapshot and _is_model(snapshot):
+        return snapshot
+    return folder.resolve() if _is_model(folder) else None
+
+
+def _has_weights(folder: Path) -> bool:
+    return any(path for pattern in _WEIGHTS for path in folder.glob(pattern))
+
+
+def _why_none(folder: Path) -> str:
+    """Say why a folder is not offered."""
+    return _NO_MAIN if is_storage(folder) and main_copy(folder) is None else _NO_CONFIG
 
 
 def _is_model(folder: Path) -> bool:

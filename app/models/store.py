@@ -7,10 +7,9 @@ from typing import Generic, TypeVar
 
 from app.compute.shared import SharedRuns
 from app.models.engine import Engine
-from app.models.facts import offered_facts
 from app.models.shelf import Offer, default_offer
+from app.models.usable import check
 from app.settings import settings
-from bert_core.errors import CheckpointError
 
 K = TypeVar("K", bound=Hashable)
 
@@ -97,13 +96,7 @@ class ModelStore(Generic[K]):
 
 def _load_offer(offer: Offer) -> Engine:
     """Load a model on offer, unless it alone exceeds the limit for all loaded models."""
-    limit = settings().model_bytes
-    needed = offered_facts(offer).memory_bytes
-    if needed > limit:
-        raise CheckpointError(
-            f"{offer.name} takes about {needed / 2**20:,.0f} MiB in memory; this server keeps at "
-            f"most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
-        )
+    check(offer)
     return Engine(offer.source, offer)
 
 

@@ -1,12 +1,12 @@
 """The command line of the recorded site: `python -m app record OUT`."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from app.faces.terminal import Parser
 from app.models import open_engine
 from app.models.shelf import offer_of
 from app.recorded.writing import record
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     The date is today's, or that of `SOURCE_DATE_EPOCH` (seconds since 1970), with which programs
     are asked for output that can be reproduced.
     """
-    parser = argparse.ArgumentParser(prog="python -m app record", description=__doc__)
+    parser = Parser(prog="python -m app record", description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT", help="an empty or a new folder")
     parser.add_argument("--model", help="a bundled name or a folder; default: the site's model")
     given = parser.parse_args(arguments)

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.streamlit_kit.address import drop_infinity
+from app.streamlit_kit.files import offer_file
 from app.streamlit_kit.progress import Progress, progress
 from app.words.html import plain
 from app.words.pictures import csv
@@ -214,24 +215,30 @@ def long_work(
     return made
 
 
-def save_csv(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
-    """Offer a table as a CSV file that is written only on request."""
-    st.download_button(
-        label, lambda: csv(make()), name, "text/csv",
-        icon=":material/download:", on_click="ignore",
-    )  # fmt: skip
-
-
-def save_table(make: Callable[[], pd.DataFrame], name: str) -> None:
-    """Offer a table as CSV and as JSON, written only on request.
+def save_csv(
+    title: str, make: Callable[[], pd.DataFrame], name: str, *, label: str = "CSV"
+) -> None:
+    """Put a table as a CSV file into the Save menu.
 
     Args:
-        make: returns the table.
+        title: what the table has.
+        make: returns it.
+        name: of the file.
+        label: what the button says.
+    """
+    offer_file(title, label, lambda: csv(make()), name, "text/csv")
+
+
+def save_table(title: str, make: Callable[[], pd.DataFrame], name: str) -> None:
+    """Put a table as CSV and as JSON into the Save menu.
+
+    Args:
+        title: what the table has.
+        make: returns it.
         name: a file name without extension.
     """
-    with st.container(horizontal=True, gap="small"):
-        save_csv("CSV", make, f"{name}.csv")
-        st.download_button(
-            "JSON", lambda: make().to_json(orient="records", indent=1).encode(), f"{name}.json",
-            "application/json", icon=":material/download:", on_click="ignore",
-        )  # fmt: skip
+    save_csv(title, make, f"{name}.csv")
+    offer_file(
+        title, "JSON", lambda: make().to_json(orient="records", indent=1).encode(),
+        f"{name}.json", "application/json",
+    )  # fmt: skip

@@ -7,7 +7,7 @@ order in the document is the narrow one; `assets/site.css` moves the settings un
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +19,7 @@ from app.streamlit_kit.about import foot
 from app.streamlit_kit.address import say_left_out
 from app.streamlit_kit.components import mount_bridge
 from app.streamlit_kit.examples import examples_list
+from app.streamlit_kit.files import begin_files
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
@@ -44,6 +45,7 @@ class Page:
         settings: the place of everything else that can be set; folded.
         picks: what to call with the whole number of a clicked `data-pick`, by its name. Numbers
             come from the browser: each function checks its own range.
+        last: what is drawn when the whole page is, in places that were kept for it.
     """
 
     feature: Feature
@@ -52,6 +54,7 @@ class Page:
     answer: DeltaGenerator
     settings: DeltaGenerator
     picks: dict[str, Callable[[int], None]]
+    last: list[Callable[[], None]] = field(default_factory=list)
 
     def finish(
         self,
@@ -63,14 +66,21 @@ class Page:
     ) -> None:
         """Draw the last row of the answer: take the text elsewhere, save the page, the code.
 
+        It is drawn here, but after the rest of the page, whose files its Save menu has.
+
         Args:
             report: writes the result as it would appear on paper, for a file.
             snippet: writes the same computation in Python, with `bert_core` alone.
             text: the text in the first box; "" if there is nothing to take along.
             text_pair: the text in the second box.
         """
-        with self.answer:
-            take_row(self.feature, self.engine, report, snippet, text=text, text_pair=text_pair)
+        place = self.answer.container()
+
+        def draw() -> None:
+            with place:
+                take_row(self.feature, self.engine, report, snippet, text=text, text_pair=text_pair)
+
+        self.last.append(draw)
 
 
 @contextmanager
@@ -84,6 +94,7 @@ def page_shell(slug: str) -> Iterator[Page]:
     """
     row = feature(slug)
     enter(slug)
+    begin_files()
     configure(row.title, slug)
     picks: dict[str, Callable[[int], None]] = {}  # filled by the page
     mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
@@ -106,6 +117,8 @@ def page_shell(slug: str) -> Iterator[Page]:
             if row.takes_text:
                 examples_list(slug, engine, tools, settings)
             yield page
+            for draw in page.last:
+                draw()
     if answers:
         leave()
     if page is not None:

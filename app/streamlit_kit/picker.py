@@ -9,6 +9,7 @@ from app.models import Engine, Offer, default_offer, is_open, offers, open_engin
 from app.models.facts import ModelFacts, offered_facts
 from app.models.fit import Misfit, Severity, first_fitting, misfits
 from app.models.hub import HubId, copy_here, parse_hub_id
+from app.models.usable import refusals, usable
 from app.settings import Visitors, settings
 from app.streamlit_kit.hub_dialog import (
     arrived,
@@ -19,6 +20,8 @@ from app.streamlit_kit.hub_dialog import (
     may_download,
 )
 from app.streamlit_kit.show import show_html
+from app.words.blocks import facts, fold
+from app.words.format import count
 from app.words.html import plain
 from app.words.notes import misfit_note
 from bert_core.errors import BertError, InputError
@@ -45,17 +48,22 @@ def model_picker(page: str) -> Offer:
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         _look_for(str(asked))
-    name = str(st.session_state.get(MODEL, asked if asked in table else next(iter(table))))
+    first = next(iter(table))
+    name = str(st.session_state.get(MODEL, asked if asked in table else first))
+    refused = refusals()
     with st.popover(plain(name), icon=":material/deployed_code:", key="bx-model"):
         chosen: str = st.selectbox(
             "Model",
-            list(table),
+            [each for each in table if each not in refused or each in (first, name)],
             key=MODEL,
             on_change=_settle,
             filter_mode="contains",
             bind="query-params",
             persist_state="session",
         )
+        if refused:
+            title = f"Cannot be used: {count(len(refused), 'folder')}"
+            show_html(fold(title, facts(list(refused.items()), title)))
         by_id = settings().hub is not Visitors.NONE
         if by_id and st.button("By Hub id", icon=":material/search:", key="_by_hub_id"):
             forget_answer()
@@ -118,10 +126,11 @@ def unknown_model_note(used: Offer) -> None:
     if asked is None:
         return
     name = asked if len(asked) <= _SHOWN else f"{asked[:_SHOWN]}…"
+    why = refusals().get(asked, "")
     st.warning(
         plain(
             f"The address asks for the model “{name}”, which this server does not offer. "
-            f"{used.name} is used instead; your text is unchanged."
+            f"{f'{why} ' if why else ''}{used.name} is used instead; your text is unchanged."
         ),
         icon=":material/travel_explore:",
     )
@@ -169,7 +178,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
     if not found:
         return True
     chosen = st.session_state[MODEL]
-    others = [name for name in offers() if name != chosen]
+    others = [name for name in usable() if name != chosen]
     better = first_fitting(others, _facts_of, needs)
     if better is not None:
         _offer_instead(better)

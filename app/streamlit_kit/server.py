@@ -27,6 +27,7 @@ from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
 from app.serving.elsewhere import Elsewhere
+from app.models.usable import refusals
 from app.serving.gate import Gate
 from app.serving.health import Health
 from app.serving.heaps import give_back, share_heaps
@@ -199,6 +200,7 @@ def warm_up() -> None:
     try:
         with suppress(BertError):
             open_engine().warm_up()
+            refusals()
     finally:
         gc.collect()
         gc.freeze()

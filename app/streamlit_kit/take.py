@@ -5,8 +5,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from app.catalog import Feature
-from app.faces.page import page
 from app.models import Engine
+from app.streamlit_kit.files import save_menu
 from app.streamlit_kit.state import send_buttons
 from app.words.report import Report
 
@@ -33,15 +33,6 @@ def take_row(
     with st.container(horizontal=True, gap="small", key="bx-take"):
         if text.strip():
             send_buttons(feature.slug, text, text_pair)
-        with st.popover("Save", icon=":material/download:", type="tertiary"):
-            st.download_button(
-                "This page (HTML)",
-                lambda: page(feature, engine.provenance, report()),
-                f"bert-{feature.slug}.html",
-                "text/html",
-                on_click="ignore",
-                help="One file that opens offline. Pictures and tables have their own "
-                "buttons under “Numbers and files”.",
-            )
+        save_menu(feature, engine, report, snippet)
         with st.popover("In Python", icon=":material/code:", type="tertiary"):
             st.code(snippet(), language="python")

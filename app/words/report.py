@@ -21,11 +21,14 @@ class Report:
         headline: the result in one sentence or two of plain text.
         blocks: what follows, in reading order.
         first: what must be known before the answer, such as what the model did not read.
+        unanswered: whether nothing was asked, as in a text without a gap; the headline says what
+            is missing, and the command line takes it for a refusal.
     """
 
     headline: str
     blocks: tuple[Block, ...]
     first: tuple[Html, ...] = ()
+    unanswered: bool = False
 
     def drawn(self) -> list[Html]:
         """Draw everything as markup, in reading order."""

@@ -9,6 +9,7 @@
 //                                     the surrounding figure; if empty, its label is
 //   data-escape                       Escape clicks it
 //   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
+//   data-saves="title"                lists under this title what on the page can be saved so
 //   data-copy="address"               copies the address of the page
 //
 // In a frame of the Hugging Face Hub, the page around it is told of every new address.
@@ -38,8 +39,9 @@ function installed() {
   if (document.querySelector(".stApp")) {
     keepHistory();
     tellHub();
-    nameMenu();
-    new MutationObserver(nameMenu).observe(document.body, { childList: true, subtree: true });
+    const changed = () => (nameMenu(), listSaves());
+    changed();
+    new MutationObserver(changed).observe(document.body, { childList: true, subtree: true });
   }
   return { send() {}, lit: "" };
 }
@@ -153,6 +155,38 @@ function save(button) {
   const svg = new Blob([source.text], { type: "image/svg+xml;charset=utf-8" });
   if (kind === "svg") offer(svg, `${name}.svg`);
   else paint(svg, source, (png) => offer(png, `${name}.png`));
+}
+
+// The Save menu lists every picture and table on the page. What a button saves is looked up when it
+// is pressed: the page may have been drawn anew since.
+function listSaves() {
+  const menu = document.querySelector("[data-saves]:empty");
+  const homes = menu ? savable() : [];
+  if (homes.length) menu.append(node("p", "bx-line", menu.dataset.saves));
+  homes.forEach((home, place) => {
+    const row = node("p", "bx-files", "");
+    row.append(node("span", "bx-saves-name", home.dataset.name));
+    for (const { dataset } of home.querySelectorAll("[data-save]")) {
+      const button = node("button", "bx-save", dataset.save.toUpperCase());
+      button.ariaLabel = `Save ${home.dataset.name} as ${button.textContent}`;
+      button.onclick = () => save(savable()[place].querySelector(`[data-save=${dataset.save}]`));
+      row.append(button);
+    }
+    menu.append(row);
+  });
+}
+
+function savable() {
+  return [...document.querySelectorAll("figure.bx-picture, .bx-twin")].filter(
+    (home) => home.querySelector("[data-save]") && !home.parentElement.closest("figure.bx-picture"),
+  );
+}
+
+function node(name, kind, text) {
+  const made = document.createElement(name);
+  made.className = kind;
+  made.textContent = text;
+  return made;
 }
 
 function readTable(table) {

@@ -22,7 +22,9 @@ from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import CheckpointError
 from bert_core.model.heads import BertForPreTraining
 from bert_core.small_files import open_regular, parse_json, read_small, replacing
+from bert_core.text.stored import vocabulary_file
 from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.vocabulary import VOCABULARY_NAME
 
 NAME = "head-statistics.json"
 _LARGEST = 4 * 1024 * 1024  # bytes; BERT large, with 24 layers of 16 heads, needs 40 kB
@@ -150,7 +152,8 @@ def _check(found: HeadStatistics) -> None:
 
 def digests(folder: Path) -> tuple[str, str]:
     """Return the SHA-256 of the root's weight files, concatenated, and of the vocabulary."""
-    return _digest(weight_files(folder)), _digest((folder / "vocab.txt",))
+    vocabulary = vocabulary_file(folder) or folder / VOCABULARY_NAME  # named if it is missing
+    return _digest(weight_files(folder)), _digest((vocabulary,))
 
 
 def _digest(paths: tuple[Path, ...]) -> str:

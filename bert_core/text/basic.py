@@ -47,6 +47,7 @@ class BasicTokenizer:
         never_split: strings to keep unchanged wherever they occur; they must not contain spaces.
         strip_accents: drop accents; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
+        clean_text: remove control characters.
 
     Example:
         >>> BasicTokenizer().tokenize("Crème brûlée, [MASK]!")
@@ -60,6 +61,7 @@ class BasicTokenizer:
         *,
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
+        clean_text: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
         self.never_split = tuple(never_split or ())
@@ -67,6 +69,7 @@ class BasicTokenizer:
             lowercase=do_lower_case,
             strip_accents=strip_accents,
             chinese_chars=tokenize_chinese_chars,
+            clean_text=clean_text,
         )
         self._specials = special_pattern(self.never_split)
 

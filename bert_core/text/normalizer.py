@@ -92,6 +92,9 @@ HANGUL = CodePoints("ac00-d7a3")
 REORDERED = CodePoints(tables.REORDERED)
 LOWERED = _lower_map(tables.LOWERED)
 
+# Control characters at which words end, where cleaning does not remove them first.
+_CONTROL_BLANKS = frozenset("\x0b\x0c\x85")
+
 # Marks that canonical ordering moves and accent stripping keeps. In a text without any of them,
 # ordering does not change the result.
 _MOVING = frozenset(mark for mark in REORDERED if mark not in NONSPACING)
@@ -144,7 +147,7 @@ class Normalizer(dict[str, str]):
     A dictionary, so that the common case is one lookup per character. Threads can share it: two
     that meet the same new character compute the same entry.
 
-    `strip_accents=None` follows `lowercase`.
+    `strip_accents=None` follows `lowercase`. `clean_text=False` keeps control characters.
     """
 
     def __init__(
@@ -153,11 +156,13 @@ class Normalizer(dict[str, str]):
         lowercase: bool = True,
         strip_accents: bool | None = None,
         chinese_chars: bool = True,
+        clean_text: bool = True,
     ) -> None:
         super().__init__()
         self.lowercase = lowercase
         self.strip_accents = lowercase if strip_accents is None else strip_accents
         self.chinese_chars = chinese_chars
+        self.clean_text = clean_text
         self._moving: set[str] = set()  # characters seen so far whose replacement has a moving mark
 
     def __missing__(self, char: str) -> str:
@@ -173,7 +178,7 @@ class Normalizer(dict[str, str]):
     def clean(self, char: str) -> str:
         """Apply rules 1 and 2 to one character: controls, whitespace, Chinese characters."""
         if char in REMOVED:
-            return ""
+            return "" if self.clean_text else " " if char in _CONTROL_BLANKS else char
         if char in BLANK:
             return " "
         if self.chinese_chars and char in CHINESE:

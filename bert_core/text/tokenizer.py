@@ -11,16 +11,13 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy
 import torch
 
-from bert_core.checkpoints.sources.hub_names import Part
-from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
-from bert_core.errors import CheckpointError, InputError, MissingFileError
-from bert_core.small_files import parse_json, read_small, shown
+from bert_core.checkpoints.sources.resolve import given_name
+from bert_core.errors import InputError
 from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
 from bert_core.text.encoding import (
     Encoding,
@@ -31,23 +28,22 @@ from bert_core.text.encoding import (
     window_bounds,
 )
 from bert_core.text.packed import ADJACENT, SPACED, beginning, count_of, cut, ids_of, pack_added
+from bert_core.text.stored import CONFIG_NAME, find_tokenizer
+from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
 from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (
     SPECIAL_TOKENS,
     VOCABULARY_NAME,
     Vocabulary,
+    as_line,
     check_vocabulary,
     path_of,
     read_vocabulary,
 )
-from bert_core.text.wordpiece import WordpieceTokenizer
+from bert_core.text.wordpiece import MAX_CHARS, WordpieceTokenizer
 from bert_core.text.words import LONGEST, ChunkCache
 
 __all__ = ["BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"]
-
-CONFIG_NAME = "tokenizer_config.json"
-_LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
-_NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 
 
 class BertTokenizer(Vocabulary):
@@ -64,6 +60,13 @@ class BertTokenizer(Vocabulary):
             spaces.
         strip_accents: drop accents; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
+        clean_text: remove control characters.
+        max_input_chars_per_word: longer words become [UNK].
+        additional_special_tokens: pieces besides BERT's five that `decode` leaves out.
+
+    Attributes:
+        contradictions: sentences on files that say different things, and which of them counts; see
+            `stored`. () if they agree.
 
     Raises:
         MissingFileError: the file does not exist.
@@ -80,6 +83,9 @@ class BertTokenizer(Vocabulary):
         *,
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
+        clean_text: bool = True,
+        max_input_chars_per_word: int = MAX_CHARS,
+        additional_special_tokens: Iterable[str] = (),
     ) -> None:
         if isinstance(vocab_file, list):
             check_vocabulary(vocab_file, "that is a list of pieces")
@@ -91,6 +97,9 @@ class BertTokenizer(Vocabulary):
         self.max_len = max_len
         self.strip_accents = strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
+        self.clean_text = clean_text
+        self.special_tokens = (*SPECIAL_TOKENS, *additional_special_tokens)
+        self.contradictions: tuple[str, ...] = ()
         self.never_split = tuple(_listed(never_split or ()))
         # BERT's own five special tokens count as special only if the vocabulary has them.
         specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
@@ -99,8 +108,11 @@ class BertTokenizer(Vocabulary):
             specials,
             strip_accents=strip_accents,
             tokenize_chinese_chars=tokenize_chinese_chars,
+            clean_text=clean_text,
         )
-        self.wordpiece_tokenizer = WordpieceTokenizer(self.vocab, self.unk_token)
+        self.wordpiece_tokenizer = WordpieceTokenizer(
+            self.vocab, self.unk_token, max_input_chars_per_word
+        )
         self.normalizer = self.basic_tokenizer.normalizer
         self._chunks = ChunkCache(
             self.wordpiece_tokenizer,
@@ -268,6 +280,10 @@ class BertTokenizer(Vocabulary):
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
         """Write `vocab.txt` and `tokenizer_config.json` to a folder, created if necessary.
 
+        A tokenizer that these two cannot describe (with added tokens, for example) also writes
+        `tokenizer.json`. Otherwise one that is in the folder is removed, because it would be read
+        instead of what is saved here.
+
         Returns:
             The paths of the two files.
         """
@@ -275,9 +291,12 @@ class BertTokenizer(Vocabulary):
         if place.exists() and not place.is_dir():
             raise InputError(f"Cannot save to {place}: it is a file. Give a folder.")
         place.mkdir(parents=True, exist_ok=True)
-        path = place / CONFIG_NAME
-        path.write_bytes(self.saved_files()[CONFIG_NAME])
-        return self.save_vocabulary(place), str(path)
+        files = self.saved_files()
+        for name, content in files.items():
+            (place / name).write_bytes(content)
+        if TOKENIZER_NAME not in files:
+            (place / TOKENIZER_NAME).unlink(missing_ok=True)
+        return str(place / VOCABULARY_NAME), str(place / CONFIG_NAME)
 
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""
@@ -292,11 +311,41 @@ class BertTokenizer(Vocabulary):
             options["model_max_length"] = self.max_len
         for name in ("unk", "sep", "pad", "cls", "mask"):
             options[f"{name}_token"] = getattr(self, f"{name}_token")
-        pieces = "".join(f"{piece}\n" for piece in self.ids_to_tokens.values())
-        return {
+        pieces = "".join(f"{piece}\n" for piece in self._pieces)
+        files = {
             VOCABULARY_NAME: pieces.encode("utf-8"),
             CONFIG_NAME: (json.dumps(options, indent=2, sort_keys=True) + "\n").encode("utf-8"),
         }
+        if not self._is_plain() and self._fits_json():
+            document = json.dumps(document_of(self._described()), indent=2, ensure_ascii=False)
+            files[TOKENIZER_NAME] = f"{document}\n".encode()
+        return files
+
+    def _is_plain(self) -> bool:
+        """Return whether `vocab.txt` and `tokenizer_config.json` describe this tokenizer."""
+        plain = set(self.never_split) <= set(NEVER_SPLIT) and self.clean_text
+        longest = self.wordpiece_tokenizer.max_input_chars_per_word
+        lines = [as_line(piece) for piece in self._pieces]
+        return plain and longest == MAX_CHARS and lines == list(self._pieces)
+
+    def _fits_json(self) -> bool:
+        """Return whether a `tokenizer.json` can describe this tokenizer."""
+        framed = {self.cls_token, self.sep_token} <= self.vocab.keys()
+        return self.do_basic_tokenize and framed and len(self.vocab) == len(self)
+
+    def _described(self) -> WordPieceFile:
+        known = (token for token in self.never_split if token in self.vocab)
+        added = tuple(token for token in known if " " not in token)
+        return WordPieceFile(
+            pieces=tuple(self._pieces),
+            lowercase=self.do_lower_case,
+            strip_accents=self.strip_accents,
+            chinese_chars=self.tokenize_chinese_chars,
+            clean_text=self.clean_text,
+            max_chars=self.wordpiece_tokenizer.max_input_chars_per_word,
+            added=added,
+            special=tuple(token for token in added if token in self.special_tokens),
+        )
 
     @classmethod
     def from_pretrained(
@@ -307,24 +356,28 @@ class BertTokenizer(Vocabulary):
     ) -> "BertTokenizer":
         """Load a tokenizer by model name, folder or vocabulary file.
 
+        The vocabulary is that of `tokenizer.json` if there is one, else `vocab.txt`.
         `do_lower_case` is the keyword argument if given, else the value in
-        `tokenizer_config.json`, else False if the name contains "cased" but not "uncased", else
-        True.
+        `tokenizer_config.json`, else that of `tokenizer.json`, else False if the name contains
+        "cased" but not "uncased", else True. Files that contradict each other are told in
+        `contradictions`.
 
         Args:
-            name_or_path: anything a model's `from_pretrained` accepts, or a vocabulary file. The
-                keyword `pretrained_model_name_or_path` is an alias.
+            name_or_path: anything a model's `from_pretrained` accepts, or a vocabulary file
+                (`vocab.txt` or `tokenizer.json`). The keyword `pretrained_model_name_or_path` is
+                an alias.
             cache_dir: folder for downloads.
             **kwargs: arguments of `BertTokenizer`; also `revision`, a version of the source.
 
         Raises:
             MissingFileError: the name or path does not exist or contains no vocabulary.
-            CheckpointError: the vocabulary or `tokenizer_config.json` cannot be used.
+            CheckpointError: a file of the tokenizer cannot be used.
         """
         name = given_name(name_or_path, kwargs)
-        revision = kwargs.pop("revision", None)
-        vocab_file, options = _find(name, cache_dir=cache_dir, revision=revision)
-        return cls(vocab_file, **{**options, **kwargs})
+        found = find_tokenizer(name, cache_dir=cache_dir, revision=kwargs.pop("revision", None))
+        tokenizer = cls(list(found.pieces), **{**found.options, **kwargs})
+        tokenizer.contradictions = found.contradictions
+        return tokenizer
 
     @cached_property
     def _frame(self) -> Frame:
@@ -436,67 +489,3 @@ def _tensor(rows: list[list[int]], kind: str) -> Any:
         )
     array = numpy.array(rows, dtype=numpy.int64) if rows else numpy.zeros((0, 0), numpy.int64)
     return torch.from_numpy(array) if kind == "pt" else array
-
-
-# -- files ----------------------------------------------------------------------------------------
-
-
-def _find(
-    name_or_path: str | os.PathLike[str],
-    *,
-    cache_dir: str | os.PathLike[str] | None = None,
-    revision: str | None = None,
-) -> tuple[Path, dict[str, Any]]:
-    """Return the path of a vocabulary, and the options found in its configuration and name."""
-    path = Path(os.path.expanduser(path_of(name_or_path)))
-    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
-        folder, vocab_file = path.parent, path
-        name = f"{path.parent.name}/{path.name}"
-    else:
-        folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
-        vocab_file, name = folder / VOCABULARY_NAME, _told_name(path)
-        if "cased" not in name.lower():  # an archive's own name may not tell; try its folder
-            name = _told_name(folder)
-    if not os.path.exists(vocab_file):  # unlike Path.exists, no exception if access is denied
-        raise MissingFileError(
-            f"There is no {VOCABULARY_NAME} in {folder}; expected the vocabulary in the folder of "
-            "the weights. Copy it there, or give the path of the vocabulary file."
-        )
-    options = _options(folder / CONFIG_NAME)
-    options.setdefault("do_lower_case", _lower_case_by_name(name))
-    return vocab_file, options
-
-
-def _told_name(folder: Path) -> str:
-    """Return the model name in a path; a Hub snapshot's own folder is named after its commit.
-
-    >>> _told_name(Path("models--google-bert--bert-base-cased/snapshots/cd5ef92a"))
-    'models--google-bert--bert-base-cased'
-    """
-    return folder.parent.parent.name if folder.parent.name == "snapshots" else folder.name
-
-
-def _lower_case_by_name(name: str) -> bool:
-    lowered = name.lower()
-    return "cased" not in lowered or "uncased" in lowered
-
-
-def _options(path: Path) -> dict[str, Any]:
-    """Read the `BertTokenizer` options in a `tokenizer_config.json`; empty if there is none."""
-    if not os.path.exists(path):
-        return {}
-    found = parse_json(read_small(path, _LARGEST), str(path))
-    if not isinstance(found, dict):
-        raise CheckpointError(f"{path} contains a {type(found).__name__}; expected a JSON object.")
-    options: dict[str, Any] = {}
-    for key in ("do_lower_case", "do_basic_tokenize", "strip_accents", "tokenize_chinese_chars"):
-        value = found.get(key)
-        if value is None:
-            continue
-        if not isinstance(value, bool):
-            raise CheckpointError(f"{path}: {key} is {shown(value)}; expected true or false.")
-        options[key] = value
-    length = found.get("model_max_length", found.get("max_len"))
-    if isinstance(length, int) and not isinstance(length, bool) and 0 < length < _NO_LIMIT:
-        options["max_len"] = length
-    return options

@@ -13,7 +13,7 @@ from bert_core.text.wordpiece import CONTINUATION
 VOCABULARY_NAME = "vocab.txt"
 SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
-_MOST = 1_000_000  # pieces; the largest have half a million
+MOST_PIECES = 1_000_000  # pieces; the largest have half a million
 # The characters that Rust's `trim_end` strips (Unicode White_Space), written out.
 _BLANKS = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
@@ -66,17 +66,22 @@ def read_vocabulary(path: Path) -> list[str]:
             f"{path} is not UTF-8 text (byte {error.start} is {error.object[error.start]:#04x}). "
             "Expected one piece per line; save the file as UTF-8."
         ) from error
-    if (lines := text.count("\n")) > _MOST:
+    if (lines := text.count("\n")) > MOST_PIECES:
         raise CheckpointError(
-            f"{path} has {lines:,} lines; expected at most {_MOST:,}. Check that this is a "
+            f"{path} has {lines:,} lines; expected at most {MOST_PIECES:,}. Check that this is a "
             "vocabulary."
         )
     # Not str.splitlines: it would also split at characters that are pieces themselves.
-    pieces = [line.rstrip(_BLANKS) for line in text.split("\n")]
+    pieces = list(map(as_line, text.split("\n")))
     while pieces and not pieces[-1]:
         pieces.pop()
     check_vocabulary(pieces, str(path))
     return pieces
+
+
+def as_line(piece: str) -> str:
+    """Return a piece as a line of `vocab.txt` gives it back."""
+    return piece.partition("\n")[0].rstrip(_BLANKS)
 
 
 def check_vocabulary(pieces: list[str], source: str) -> None:
@@ -120,8 +125,10 @@ class Vocabulary:
     Attributes:
         vocab: piece -> id.
         ids_to_tokens: id -> piece.
+        special_tokens: tokens that are no text: BERT's five, and what a tokenizer adds.
     """
 
+    special_tokens: tuple[str, ...] = SPECIAL_TOKENS
     unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
 
     def __init__(self, pieces: list[str]) -> None:
@@ -169,8 +176,8 @@ class Vocabulary:
 
     @property
     def all_special_ids(self) -> list[int]:
-        """The ids of BERT's five special tokens, as far as the vocabulary has them."""
-        return [self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab]
+        """The ids of the special tokens, as far as the vocabulary has them."""
+        return [self.vocab[token] for token in self.special_tokens if token in self.vocab]
 
     @overload
     def convert_tokens_to_ids(self, tokens: str) -> int: ...
@@ -211,7 +218,7 @@ class Vocabulary:
         Raises:
             InputError: an id is outside the vocabulary.
         """
-        skipped = set(SPECIAL_TOKENS) if skip_special_tokens else set()
+        skipped = set(self.special_tokens) if skip_special_tokens else set()
         tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
         return decode_tokens(tokens)
 

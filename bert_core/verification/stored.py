@@ -27,7 +27,13 @@ TENSORS_NAME = "verification.safetensors"
 _FORMAT = 1
 _LARGEST_JSON = 1024 * 1024
 _LARGEST_TENSORS = 64 * 1024 * 1024  # BERT large with a vocabulary of 250,000 needs 6 MB
-_NAMES = ("config.json", "vocab.txt", "tokenizer_config.json", "pytorch_model.bin")
+_NAMES = (
+    "config.json",
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "pytorch_model.bin",
+)
 _ENDINGS = (".safetensors", ".safetensors.index.json")
 
 

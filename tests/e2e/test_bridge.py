@@ -398,6 +398,38 @@ def test_the_page_that_the_site_saves_works_on_its_own(visit: Visit, opened: Ope
     assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (390, 844)], ids=str)
+def test_the_save_menu_lists_what_is_on_the_page_and_saves_the_same(
+    visit: Visit, size: tuple[int, int]
+) -> None:
+    page = visit(
+        f"fill_mask?text={SENTENCE.replace(' ', '+')}",
+        accept_downloads=True,
+        viewport={"width": size[0], "height": size[1]},
+    )
+    expect(page.locator(".bx-filled")).to_be_visible()
+    settled(page, "fill_mask")
+    page.get_by_role("button", name="Save", exact=True).click()
+    menu = page.get_by_test_id("stPopoverBody")
+    names = page.locator("figure.bx-picture").evaluate_all("all => all.map((f) => f.dataset.name)")
+    assert menu.locator(".bx-saves-name").all_inner_texts() == names and names
+    box = menu.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+    assert box["y"] >= 0 and box["y"] + box["height"] <= size[1]
+    saved = {}
+    for kind in ("SVG", "PNG", "CSV", "JSON"):
+        button = menu.get_by_role("button", name=f"Save {names[0]} as {kind}")
+        name, saved[kind] = file_of(page, button)
+        assert name == f"{names[0]}.{kind.lower()}"
+    _, notebook = file_of(page, menu.get_by_role("button", name="Notebook (IPYNB)"))
+    assert "BertForMaskedLM" in json.loads(notebook)["cells"][1]["source"]
+    page.keyboard.press("Escape")
+    page.get_by_text("Numbers and files").first.click()
+    for kind, content in saved.items():
+        own = page.get_by_role("button", name=f"Save as {kind}").first
+        assert file_of(page, own)[1] == content
+
+
 def test_the_address_is_copied_and_the_button_says_so(visit: Visit) -> None:
     page = visit(
         "fill_mask?text=Owls+%5BMASK%5D.", permissions=["clipboard-read", "clipboard-write"]

@@ -50,7 +50,7 @@ def head_map(habits: HeadHabits | None, model: str) -> None:
     show_html(view.source(habits))
     table, words = view.map_table(habits), view.describe_map(habits, key)
     show_table(table, alt=words, key="t_habits", title=view.AS_TABLE)
-    save_csv("Save these numbers (CSV)", lambda: view.map_table(habits), "head-statistics.csv")
+    save_csv("Usual behaviour", lambda: view.map_table(habits), "head-statistics.csv")
 
 
 _OPENED, _TEXT = "_opened_head", "_opened_text"

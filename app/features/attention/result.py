@@ -110,6 +110,7 @@ class AttentionResult:
         text: the first text.
         pair: the second text, or None.
         asked: the heads whose matrix was asked for; None for none.
+        model: name of the model.
     """
 
     ANSWER: ClassVar = ("tokens", "sides", "layers", "heads", "patterns", "shown", "links",
@@ -123,6 +124,7 @@ class AttentionResult:
     text: str = ""
     pair: str | None = None
     asked: Heads | None = None
+    model: str = ""
 
     @property
     def tokens(self) -> tuple[str, ...]:

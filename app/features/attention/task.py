@@ -102,6 +102,7 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
         cut=Cut.between(whole.tokens, whole.sequence_ids, sides, limit=engine.max_length),
         text=text,
         pair=pair,
+        model=engine.provenance.name,
     )
 
 

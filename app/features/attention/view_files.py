@@ -38,6 +38,8 @@ PICTURES = {"map": "Heat map", "grid": "Every head", "lines": "Lines"}
 
 _PAPER = colours("light")
 _LETTER = 8.5  # width of a letter of 15 units
+_SMALLEST = 7.0  # size of a number in a cell
+_LEAST = 0.005  # a weight that is printed
 _LINE = 22  # height of a word beside the lines
 # Characters that LaTeX reads as commands.
 _LATEX = {
@@ -143,12 +145,16 @@ def _map(
         height=f"{height * high:.2f}", fill="none", stroke="#777777",
     )  # fmt: skip
     parts += [frame, *_scale(left, bottom, top, log=log)]
+    if max(number.shape) <= SMALL:
+        parts += _numbers(view.weights, number, left, head, side, high)
     name = name_of(view.heads, result.heads)
     beside = left + 250 + _LETTER * len(name) < width
     x, y = (left + 250, bottom + 22) if beside else (left, bottom + 46)
-    parts.append(tag("text", name, x=f"{x:.1f}", y=f"{y:.1f}", dominant_baseline="central",
-                     font_size=13))  # fmt: skip
-    return _paper(width, y + 22, *parts)
+    for text in (name, visible(result.model)):
+        parts.append(tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", dominant_baseline="central",
+                         font_size=13))  # fmt: skip
+        y += 20
+    return _paper(width, y + 2, *parts)
 
 
 def _cells(
@@ -160,6 +166,36 @@ def _cells(
             height=f"{high:.2f}", fill=_hex(int(number[r, c])), data_value=f"{weights[r, c]:.8g}")
         for r, c in zip(*np.nonzero(number), strict=True)
     ]  # fmt: skip
+
+
+def _numbers(
+    weights: Floats, number: NDArray[np.intp], left: float, head: float, side: float, high: float
+) -> list[Html]:
+    """Print the value in every cell that is large enough, as the page does."""
+    size = min(15.0, 0.42 * side, 0.6 * high)
+    if size < _SMALLEST:
+        return []
+    return [
+        tag("text", _printed(weights[r, c]), x=f"{left + (c + 0.5) * side:.2f}",
+            y=f"{head + (r + 0.5) * high:.2f}", text_anchor="middle", dominant_baseline="central",
+            font_size=f"{size:.1f}", fill=_ink(int(number[r, c])))
+        for r, c in zip(*np.nonzero(weights >= _LEAST), strict=True)
+    ]  # fmt: skip
+
+
+def _printed(weight: float) -> str:
+    """Print a weight in two digits.
+
+    >>> _printed(0.256), _printed(0.999)
+    ('.26', '1.0')
+    """
+    return f"{weight:.1f}" if weight >= 1 - _LEAST else f"{weight:.2f}"[1:]
+
+
+def _ink(shade: int) -> str:
+    """Return black or white, whichever is easier to read on a shade."""
+    red, green, blue = _PAPER[shade].astype(float)
+    return "#111111" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
 def _scale(left: float, bottom: float, top: float, *, log: bool) -> list[Html]:
@@ -260,6 +296,7 @@ def matrix_json(result: AttentionResult, view: HeadView) -> bytes:
     first = [pieces[0] for pieces in result.units.pieces]
     return json.dumps(
         {
+            "model": result.model,
             "heads": [{"layer": layer, "head": head} for layer, head in view.heads.places],
             "combined": view.heads.how if len(view.heads.places) > 1 else None,
             "units": "words" if result.by_word else "pieces",
@@ -293,6 +330,7 @@ def latex(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -
         rf"\definecolor{{attention}}{{RGB}}{{{colour}}}",
         f"% {name_of(view.heads, result.heads)}; the darkest cell is {top:.6g}"
         + ("; logarithmic over three decades" if log else ""),
+        f"% {_tex(result.model)}",
         *([f"% {left_out:,} weaker cells are left out"] if left_out else []),
         r"\newcommand{\cell}[3]{\fill[attention, fill opacity=#3](#2,-#1) rectangle +(1,-1);}",
         r"\begin{document}",

@@ -197,7 +197,8 @@ def report(result: FillMaskResult, more: Sequence[Block] = ()) -> Report:
         more: what is drawn below it.
     """
     if not result.slots:
-        return Report("The text has no [MASK], so there is nothing to guess.", tuple(more))
+        says = "The text has no [MASK], so there is nothing to guess."
+        return Report(says, tuple(more), unanswered=True)
     best = [slot.candidates[0] for slot in result.slots]
     words = ", ".join(f"“{visible(each.token)}” ({chance(each.probability)})" for each in best)
     slots = (

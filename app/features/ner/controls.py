@@ -11,6 +11,7 @@ from app.features.ner.result import NerResult, Selection
 from app.features.ner.result_agreement import Agreement
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import pick_one, save_csv, save_table
+from app.streamlit_kit.files import offer_file
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.show import show_html, show_picture, show_table
 from app.streamlit_kit.state import put, text_box
@@ -48,7 +49,7 @@ def _short(kind: str) -> str:
 
 
 def table_tab(result: NerResult, selection: Selection, model: str) -> None:
-    """Draw the entities as a table, and offer them as files."""
+    """Draw the entities as a table; the Save menu has them as files."""
     table = view.entity_table(result, selection)
     if not len(table):
         st.caption("No entity is shown.")
@@ -58,16 +59,14 @@ def table_tab(result: NerResult, selection: Selection, model: str) -> None:
     else:
         words = view.describe(result, selection)
         show_table(table.drop(columns="at"), alt=words, key="entities")
-    with st.container(horizontal=True, gap="small"):
-        save_csv("CSV", lambda: table.drop(columns="at"), "entities.csv")
-        st.download_button(
-            "JSON",
-            lambda: view.entities_json(result, selection, model),
-            "entities.json",
-            "application/json",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+    save_csv("Entities", lambda: table.drop(columns="at"), "entities.csv")
+    offer_file(
+        "Entities",
+        "JSON",
+        lambda: view.entities_json(result, selection, model),
+        "entities.json",
+        "application/json",
+    )
 
 
 def show_piece(result: NerResult, number: int) -> None:
@@ -105,7 +104,7 @@ def pieces_tab(result: NerResult) -> None:
     with st.expander("Every piece as a table", key="every", on_change="rerun") as fold:
         if fold.open:
             show_table(table(), alt=words, key="all_pieces")
-    save_table(table, "pieces")
+    save_table("Every piece", table, "pieces")
 
 
 def ways_tab(result: NerResult, colours: view.Colours) -> None:
@@ -153,7 +152,7 @@ def gold_tab(
             show_html(data_table(differences, "errors"))
         elif len(differences):
             show_table(differences, alt=view_agreement.describe(agreement), key="gold_differences")
-        save_table(lambda: differences, "errors")
+        save_table("Differences", lambda: differences, "errors")
 
 
 def toggled(kinds: Sequence[str], chosen: Sequence[str], number: int) -> list[str]:

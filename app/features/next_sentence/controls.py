@@ -72,7 +72,7 @@ def pairs_tab(page: Page) -> None:
         said = view_pairs.pairs_summary(rows)
         st.markdown(said)
         show_table(view_pairs.pairs_table(rows), alt=said, key="pairs_table")
-        save_table(lambda: view_pairs.pairs_table(rows), "next-sentence-pairs")
+        save_table("Many pairs", lambda: view_pairs.pairs_table(rows), "next-sentence-pairs")
 
 
 def reliability_tab(page: Page) -> None:

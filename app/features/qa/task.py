@@ -48,7 +48,7 @@ _LINES = re.compile(r"\n\s*+")
 def qa(
     engine: Engine,
     passage: Annotated[str, Field("Passage", key="text", lines=10)],
-    question: Annotated[str, Field("Question", lines=1)],
+    question: Annotated[str, Field("Question", lines=1, first=True)],
     *,
     answers: Annotated[int, Field("Answers listed", low=1, high=MOST_ANSWERS)] = 5,
     longest: Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)] = LONGEST,

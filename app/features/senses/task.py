@@ -31,7 +31,7 @@ def senses(
     text: Annotated[
         str, Field("Sentences, one per line (a blank line separates senses)", lines=10)
     ],
-    word: Annotated[str, Field("Word", key="target", lines=1)],
+    word: Annotated[str, Field("Word", key="target", lines=1, first=True)],
     *,
     layer: Annotated[int | None, Field("Layer (0 is the input)", key="at_layer", low=0)] = None,
 ) -> SensesResult:

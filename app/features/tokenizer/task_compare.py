@@ -10,6 +10,7 @@ from app.features.tokenizer.task import tokenizer
 from app.fields import Field
 from app.models import Engine, offers
 from app.models.shelf import called_by_name, local_folder
+from app.models.usable import usable
 from bert_core import BertTokenizer
 from bert_core.errors import InputError
 
@@ -37,7 +38,7 @@ def tokenizer_compare(
 
 def other_models(engine: Engine) -> tuple[str, ...]:
     """Return the names of the other models whose tokenizers can be compared with."""
-    return tuple(name for name in offers() if name != engine.provenance.name)
+    return tuple(name for name in usable() if name != engine.provenance.name)
 
 
 def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Comparison:

@@ -15,6 +15,7 @@ from app.features.xray.task_run import Text, layer_scores, see, shares_of, text_
 from app.features.xray.task_target import name_of
 from app.fields import Field
 from app.models import Engine, offers, open_engine
+from app.models.usable import usable
 from bert_core.analysis import differences
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
@@ -55,7 +56,7 @@ def xray_diff(
 
 def other_models(engine: Engine) -> tuple[str, ...]:
     """Return the names of the other models on offer."""
-    return tuple(name for name in offers() if name != engine.provenance.name)
+    return tuple(name for name in usable() if name != engine.provenance.name)
 
 
 def diff(engine: Engine, result: XrayResult, other: str = "", *, model: str = "") -> Difference:

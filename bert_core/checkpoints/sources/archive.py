@@ -25,9 +25,10 @@ from bert_core.checkpoints.sources.cache import (
     write_all,
     write_record,
 )
+from bert_core.checkpoints.sources.hub_names import VOCABULARIES
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
 
-_MARKS = (*CONFIG_NAMES, "vocab.txt")  # any of these marks the folder of a model
+_MARKS = (*CONFIG_NAMES, *VOCABULARIES)  # any of these marks the folder of a model
 
 
 def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None) -> Path:

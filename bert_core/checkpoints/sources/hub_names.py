@@ -119,8 +119,8 @@ def _short(text: str) -> str:
 
 # -- files ----------------------------------------------------------------------------------------
 
-VOCABULARY = "vocab.txt"
-_TOKENIZER = (VOCABULARY, "tokenizer_config.json")
+VOCABULARIES = ("tokenizer.json", "vocab.txt")  # the first of them counts
+_TOKENIZER = (*VOCABULARIES, "tokenizer_config.json")
 _CARD = "README.md"
 _SHARD = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 _TENSORFLOW = re.compile(r"[\w.-]+\.ckpt(-\d+)?\.(index|data-\d{5}-of-\d{5})")
@@ -137,10 +137,10 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     """
     tokenizer = [name for name in _TOKENIZER if name in names]
     if part is Part.TOKENIZER:
-        if VOCABULARY not in tokenizer:
+        if not any(name in tokenizer for name in VOCABULARIES):
             raise MissingFileError(
-                f"{repository} has no {VOCABULARY}; its tokenizer is not BERT's. "
-                f"Found: {listed(names)}."
+                f"{repository} has no vocab.txt and no tokenizer.json; its tokenizer is not "
+                f"BERT's. Found: {listed(names)}."
             )
         return tokenizer
     config = [name for name in CONFIG_NAMES if name in names][:1]
@@ -183,7 +183,7 @@ def is_complete(folder: Path, part: Part) -> bool:
     except OSError:
         return False
     if part is Part.TOKENIZER:
-        return VOCABULARY in names
+        return any(name in names for name in VOCABULARIES)
     configured = any(name in names for name in CONFIG_NAMES)
     if part is Part.CONFIG:
         return configured

@@ -136,7 +136,7 @@ def _nothing(text: str) -> str:
     bundled = ", ".join(bundled_names()) or "none in this installation"
     return (
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
-        f"weights and vocab.txt; an archive of one ({', '.join(ARCHIVE_ENDINGS)}) or its http(s) "
-        f"address; a bundled model ({bundled}); or an id on the Hugging Face Hub, owner/name or a "
+        "weights and vocab.txt or tokenizer.json; an archive of one "
+        f"({', '.join(ARCHIVE_ENDINGS)}) or its http(s) address; a bundled model ({bundled}); or an id on the Hugging Face Hub, owner/name or a "
         f"short name such as {SHORT_NAMES[0]}."
     )

@@ -41,7 +41,7 @@ PIXELS = "data:image/png;base64,"
 
 def arguments(slug: str) -> list[str]:
     """Return a command line with all values that a task needs."""
-    needed = (VALUES[each.name] for each in declared(slug).parameters if each.required)
+    needed = (VALUES[each.name] for each in declared(slug).typed)
     lists = ([value] if isinstance(value, str) else value for value in needed)
     return [slug, *(text for texts in lists for text in texts)]
 
@@ -79,6 +79,8 @@ def test_a_feature_has_every_face(
     file = tmp_path / "page.html"
     assert main([*arguments(slug), "--html", str(file)]) == 0
     assert file.read_bytes() == answer.html()
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"{file}: {file.stat().st_size:,} bytes written.\n")
     assert answer._repr_html_().startswith("<iframe ")
     for said in (text, answer.html().decode()):
         assert tiny_model.name in said and answer.model.fingerprint in said

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import run
+from app.faces import ask
 from app.faces.terminal import main
 
 
@@ -16,11 +17,15 @@ from app.faces.terminal import main
     ("arguments", "says"),
     [
         (["nothing"], "invalid choice: 'nothing'"),
-        (["qa", "a passage"], "the following arguments are required: question. See"),
+        (["qa", "Who?"], "the following arguments are required: passage. See"),
+        (["senses", "cat"], "the following arguments are required: text. See"),
         (["fill_mask", "[MASK]", "--top-k", "nan"], "top_k: found a text; expected a whole number"),
         (["fill_mask", "[MASK]", "--top-k", "200"], "top_k: found 200; expected"),
         (["fill_mask", "[MASK]", "--top", "3", "--nothing"], "unrecognized arguments: --nothing"),
         (["fill_mask", " "], "The text is empty."),
+        (["fill_mask", "no gap"], "The text has no [MASK], so there is nothing to guess."),
+        (["fill_mask", "no gap", "--json"], "The text has no [MASK]"),
+        (["fill_mask", "no gap", "--html", "nowhere/x.html"], "The text has no [MASK]"),
         (["fill_mask", "[MASK]", "--model", "nowhere"], "model: found 'nowhere'"),
         (["ner", "cat", "--aggregation", "best"], "aggregation: found 'best'; expected none or"),
         (["tokenizer", "cat", "--json", "--html", "x"], "not allowed with argument"),
@@ -49,12 +54,45 @@ def test_a_text_can_come_from_another_program(
     assert found["lower_case"] is False
 
 
+def test_questions_come_before_the_passage_as_on_the_page(
+    tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["qa", "who sat?", "the cat sat on the mat.", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    found = ask("qa", "the cat sat on the mat.", "who sat?").json()  # as a function: as declared
+    assert printed == json.loads(json.dumps(found))
+    assert printed["question"] == "who sat?"
+
+
+def test_lines_can_come_from_another_program(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("the cat\na dog\n"))
+    assert main(["classification_lines", "-"]) == 0
+    assert "The model reads 2 texts." in capsys.readouterr().out
+
+
+def test_what_is_no_text_is_refused_in_one_line(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ab\xff"), "utf-8"))
+    assert main(["tokenizer", "-"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "The text is not utf-8 (byte 2 is 0xff). Save it as UTF-8.\n",
+    )
+
+
 def test_recording_is_a_command_beside_the_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
     assert run(["record", str(tmp_path)]) == 2
     assert "contains files" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as left:
+        run(["record"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
     assert run([]) == 0 and "record OUT" in capsys.readouterr().out
 
 

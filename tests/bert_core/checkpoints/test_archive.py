@@ -98,6 +98,16 @@ def test_lower_case_follows_the_name_of_the_archive_or_its_folder(
     assert BertTokenizer.from_pretrained(path, cache_dir=cache).do_lower_case is lower
 
 
+@pytest.mark.parametrize("inside", ["", "model/"])
+def test_an_archive_of_todays_transformers_is_read(tmp_path, cache, todays_folder, inside):
+    files = {f"{inside}{path.name}": path.read_bytes() for path in todays_folder.iterdir()}
+    path = pack_zip(tmp_path / "model.zip", files)
+    assert BertTokenizer.from_pretrained(path, cache_dir=cache).tokenize("the cat")
+    alone = {name: data for name, data in files.items() if name.endswith("tokenizer.json")}
+    path = pack_zip(tmp_path / "alone.zip", alone)
+    assert BertTokenizer.from_pretrained(path, cache_dir=cache).tokenize("the cat")
+
+
 @pytest.mark.parametrize("style", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_every_style_of_tar_is_read(tmp_path, cache, style):
     long = "a" * 90 + "/" + "b" * 90 + "/c.txt"

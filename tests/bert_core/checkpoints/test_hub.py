@@ -96,6 +96,26 @@ def test_only_what_is_needed_is_fetched(model, loopback, cache):
     }
 
 
+def test_a_model_saved_by_todays_transformers_is_fetched_whole(loopback, todays_folder, cache):
+    loopback.add_model("someone/new", todays_folder)
+    tokenizer = BertTokenizer.from_pretrained("someone/new", cache_dir=cache)
+    assert tokenizer.tokenize("the cat") == ["the", "cat"]
+    files = {file.name for file in plan_download("someone/new", cache_dir=cache).files}
+    tokenizers = {"tokenizer.json", "tokenizer_config.json"}
+    assert files == {"config.json", "model.safetensors", *tokenizers}
+    part = plan_download("someone/new", cache_dir=cache, part=Part.TOKENIZER)
+    assert {file.name for file in part.files} == tokenizers and part.cached
+    assert BertForPreTraining.from_pretrained("someone/new", cache_dir=cache)
+
+
+def test_of_two_vocabularies_both_are_fetched(model, todays_folder, cache):
+    model.files["tokenizer.json"] = (todays_folder / "tokenizer.json").read_bytes()
+    tokenizer = BertTokenizer.from_pretrained(NAME, cache_dir=cache)
+    assert tokenizer.contradictions == ()
+    names = {file.name for file in plan_download(NAME, cache_dir=cache, part=Part.TOKENIZER).files}
+    assert names == {"tokenizer.json", "vocab.txt"}
+
+
 def test_a_tokenizer_fetches_no_weights(model, loopback, cache):
     BertTokenizer.from_pretrained(NAME, cache_dir=cache)
     assert not [path for path in loopback.asked("GET") if "safetensors" in path or "cdn" in path]

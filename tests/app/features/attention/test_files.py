@@ -81,6 +81,48 @@ def test_every_cell_of_the_svg_has_its_place_colour_and_value(
         assert f"{top:.4g}" in names and "Layer 1, head 2" in names
 
 
+def test_the_saved_heat_map_prints_its_numbers_and_names_its_model(
+    result: AttentionResult,
+) -> None:
+    view = head_view(result, Heads.one(1, 2), Selection())
+    root = parsed(files.map_picture(result, view, common=False, log=False).wide)
+    frame = next(each for each in root if each.get("fill") == "none")
+    left, head = float(frame.get("x", 0)), float(frame.get("y", 0))
+    side = float(frame.get("width", 0)) / view.weights.shape[1]
+    high = float(frame.get("height", 0)) / view.weights.shape[0]
+    cells = {
+        (node.get("x"), node.get("y")): str(node.get("fill"))
+        for node in root.iter(f"{SVG}rect")
+        if node.get("data-value")
+    }
+    found = np.zeros_like(view.weights)
+    for node in root.iter(f"{SVG}text"):
+        if not re.fullmatch(r"\.\d\d|1\.0", str(node.text)):
+            continue
+        c = int((float(node.get("x", 0)) - left) / side)
+        r = int((float(node.get("y", 0)) - head) / high)
+        found[r, c] = float(str(node.text))
+        behind = cells[f"{left + c * side:.2f}", f"{head + r * high:.2f}"]
+        red, green, blue = (int(behind[at : at + 2], 16) for at in (1, 3, 5))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue <= 140
+        assert node.get("fill") == ("#ffffff" if dark else "#111111")
+        assert float(node.get("font-size", 0)) >= 7
+    np.testing.assert_allclose(found, np.where(view.weights >= 0.005, view.weights, 0), atol=0.006)
+    texts = [node.text for node in root.iter(f"{SVG}text")]
+    assert result.model and result.model in texts
+    assert json.loads(files.matrix_json(result, view))["model"] == result.model
+    assert f"% {result.model}\n" in files.latex(result, view, common=False, log=False).decode()
+
+
+def test_numbers_too_small_to_read_are_left_out(tiny_engine: Engine) -> None:
+    long = attention(tiny_engine, "the cat sat on the mat " * 7)
+    view = head_view(long, Heads.one(0, 0), Selection())
+    picture = files.map_picture(long, view, common=False, log=False)
+    for drawing in (picture.wide, picture.narrow):
+        texts = [str(node.text) for node in parsed(drawing).iter(f"{SVG}text")]
+        assert not [text for text in texts if re.fullmatch(r"\.\d\d", text)]
+
+
 def test_a_long_head_is_an_embedded_picture_with_a_pixel_for_each_number(
     result: AttentionResult,
 ) -> None:

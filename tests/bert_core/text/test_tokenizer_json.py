@@ -1,0 +1,485 @@
+"""`tokenizer.json`: read as `tokenizers` reads it, or refused in one sentence."""
+
+import json
+import os
+import tracemalloc
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+from tokenizers import BertWordPieceTokenizer, Tokenizer
+
+from bert_core import BertTokenizer
+from bert_core.errors import BertError, CheckpointError, MissingFileError
+from tests.bert_core.text.conftest import BUSY_BLOCKS, lists_of, peer_lists_of
+from tests.bert_core.text.test_tokenizer_parity import NASTY, PAIRS
+
+LINES = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n##s\n"
+WORDS = LINES.split()
+FLAGS = dict.fromkeys(("normalized", "single_word", "lstrip", "rstrip"), False)
+Change = Callable[[dict[str, Any]], Any]
+
+
+def document(path: Path, pieces: Sequence[str] = WORDS, **options: Any) -> dict[str, Any]:
+    """Write what the reference writes for a vocabulary, and return it."""
+    (path.parent / "words").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    rust: Any = BertWordPieceTokenizer(str(path.parent / "words"), **options)
+    (path.parent / "words").unlink()
+    rust.save(str(path))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def changed(path: Path, change: Change) -> Path:
+    """Write a small `tokenizer.json` with one change."""
+    found = document(path)
+    change(found)
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return path
+
+
+def differences(path: Path, texts: Sequence[str]) -> list[str]:
+    """Name every text that we and the reference encode differently by this file."""
+    ours, rust = BertTokenizer.from_pretrained(path), Tokenizer.from_file(str(path))
+    rust.no_truncation()
+    rust.no_padding()
+    return [
+        text
+        for text, peer in zip(texts, rust.encode_batch(list(texts)), strict=True)
+        if lists_of(ours.encode(text)) != peer_lists_of(peer)
+    ]
+
+
+@pytest.mark.parametrize("clean", [True, False], ids=["cleaned", "not cleaned"])
+@pytest.mark.parametrize("lower", [True, False], ids=["uncased", "cased"])
+def test_every_switch_of_the_normalizer_is_read(
+    vocab_file: Path, strange_texts: list[str], tmp_path: Path, lower: bool, clean: bool
+) -> None:
+    texts = [*NASTY.values(), *strange_texts[:500]]
+    pieces = vocab_file.read_text(encoding="utf-8").split("\n")[:-1]
+    pieces = [*dict.fromkeys([*pieces, "\x07", "##\x07", "\ue000", "##\ufeff", "##\x00"])]
+    for strip, chinese in product((True, False, None), (True, False)):
+        path = tmp_path / f"{strip}-{chinese}.json"
+        document(
+            path,
+            pieces,
+            clean_text=clean,
+            lowercase=lower,
+            strip_accents=strip,
+            handle_chinese_chars=chinese,
+        )
+        assert differences(path, texts) == []
+
+
+def test_control_characters_stay_where_the_file_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    document(path, [*WORDS, "a", "##b", "b"], clean_text=False)
+    texts = [" ".join(f"a{chr(start + n)}b" for n in range(128)) for start in BUSY_BLOCKS]
+    assert differences(path, texts) == []
+
+
+def test_pairs_are_joined_as_the_file_says(vocab_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    document(path, vocab_file.read_text(encoding="utf-8").split("\n")[:-1])
+    ours, rust = BertTokenizer.from_pretrained(path), Tokenizer.from_file(str(path))
+    for pair in PAIRS:
+        assert lists_of(ours.encode(*pair)) == peer_lists_of(rust.encode(*pair))
+
+
+def test_the_length_of_words_is_read(tmp_path: Path) -> None:
+    path = changed(
+        tmp_path / "tokenizer.json", lambda found: found["model"].update(max_input_chars_per_word=3)
+    )
+    assert BertTokenizer.from_pretrained(path).tokenize("cat cats") == ["cat", "[UNK]"]
+    assert differences(path, ["cat cats the", "cats"]) == []
+
+
+def test_truncation_and_padding_of_the_file_are_not_read(tmp_path: Path) -> None:
+    rust = Tokenizer.from_file(str(changed(tmp_path / "tokenizer.json", lambda found: None)))
+    rust.enable_truncation(4)
+    rust.enable_padding(length=9)
+    rust.save(str(tmp_path / "tokenizer.json"))
+    found = BertTokenizer.from_pretrained(tmp_path).encode("the cats the cat")
+    assert found.tokens == ["[CLS]", "the", "cat", "##s", "the", "cat", "[SEP]"]
+
+
+def test_files_of_2020_do_not_name_the_kind_of_model(tmp_path: Path) -> None:
+    path = changed(tmp_path / "tokenizer.json", lambda found: found["model"].pop("type"))
+    assert differences(path, ["the cats", "[MASK]. The"]) == []
+
+
+# -- what `transformers` writes -------------------------------------------------------------------
+
+
+def saved_by_transformers(vocab_file: Path, folder: Path, **options: Any) -> Any:
+    peer: Any = transformers.BertTokenizer(str(vocab_file), **options)
+    peer.save_pretrained(folder)
+    assert not (folder / "vocab.txt").exists()
+    return peer
+
+
+@pytest.mark.parametrize("lower", [True, False], ids=["uncased", "cased"])
+def test_what_transformers_saves_is_read(
+    vocab_file: Path, tmp_path: Path, strange_texts: list[str], lower: bool
+) -> None:
+    peer = saved_by_transformers(vocab_file, tmp_path, do_lower_case=lower, model_max_length=77)
+    ours = BertTokenizer.from_pretrained(tmp_path)
+    assert (ours.do_lower_case, ours.max_len, ours.contradictions) == (lower, 77, ())
+    texts = [*NASTY.values(), *strange_texts[:1_000]]
+    assert differences(tmp_path / "tokenizer.json", texts) == []
+    for text, pair in PAIRS[2:]:  # the peer takes an empty second text for none
+        found, expected = ours.encode(text, pair), peer(text, pair, return_offsets_mapping=True)
+        assert found.input_ids == expected["input_ids"]
+        assert found.token_type_ids == expected["token_type_ids"]
+        assert found.offsets == expected["offset_mapping"]
+
+
+def test_added_tokens_are_found_first_and_special_ones_left_out_of_text(
+    vocab_file: Path, tmp_path: Path
+) -> None:
+    peer = saved_by_transformers(vocab_file, tmp_path)
+    plain = transformers.AddedToken("<name>", normalized=False, special=False)
+    peer.add_special_tokens({"additional_special_tokens": ["[E1]", "[e]1"]})
+    peer.add_tokens([plain])
+    peer.save_pretrained(tmp_path)
+    texts = ["the [E1] cat[E1]. <name>s [e]1 [E 1]", "[E1][E1]<name><NAME>", "中[E1]é<name>"]
+    assert differences(tmp_path / "tokenizer.json", texts) == []
+    ours = BertTokenizer.from_pretrained(tmp_path)
+    assert len(ours) == len(peer)
+    ids = ours.encode(texts[0]).input_ids
+    assert ours.vocab["[E1]"] in ours.all_special_ids
+    assert ours.vocab["<name>"] not in ours.all_special_ids
+    rust = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for skip in (True, False):
+        found = ours.decode(ids, skip_special_tokens=skip)
+        assert found == rust.decode(ids, skip_special_tokens=skip)
+
+
+def test_five_tokens_are_special_even_if_the_file_does_not_say_so(tmp_path: Path) -> None:
+    path = changed(tmp_path / "tokenizer.json", lambda found: found.update(added_tokens=[]))
+    assert BertTokenizer.from_pretrained(path).tokenize("the[MASK].") == ["the", "[MASK]", "[UNK]"]
+
+
+# -- saving ---------------------------------------------------------------------------------------
+
+
+def test_what_was_read_is_saved_for_both_libraries(vocab_file: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    peer = saved_by_transformers(vocab_file, first, do_lower_case=False)
+    peer.add_special_tokens({"additional_special_tokens": ["[E1]"]})
+    peer.save_pretrained(first)
+    ours = BertTokenizer.from_pretrained(first)
+    ours.save_pretrained(second)
+    assert {path.name for path in second.iterdir()} == set(ours.saved_files())
+    twin = BertTokenizer.from_pretrained(second)
+    other: Any = transformers.AutoTokenizer.from_pretrained(second)
+    assert twin.contradictions == ()
+    for text in (*NASTY.values(), "the [E1]cat", "The Cat"):
+        assert twin.encode(text) == ours.encode(text)
+        assert other(text)["input_ids"] == ours.encode(text).input_ids
+    assert differences(second / "tokenizer.json", ["the [E1]cat [MASK] É", *NASTY.values()]) == []
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_control_characters_and_long_words_survive_saving(tmp_path: Path, clean: bool) -> None:
+    pieces = [*WORDS, "\x07", "##\x07"]
+    tokenizer = BertTokenizer(pieces, clean_text=clean, max_input_chars_per_word=4)
+    tokenizer.save_pretrained(tmp_path)
+    twin = BertTokenizer.from_pretrained(tmp_path)
+    for text in ("cat\x07", "\x07\x07 cats catss"):
+        assert twin.encode(text) == tokenizer.encode(text)
+    assert differences(tmp_path / "tokenizer.json", ["cat\x07", "\x07\x07 cats catss"]) == []
+
+
+def test_saving_leaves_no_older_tokenizer_that_would_be_read_instead(
+    vocab_file: Path, tmp_path: Path
+) -> None:
+    saved_by_transformers(vocab_file, tmp_path)
+    BertTokenizer(WORDS).save_pretrained(tmp_path)
+    assert list(BertTokenizer.from_pretrained(tmp_path).vocab) == WORDS
+    assert not (tmp_path / "tokenizer.json").exists()
+
+
+# -- two files ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Path:
+    """A folder with both files."""
+    changed(tmp_path / "tokenizer.json", lambda found: None)
+    (tmp_path / "vocab.txt").write_text(LINES, encoding="utf-8")
+    return tmp_path
+
+
+def test_two_files_that_agree_are_no_news(both: Path) -> None:
+    assert BertTokenizer.from_pretrained(both).contradictions == ()
+
+
+def test_of_two_vocabularies_that_of_transformers_counts_and_the_other_is_named(
+    both: Path,
+) -> None:
+    other = [*WORDS[:5], "cat", "the", "##s", "more"]
+    (both / "vocab.txt").write_text("\n".join(other), encoding="utf-8")
+    ours, peer = (
+        BertTokenizer.from_pretrained(both),
+        transformers.BertTokenizer.from_pretrained(both),
+    )
+    assert ours.encode("the cats").input_ids == peer("the cats")["input_ids"]
+    assert ours.contradictions == (
+        "vocab.txt and tokenizer.json contradict each other: the id 5 is 'cat' in the first and "
+        "'the' in the second; tokenizer.json is used.",
+    )
+    assert list(BertTokenizer.from_pretrained(both / "vocab.txt").vocab) == other
+
+
+def test_added_tokens_are_missing_in_the_older_file_without_contradiction(both: Path) -> None:
+    token = {"id": 8, "content": "[E1]", "special": True, **FLAGS}
+    changed(both / "tokenizer.json", lambda found: found["added_tokens"].append(token))
+    assert BertTokenizer.from_pretrained(both).contradictions == ()
+
+
+def test_an_older_file_that_cannot_be_read_is_mentioned(both: Path) -> None:
+    (both / "vocab.txt").write_bytes(b"\xff\xfe")
+    says = ("vocab.txt cannot be read; tokenizer.json is used.",)
+    assert BertTokenizer.from_pretrained(both).contradictions == says
+
+
+def test_of_two_casings_that_of_transformers_counts_and_the_other_is_named(both: Path) -> None:
+    config = both / "tokenizer_config.json"
+    config.write_text('{"do_lower_case": false}', encoding="utf-8")
+    ours, peer = (
+        BertTokenizer.from_pretrained(both),
+        transformers.BertTokenizer.from_pretrained(both),
+    )
+    assert ours.encode("The cats").input_ids == peer("The cats")["input_ids"]
+    assert ours.contradictions == (
+        "tokenizer_config.json and tokenizer.json contradict each other: do_lower_case is false in "
+        "the first and true in the second; tokenizer_config.json is used.",
+    )
+    assert BertTokenizer.from_pretrained(both, do_lower_case=True).do_lower_case
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+TOKEN = {"id": 8, "content": "cats", "special": False, **FLAGS}
+REFUSED: dict[str, tuple[Change, str]] = {
+    "BPE": (
+        lambda found: found.update(model={"type": "BPE", "vocab": {"a": 0}, "merges": []}),
+        r"of the kind 'BPE'; expected WordPiece, BERT's own",
+    ),
+    "Unigram": (
+        lambda found: found.update(model={"type": "Unigram", "vocab": [["a", -1.0]]}),
+        "'Unigram'",
+    ),
+    "BPE without a name": (
+        lambda found: found.update(model={"vocab": {"a": 0}, "merges": []}),
+        "'unknown'",
+    ),
+    "no model": (lambda found: found.pop("model"), "of the kind 'unknown'"),
+    "a model that is a list": (lambda found: found.update(model=[1]), "of the kind 'unknown'"),
+    "a kind that is a list": (lambda found: found["model"].update(type=[1]), "'unknown'"),
+    "another unknown": (
+        lambda found: found["model"].update(unk_token="<unk>"),
+        r"unk_token is '<unk>'; expected '\[UNK\]'",
+    ),
+    "other continuations": (
+        lambda found: found["model"].update(continuing_subword_prefix="@@"),
+        "continuing_subword_prefix is '@@'; expected '##'",
+    ),
+    "no length": (
+        lambda found: found["model"].update(max_input_chars_per_word="100"),
+        "max_input_chars_per_word is '100'; expected a whole number",
+    ),
+    "pieces in a list": (lambda found: found["model"].update(vocab=["a", 5]), "vocab is "),
+    "an id in quotes": (
+        lambda found: found["model"]["vocab"].update(cat="6"),
+        "the id of 'cat' is '6'; expected a whole number from 0",
+    ),
+    "an id that is true": (lambda found: found["model"]["vocab"].update(cat=True), "is True"),
+    "a negative id": (lambda found: found["model"]["vocab"].update(cat=-6), "is -6"),
+    "an id twice": (
+        lambda found: found["model"]["vocab"].update(cat=5),
+        "'the' and 'cat' have the same id, 5",
+    ),
+    "a gap": (
+        lambda found: found["model"]["vocab"].update(cat=8),
+        "'cat' has the id 8, but there are 8 pieces, so the ids have a gap; expected 0 to 7",
+    ),
+    "an enormous id": (
+        lambda found: found["model"]["vocab"].update(cat=10**4_000),
+        "'cat' has the id 1000",
+    ),
+    "no unknown": (
+        lambda found: (
+            found["model"].update(vocab={"[CLS]": 0, "[SEP]": 1}),
+            found.update(added_tokens=[]),
+        ),
+        r"2 pieces but no \[UNK\]",
+    ),
+    "no pieces": (
+        lambda found: (found["model"].update(vocab={}), found.update(added_tokens=[])),
+        "is empty",
+    ),
+    "an added token with another id": (
+        lambda found: found["added_tokens"][0].update(id=3),
+        r"the id of the added token '\[PAD\]' is 3; expected 0",
+    ),
+    "an added token after a gap": (
+        lambda found: found["added_tokens"].append({**TOKEN, "id": 9}),
+        "the id of the added token 'cats' is 9; expected 8",
+    ),
+    "an added token twice": (
+        lambda found: found["added_tokens"].extend([TOKEN, TOKEN]),
+        "an added token is ",
+    ),
+    "added tokens that are none": (
+        lambda found: found.update(added_tokens=[1, None, []]),
+        "an added token is 1",
+    ),
+    "added tokens that are no list": (lambda found: found.update(added_tokens={}), "added_tokens"),
+    "an added token with a space": (
+        lambda found: found["added_tokens"].append({**TOKEN, "content": "the cat"}),
+        "the added token 'the cat' has a space, which is not implemented",
+    ),
+    "an added token in normalised text": (
+        lambda found: found["added_tokens"].append({**TOKEN, "normalized": True}),
+        "the added token 'cats' has normalized, which is not implemented",
+    ),
+    "an added token that takes spaces": (
+        lambda found: found["added_tokens"][4].update(lstrip=True, rstrip=True),
+        r"the added token '\[MASK\]' has lstrip and rstrip",
+    ),
+    "a flag in words": (
+        lambda found: found["added_tokens"][4].update(special="yes"),
+        r"special of '\[MASK\]' is 'yes'; expected true or false",
+    ),
+    "another normalizer": (
+        lambda found: found.update(normalizer={"type": "Sequence", "normalizers": []}),
+        "normalizer.type is 'Sequence'; expected 'BertNormalizer'",
+    ),
+    "no normalizer": (lambda found: found.update(normalizer=None), "normalizer.type is None"),
+    "a switch that is none": (
+        lambda found: found["normalizer"].update(lowercase="yes"),
+        "normalizer.lowercase is 'yes'; expected true or false",
+    ),
+    "a missing switch": (
+        lambda found: found["normalizer"].pop("clean_text"),
+        "normalizer.clean_text is None",
+    ),
+    "another pre-tokenizer": (
+        lambda found: found.update(pre_tokenizer={"type": "Whitespace"}),
+        "pre_tokenizer.type is 'Whitespace'; expected 'BertPreTokenizer'",
+    ),
+    "another decoder": (
+        lambda found: found.update(decoder={"type": "ByteLevel"}),
+        "decoder is .*; expected WordPiece with the prefix ##",
+    ),
+    "nothing added to a text": (
+        lambda found: found.update(post_processor=None),
+        r"post_processor is None; expected one that makes \[CLS\] A \[SEP\]",
+    ),
+    "other tokens added": (
+        lambda found: found.update(
+            post_processor={"type": "BertProcessing", "cls": ["[MASK]", 4], "sep": ["[SEP]", 3]}
+        ),
+        "post_processor is 'BertProcessing'",
+    ),
+    "another post-processor": (
+        lambda found: found.update(post_processor={"type": "RobertaProcessing"}),
+        "post_processor is 'RobertaProcessing'",
+    ),
+    "a template that is none": (
+        lambda found: found.update(post_processor={"type": "TemplateProcessing", "single": 5}),
+        "post_processor is 'TemplateProcessing'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "says"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_would_give_other_ids_is_refused_in_one_sentence(
+    tmp_path: Path, change: Change, says: str
+) -> None:
+    changed(tmp_path / "tokenizer.json", change)
+    with pytest.raises(CheckpointError, match=says) as caught:
+        BertTokenizer.from_pretrained(tmp_path)
+    assert "tokenizer.json" in str(caught.value) and len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("place", ["single", "pair"])
+def test_another_template_is_refused(vocab_file: Path, tmp_path: Path, place: str) -> None:
+    saved_by_transformers(vocab_file, tmp_path)
+    path = tmp_path / "tokenizer.json"
+    sound = path.read_text(encoding="utf-8")
+    for change in (
+        lambda parts: parts.pop(),
+        lambda parts: parts[-1]["SpecialToken"].update(type_id=7),
+        lambda parts: parts[-1]["SpecialToken"].update(id="[MASK]"),
+        lambda parts: parts.append({"Sequence": {"id": "A", "type_id": 0}}),
+    ):
+        found = json.loads(sound)
+        change(found["post_processor"][place])
+        path.write_text(json.dumps(found), encoding="utf-8")
+        with pytest.raises(CheckpointError, match="post_processor is 'TemplateProcessing'"):
+            BertTokenizer.from_pretrained(tmp_path)
+
+
+def test_more_entries_than_the_model_has_room_for_are_refused(tmp_path: Path) -> None:
+    changed(tmp_path / "tokenizer.json", lambda found: None)
+    (tmp_path / "config.json").write_text('{"vocab_size": 8}', encoding="utf-8")
+    assert len(BertTokenizer.from_pretrained(tmp_path)) == 8
+    (tmp_path / "config.json").write_text('{"vocab_size": 7}', encoding="utf-8")
+    with pytest.raises(CheckpointError, match=r"has 8 entries, but config.json .* room for 7"):
+        BertTokenizer.from_pretrained(tmp_path)
+
+
+def test_a_file_that_was_cut_off_is_refused_wherever_it_was_cut(tmp_path: Path) -> None:
+    path = changed(tmp_path / "tokenizer.json", lambda found: None)
+    whole = path.read_bytes()
+    for size in range(0, len(whole) - 1, 7):
+        path.write_bytes(whole[:size])
+        with pytest.raises(CheckpointError, match="is not valid JSON"):
+            BertTokenizer.from_pretrained(tmp_path)
+
+
+HOSTILE = {
+    "200 MB": (
+        lambda path: (path.touch(), os.truncate(path, 200 * 2**20)),
+        "209,715,200 bytes",
+    ),
+    "lists": (lambda path: path.write_bytes(b"[" + b"[]," * 9_000_000 + b"1]"), "about 18,000,001"),
+    "numbers": (
+        lambda path: path.write_bytes(b"[" + b"1," * 9_000_000 + b"1]"),
+        "9,000,001 values",
+    ),
+    "a tower": (lambda path: path.write_bytes(b"[" * 1_000_000), "is not valid JSON"),
+    "levels": (lambda path: path.write_bytes(b"[" * 500 + b"]" * 500), "nested more than 32"),
+    "a list": (lambda path: path.write_bytes(b"[]"), "contains a list; expected a JSON object"),
+    "a key twice": (lambda path: path.write_bytes(b'{"a": 1, "a": 2}'), "the same key twice"),
+    "half a character": (lambda path: path.write_bytes(b'{"a": "\\ud800"}'), "half a character"),
+    "no text": (lambda path: path.write_bytes(b"\xff\xfe{}"), "is not valid JSON"),
+    "a folder": (lambda path: path.mkdir(), "is not a regular file"),
+    "a pipe": (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
+}
+
+
+@pytest.mark.parametrize(("write", "says"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_files_are_refused_in_bounded_memory(
+    tmp_path: Path, write: Callable[[Path], Any], says: str
+) -> None:
+    write(tmp_path / "tokenizer.json")
+    tracemalloc.start()
+    try:
+        with pytest.raises(BertError, match=says) as caught:
+            BertTokenizer.from_pretrained(tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 70 * 2**20 and len(str(caught.value)) < 500
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match=r"no vocab.txt in .*, and no tokenizer.json"):
+        BertTokenizer.from_pretrained(tmp_path)
