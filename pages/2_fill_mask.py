@@ -27,6 +27,7 @@ from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, on_demand
 from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.html import plain
+from app.words.notes import gaps_note
 from app.words.pictures import Picture
 from app.words.report import Block
 
@@ -162,7 +163,7 @@ with page_shell(SLUG) as page:
     site = bool(st.session_state.get(ON_SITE)) and fits
     sentence = view.sentence(result, result.nearby(PICKABLE), attend=site)
     show_markup(sentence, key="sentence")
-    show_html(view.reading_note(result))
+    show_html(gaps_note(result.read_as))
     if result.slots:
         slots(result)
         why_fold(page, "fill_mask", result.text)

@@ -21,10 +21,12 @@ score of one that it returns.
 `fill_gaps` also decides how many pieces a gap takes. `score_pieces` hides every piece of a text in
 turn (the pseudo-log-likelihood of Salazar et al., 2020).
 
-All functions compute through a `Scorer`; `scorer_of` makes one from a model.
+These functions compute through a `Scorer`; `scorer_of` makes one from a model. `read_signs` says
+what counts as a gap in a text that a person typed.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, product
@@ -43,8 +45,22 @@ Scorer = Callable[[Tensor, Tensor], Tensor]
 
 Order = Literal["left", "certain"]
 
+_SIGNS = re.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", re.IGNORECASE)
+_MASK = "[MASK]"
 _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
+
+
+def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
+    """Write [MASK] for other signs of a gap, and return those that were found.
+
+    Signs are three or more underscores, <mask>, and [mask] in any case.
+
+    >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
+    ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
+    """
+    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != _MASK)
+    return _SIGNS.sub(_MASK, text), tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

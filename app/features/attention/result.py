@@ -110,10 +110,11 @@ class AttentionResult:
         text: the first text.
         pair: the second text, or None.
         asked: the heads whose matrix was asked for; None for none.
+        read_as: the signs that were read as [MASK], such as "___", without repetition.
     """
 
     ANSWER: ClassVar = ("tokens", "sides", "layers", "heads", "patterns", "shown", "links",
-                        "matrix", "cut")  # fmt: skip
+                        "matrix", "cut", "read_as")  # fmt: skip
 
     units: Units
     words: Units
@@ -123,6 +124,7 @@ class AttentionResult:
     text: str = ""
     pair: str | None = None
     asked: Heads | None = None
+    read_as: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> tuple[str, ...]:
