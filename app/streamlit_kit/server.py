@@ -30,6 +30,7 @@ from app.serving.heaps import share_heaps
 from app.serving.listening import EVERYWHERE, listener
 from app.serving.names import names_of
 from app.serving.policy import Policy, inline_scripts
+from app.serving.probes import elsewhere
 from app.serving.running import affordable, configured, run
 from app.serving.sessions import Sessions
 from app.settings import BUNDLED_MODEL, settings
@@ -62,7 +63,8 @@ def serve(script: Path) -> None:
     below = make_url_path(st.get_option("server.baseUrlPath"), PATH)
     second = mounted(DRAWN, below)
     health = Route("/healthz", Health(ask_model).answer)
-    site = st.App(script, lifespan=second.lifespan, routes=[health])
+    below_pages = elsewhere(make_url_path(st.get_option("server.baseUrlPath"), "/"))
+    site = st.App(script, lifespan=second.lifespan, routes=[health, *below_pages])
     address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
     listener(address, port).close()  # before a model is fetched or loaded
     chosen_device()

@@ -47,6 +47,7 @@ Order = Literal["left", "certain"]
 
 _SIGNS = re.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", re.IGNORECASE)
 _MASK = "[MASK]"
+_WORD = re.compile(r"[^\W\d_]+")
 _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
 
@@ -61,6 +62,24 @@ def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
     """
     found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != _MASK)
     return _SIGNS.sub(_MASK, text), tuple(found)
+
+
+def hide_word(text: str) -> tuple[str, str]:
+    """Write [MASK] for the last word of more than three letters, or else for the last one.
+
+    Returns:
+        The text and the word; the text as it is and "" if it has no word.
+
+    >>> hide_word("The capital of France is Rome, no?")
+    ('The capital of France is [MASK], no?', 'Rome')
+    """
+    words = list(_WORD.finditer(text))
+    found = next(
+        (word for word in reversed(words) if len(word[0]) > 3), words[-1] if words else None
+    )
+    if found is None:
+        return text, ""
+    return f"{text[: found.start()]}{_MASK}{text[found.end() :]}", found[0]
 
 
 @dataclass(frozen=True, slots=True)
