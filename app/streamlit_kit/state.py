@@ -16,7 +16,7 @@ from app.catalog import FEATURES, Feature, examples
 from app.compute.visitor import check_text
 from app.settings import settings
 from app.streamlit_kit.carrying import add_ours, arriving, give, note, take_along
-from app.streamlit_kit.history import by_history, read_whole_address
+from app.streamlit_kit.history import by_history, read_whole_address, write_bound
 from app.streamlit_kit.links import links_have_texts, texts_of_link, write_link
 from app.words.html import plain
 
@@ -43,7 +43,7 @@ def enter(slug: str) -> None:
     before = st.session_state.get(_PAGE)
     st.session_state[_UNFIT] = False
     if before not in (None, slug):
-        note(before, _written(before))
+        _note_left(before)
         if not by_history():
             _bring(slug)
     st.session_state[_PAGE] = slug
@@ -58,8 +58,8 @@ def enter(slug: str) -> None:
             _restore(slug, key, _first_text(slug, key))
 
 
-def _written(slug: str) -> dict[str, str]:
-    """Return what is in the boxes of the page that is being left.
+def _note_left(slug: str) -> None:
+    """Remember what is in the boxes of a page that is being left.
 
     Its last run may not have seen what was typed just before a click on the menu; the session has.
     With Back and Forward, the session already has the texts of the page that is being opened.
@@ -67,7 +67,8 @@ def _written(slug: str) -> dict[str, str]:
     texts = {key: _texts().get((slug, key), "") for key in boxes(slug)}
     if not by_history():
         texts |= {key: str(st.session_state[key]) for key in texts if key in st.session_state}
-    return texts
+        _texts().update({(slug, key): text for key, text in texts.items()})
+    note(slug, texts)
 
 
 def _bring(slug: str) -> None:
@@ -164,6 +165,8 @@ def text_box(
         persist_state="session",
     )
     _texts()[slug, key] = text
+    if fits and opened_by() == "visit" and text != first:
+        write_bound(key, text)
     if lost and key == gone[0]:
         st.caption(":material/link_off: The text of this link is no longer kept. Paste it here.")
     check_text(text)
@@ -239,7 +242,7 @@ def leave_for(
         texts: texts by the key of their box.
         address: further parameters of its address.
     """
-    note(st.session_state[_PAGE], _written(st.session_state[_PAGE]))
+    _note_left(st.session_state[_PAGE])
     give(row.slug, {key: texts.get(key, "") for key in TEXT_KEYS})
     for key in TEXT_KEYS:
         _texts()[row.slug, key] = texts.get(key, "")
