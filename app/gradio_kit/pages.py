@@ -8,6 +8,7 @@ from gradio.components import Component
 
 from app.declared import Declared
 from app.faces.page import style
+from app.gradio_kit import carry
 from app.gradio_kit.look import groups, menu, tab_links
 from app.gradio_kit.widgets import filled, read, widget
 from app.gradio_kit.work import TASKS, in_turn
@@ -66,6 +67,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
             _html(join(heading(row.title, row.see), tab_links(row)))
         example = _example_list(declared)
         model = gr.Dropdown(list(offers()), label="Model", min_width=150)
+    unfit = _html(join())
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
@@ -94,9 +96,16 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work)
     if example is not None:
         use = _example_user(declared)
-        example.input(use, [example], boxes, **_PRIVATE).then(ask, **work)
+        used = example.input(use, [example], boxes, **_PRIVATE)
+        used.then(None, js=carry.EXAMPLE, api_visibility="private")
+        used.then(ask, **work)
     face.load(None, js=_ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
-    face.load(_opener(declared), None, inputs, **_PRIVATE).then(ask, **work)
+    opening = gr.Textbox(visible=False)
+    opened = face.load(
+        _opener(declared), [opening], [*inputs, unfit], js=carry.script(), **_PRIVATE
+    )
+    opened.then(None, js=carry.OPENED, api_visibility="private")
+    opened.then(ask, **work)
 
 
 def _example_list(declared: Declared) -> gr.Dropdown | None:
@@ -137,20 +146,23 @@ def _example_user(declared: Declared) -> Any:
 def _opener(declared: Declared) -> Any:
     """Return the function that fills the form of a new page.
 
-    It shows the texts of the address (`?text=...&model=...`), otherwise the first example.
+    It shows the texts that the page was left with, or those of the address
+    (`?text=...&model=...`), or what the visitor wrote on another page, or the first example.
     """
     rows = declared.examples
-    texts = {each.name for each in declared.parameters if each.kind is str and not each.choices}
+    texts = {each.name for each in declared.parameters if carry.is_text(each)}
 
-    def opened(request: gr.Request) -> object:
+    def opened(message: object, request: gr.Request) -> object:
         asked = dict(request.query_params)
-        values: dict[str, object] = {name: asked[name] for name in texts if name in asked}
+        linked: dict[str, object] = {name: asked[name] for name in texts if name in asked}
+        values = carry.brought(declared, message, linked)
         if not values and rows:
             values = declared.example_values(rows[0].values)
         names = list(offers())
         model = asked["model"] if asked.get("model") in names else names[0]
         choices = [(name, name) for name in names]
-        return _returned([*filled(declared, values), gr.update(choices=choices, value=model)])
+        unfit = str(carry.unfit_note(declared.feature, message))
+        return [*filled(declared, values), gr.update(choices=choices, value=model), unfit]
 
     return opened
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.carried import UNFIT
-from app.catalog import FEATURES, examples
+from app.catalog import FEATURES, examples, feature
 from tests.e2e.conftest import wait_until
 from tests.e2e.test_journey import go, settled, write
 
@@ -26,6 +26,22 @@ def boxes(page: Page) -> list[str]:
 
 def first(page: Page) -> Locator:
     return page.locator("textarea:visible").first
+
+
+def answered(page: Page) -> None:
+    """Wait for an answer of the second face, or for the reason why there is none."""
+    expect(page.locator(".bx-result")).to_be_visible()
+    expect(page.locator(".bx-result :is(.bx-beware, .bx-note)").first).to_be_visible()
+    wait_until(page, "() => Boolean(history.state?.bx)")
+
+
+def follow(page: Page, slug: str) -> None:
+    """Open a page of the second face through its menu."""
+    title = feature(slug).title
+    menu = page.get_by_role("navigation", name="Pages")
+    menu.get_by_role("link", name=title, exact=True).click()
+    expect(page).to_have_title(f"{title} · BERT Explorer")
+    answered(page)
 
 
 def test_a_newcomer_who_types_a_sentence_keeps_it_on_every_page_by_the_menu_alone(
@@ -120,6 +136,52 @@ def test_a_text_too_long_for_an_address_goes_along_too(visit: Visit) -> None:
     page.go_back()
     expect(page.get_by_role("heading", level=1, name="Tokenizer")).to_be_visible()
     expect(first(page)).to_have_value(LONG)
+
+
+def test_on_the_second_face_a_text_goes_along_by_the_menu_and_back_finds_each_page_as_it_was(
+    visit: Visit,
+) -> None:
+    page = visit("gradio/ner", viewport=DESK)
+    answered(page)
+    box = page.locator("#bx-text-text textarea")
+    example = box.input_value()
+    follow(page, "tokenizer")
+    assert box.input_value() == str(examples("tokenizer")[0].values["text"])  # nothing was typed
+    page.go_back()
+    answered(page)
+    expect(box).to_have_value(example)
+    box.fill(SENTENCE)  # and straight to the menu
+    for row in FEATURES:
+        follow(page, row.slug)
+        if row.slug in UNFIT:
+            expect(page.get_by_text(UNFIT[row.slug])).to_be_visible()
+        elif row.takes_text:
+            expect(box).to_have_value(SENTENCE)
+    follow(page, "fill_mask")
+    box.fill(SENTENCE.replace("Paris", "___"))
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".bx-headline")).to_contain_text("The model would write")
+    follow(page, "ner")
+    expect(box).to_have_value(SENTENCE)
+    page.go_back()
+    answered(page)
+    expect(box).to_have_value(SENTENCE.replace("Paris", "___"))
+    page.reload()
+    answered(page)
+    expect(box).to_have_value(SENTENCE.replace("Paris", "___"))
+
+
+def test_on_the_second_face_an_example_is_no_text_of_the_visitor(visit: Visit) -> None:
+    page = visit("gradio/ner", viewport=DESK)
+    answered(page)
+    box = page.locator("#bx-text-text textarea")
+    box.fill(SENTENCE)
+    page.get_by_label("Examples").click()
+    page.get_by_role("option", name=examples("ner")[1].label).click()
+    expect(box).to_have_value(str(examples("ner")[1].values["text"]))
+    expect(page.locator(".bx-result")).to_contain_text(examples("ner")[1].note[:30])
+    follow(page, "tokenizer")
+    expect(box).to_have_value(str(examples("tokenizer")[0].values["text"]))
 
 
 def test_back_shows_the_text_of_then_and_the_menu_takes_that_one_along(visit: Visit) -> None:

@@ -95,7 +95,9 @@ def test_home_without_a_model_still_opens_and_says_what_is_wrong(
     assert "<h1>BERT Explorer</h1>" in markup(at)
 
 
-def test_a_text_can_be_taken_to_another_page_and_a_gap_stays_where_gaps_are_read(site: AppTest) -> None:
+def test_a_text_can_be_taken_to_another_page_and_a_gap_stays_where_gaps_are_read(
+    site: AppTest,
+) -> None:
     site.switch_page("pages/1_tokenizer.py").run()
     site.text_area(key="text").set_value("the dog sat on the river bank").run()
     next(b for b in site.button if b.label == "Fill-mask").click().run()
