@@ -15,7 +15,8 @@ from app.gradio_kit.work import TASKS, in_turn
 from app.gradio_kit.written import write
 from app.models import offers
 from app.words.blocks import heading, line
-from app.words.html import Html, join, stylesheet, tag
+from app.words.format import shortened
+from app.words.html import Html, join, stylesheet, tag, visible
 
 SITE = "BERT Explorer"
 _PROGRAMS = (
@@ -67,7 +68,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
             _html(join(heading(row.title, row.see), tab_links(row)))
         example = _example_list(declared)
         model = gr.Dropdown(list(offers()), label="Model", min_width=150)
-    unfit = _html(join())
+    remarks = _html(join())
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
@@ -102,7 +103,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     face.load(None, js=_ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     opening = gr.Textbox(visible=False)
     opened = face.load(
-        _opener(declared), [opening], [*inputs, unfit], js=carry.script(), **_PRIVATE
+        _opener(declared), [opening], [*inputs, remarks], js=carry.script(), **_PRIVATE
     )
     opened.then(None, js=carry.OPENED, api_visibility="private")
     opened.then(ask, **work)
@@ -159,10 +160,17 @@ def _opener(declared: Declared) -> Any:
         if not values and rows:
             values = declared.example_values(rows[0].values)
         names = list(offers())
-        model = asked["model"] if asked.get("model") in names else names[0]
+        wanted = asked.get("model") or names[0]
+        model = wanted if wanted in names else names[0]
         choices = [(name, name) for name in names]
-        unfit = str(carry.unfit_note(declared.feature, message))
-        return [*filled(declared, values), gr.update(choices=choices, value=model), unfit]
+        remarks = [carry.unfit_note(declared.feature, message)]
+        if wanted != model:
+            says = (
+                f"The address asks for the model “{shortened(wanted)}”, which is not offered here."
+            )
+            remarks.append(line(visible(says), f" {visible(model)} is used instead."))
+        shown = str(join(*remarks))
+        return [*filled(declared, values), gr.update(choices=choices, value=model), shown]
 
     return opened
 

@@ -275,6 +275,9 @@ def test_on_a_phone_the_menu_closes_after_a_choice(visit: Visit) -> None:
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
     page.get_by_test_id("stExpandSidebarButton").tap()
     expect(page.get_by_test_id("stSidebar")).to_be_in_viewport()
+    page.reload()
+    settled(page)
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
 
 # -- the presenter ---------------------------------------------------------------------------------

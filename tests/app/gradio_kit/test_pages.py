@@ -180,7 +180,8 @@ def test_a_new_page_shows_the_text_of_its_address(served: Served) -> None:
     assert text == "a [MASK]"
     assert model["value"] == "tiny-model0"
     assert "explorer-mini-uncased" in str(model["choices"])
-    text, *_ = asked(served, "fill_mask", 3, [None], model="unknown")
+    text, *_, remark = asked(served, "fill_mask", 3, [None], model="<b>unknown")
+    assert "asks for the model “&lt;b&gt;unknown”, which is not offered here" in remark
     assert text == examples("fill_mask")[0].values["text"]
 
 
