@@ -41,8 +41,8 @@ def enter(slug: str) -> None:
     the visitor wrote on the page before comes along where it fits.
     """
     before = st.session_state.get(_PAGE)
-    st.session_state[_UNFIT] = False
     if before not in (None, slug):
+        st.session_state[_UNFIT] = False
         _note_left(before)
         if not by_history():
             _bring(slug)
