@@ -33,6 +33,7 @@ class Feature:
         takes_text: whether visitors enter text; such a page has examples, and other pages can send
             texts to it.
         part_of: the slug of the page that shows this in a tab; "" for a page.
+        gaps: whether it reads gaps: [MASK], or "___" in its place.
         trains: whether visitors train a model of their own; the examples of such a page are
             settings.
     """
@@ -47,6 +48,7 @@ class Feature:
     needs: tuple[str, ...] = ()
     takes_text: bool = True
     part_of: str = ""
+    gaps: bool = False
     trains: bool = False
 
     @property
@@ -88,6 +90,7 @@ FEATURES = (
         beware="A probable word is common in such sentences; the sentence may still be false or "
         "repeat a prejudice.",
         needs=("BertForMaskedLM",),
+        gaps=True,
     ),
     Feature(
         slug="next_sentence",
@@ -148,6 +151,7 @@ FEATURES = (
         see="See where each head of each layer looks.",
         beware="Attention is not an explanation: it shows where a head looks, not why the model "
         "answers as it does.",
+        gaps=True,
     ),
     Feature(
         slug="xray",
@@ -158,6 +162,7 @@ FEATURES = (
         see="See the whole model at work, and switch parts off.",
         beware="That an answer needs a part does not show what the part is for; others may replace "
         "it.",
+        gaps=True,
     ),
     Feature(
         slug="why",
@@ -167,6 +172,7 @@ FEATURES = (
         group=INSIDE,
         see="See which words speak for an answer, and which against.",
         beware="Scores say what the model depends on, not whether it is right.",
+        gaps=True,
     ),
     Feature(
         slug="atlas",

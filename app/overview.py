@@ -6,6 +6,7 @@ that cannot answer says why, and the others still do.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,10 +25,13 @@ from app.models.fit import Severity, misfits
 from app.words.blocks import line, share_bar
 from app.words.format import count, percent, shortened
 from app.words.html import Html, tag, visible
+from app.words.notes import unread_note
 from app.words.pictures import linked, svg
 from bert_core.analysis.head_statistics import name_heads
 from bert_core.errors import BertError
+from bert_core.reading.running import Progress
 from bert_core.reading.sentences import split_sentences
+from bert_core.reading.unread import unread
 
 FIRST = "Ada Lovelace lived in London. She wrote a program for a machine that was never built."
 """The text that a new visitor sees."""
@@ -56,17 +60,37 @@ class Door:
     body: Html
 
 
-def doors(engine: Engine, text: str) -> list[Door]:
-    """Run one text through six features; the order is the one on the page."""
+def doors(
+    engine: Engine, text: str, question: str = "", progress: Progress | None = None
+) -> list[Door]:
+    """Run one text through six features; the order is the one on the page.
+
+    Args:
+        engine: the model.
+        text: the text.
+        question: what is asked about it; "" for a question that fits it.
+        progress: told how many windows of a long text are read, once for each feature that reads
+            them all.
+    """
     makers: dict[str, Callable[[Engine, str], tuple[Texts, Html]]] = {
         "tokenizer": _pieces,
         "fill_mask": _hidden_word,
         "attention": _clearest_head,
-        "ner": _names,
-        "qa": _question,
+        "ner": partial(_names, progress=progress),
+        "qa": partial(_question, asked=question, progress=progress),
         "next_sentence": _next,
     }
     return [_door(slug, make, engine, text) for slug, make in makers.items()]
+
+
+def unread_of(engine: Engine, text: str) -> Html:
+    """Warn of what the model's vocabulary cannot read, as the pages do."""
+    return unread_note(unread(engine.tokenizer, [engine.tokenizer.encode(text)]))
+
+
+def suggestion(text: str) -> str:
+    """Return a question that fits a text."""
+    return suggested(text, "", 1)[0] if text.strip() else ""
 
 
 def draw(found: Sequence[Door], addresses: Sequence[str] = ()) -> Html:
@@ -164,9 +188,9 @@ def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
     return {"text": text}, tag("div", drawing, line(says, part))
 
 
-def _names(engine: Engine, text: str) -> tuple[Texts, Html]:
+def _names(engine: Engine, text: str, *, progress: Progress | None) -> tuple[Texts, Html]:
     """Draw the text with its names marked and labelled."""
-    entities = ner(engine, text).reading.entities
+    entities = ner(engine, text, progress=progress).reading.entities
     parts: list[Html | str] = []
     done = 0
     for entity in entities:
@@ -185,10 +209,12 @@ def _names(engine: Engine, text: str) -> tuple[Texts, Html]:
     )
 
 
-def _question(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Ask one question that fits the text."""
-    question = suggested(text, "", 1)[0]
-    result = qa(engine, text, question)
+def _question(
+    engine: Engine, text: str, *, asked: str, progress: Progress | None
+) -> tuple[Texts, Html]:
+    """Ask the visitor's question, or one that fits the text."""
+    question = " ".join(asked.split()) or suggestion(text)
+    result = qa(engine, text, question, progress=progress)
     answer = result.answers[0].text if result.answered else "no answer in this text"
     body = tag(
         "div",

@@ -3,14 +3,15 @@
 import streamlit as st
 
 from app.catalog import feature
-from app.overview import FIRST, doors, draw
+from app.overview import FIRST, doors, draw, suggestion, unread_of
 from app.streamlit_kit.about import foot
 from app.streamlit_kit.address import say_left_out
 from app.streamlit_kit.components import mount_bridge, show_markup
 from app.streamlit_kit.frame import SITE, configure, top
 from app.streamlit_kit.guard import guarded
 from app.streamlit_kit.picker import open_chosen, unknown_model_note
-from app.streamlit_kit.progress import waiting_line
+from app.streamlit_kit.progress import progress, waiting_line
+from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import enter, leave, leave_for, text_box
 
 OPEN = "_open"
@@ -29,14 +30,25 @@ _, offer = top("home", SITE, LEAD)
 remarks = st.empty()
 unknown_model_note(offer)
 with guarded(), waiting_line():
-    text = text_box("home", "Your sentence", first=FIRST, height=68)
+    left, right = st.columns([3, 2])
+    with left:
+        text = text_box("home", "Your sentence", first=FIRST, height=68)
+    with right:
+        question = text_box(
+            "home", "Your question", key="question", first="", height=68,
+            placeholder=suggestion(text),
+        )  # fmt: skip
     engine = open_chosen(offer)
     if text.strip():
-        found = doors(engine, text)
+        show_html(unread_of(engine, text))
+        with progress("Reading") as told:
+            found = doors(engine, text, question, told)
         chosen = st.session_state.pop(OPEN, None)
         if chosen in range(len(found)):
             leave_for(feature(found[chosen].slug), found[chosen].texts)
         show_markup(draw(found), key="doors")
+    else:
+        st.info("Write a sentence to see what BERT does with it.", icon=":material/edit_note:")
     leave()
     foot(engine, "Attention is not an explanation, and a confident answer need not be true.")
 say_left_out(remarks)

@@ -6,6 +6,7 @@ from app.features.input import task, view
 from app.streamlit_kit import page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import number, save_csv, switch
 from app.streamlit_kit.state import put
+from app.words.html import join
 from app.words.pictures import ROWS
 
 SLUG = "input"
@@ -31,7 +32,7 @@ with page_shell(SLUG) as page:
     result = task.input(page.engine, text, text_pair, length=length)
     page.picks["piece"] = choose_piece
     at = min(piece, len(result) - 1)
-    show_html(view.pieces(result, at))
+    show_html(join(view.typed_signs(result), view.pieces(result, at)))
     show_picture(view.sums(result, at, common=common))
     show_html(view.part_shown(result, at))
     show_html(view.arithmetic(result, at, value))

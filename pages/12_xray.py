@@ -52,6 +52,7 @@ from app.streamlit_kit.controls import choose, switch
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
 from app.words.html import join
+from app.words.notes import gaps_note
 from app.words.report import Block, Report
 
 _CANCELLED = "_xray_cancelled"
@@ -113,6 +114,7 @@ def draw(page: Page) -> None:
             "follow": lambda number: follow(result, number),
         }
     )
+    show_html(gaps_note(result.read_as))
     opened = zoom(result)
     place = st.container(gap="xsmall", key="bx-xr-picture")
     if not opened:  # the picture comes before the ranking, which may take long

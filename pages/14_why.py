@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.features.why import view as view
-from app.features.why.controls import explain
+from app.features.why.controls import explain, offer_gap
 from app.features.why.result import Of
 from app.features.why.task import BASELINES
 from app.streamlit_kit import page_shell, text_box
@@ -18,6 +18,8 @@ with page_shell(SLUG) as page:
         first, second = view.BOXES[of]
         text = text_box(SLUG, first)
         pair = text_box(SLUG, second, key="text_pair") if second else ""
+        if of == "fill_mask":
+            offer_gap(text)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         baseline = choose("Integrated gradients compare with", BASELINES, key="baseline")
         operator = choose("Pieces are hidden by", view.OPERATORS, key="operator")

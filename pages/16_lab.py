@@ -41,7 +41,7 @@ def try_it(trained: Run, lab: Lab, step: int | None, text: str) -> None:
     """
     with guarded():
         text = st.text_input(
-            "A sentence with [MASK]", text, key="gap", max_chars=500, persist_state="session"
+            "A sentence with [MASK] or ___", text, key="gap", max_chars=500, persist_state="session"
         )
         show_html(view.filled(text, lab.compute(lambda: trained.fill(text, step))))
 

@@ -14,6 +14,7 @@ from app.features.tokenizer.task_vocabulary import look_up
 from app.settings import settings
 from app.streamlit_kit import Page, page_shell, show_html, show_picture, show_table, text_box
 from app.streamlit_kit.controls import number, pick_one, switch
+from app.words.html import join
 
 SLUG = "tokenizer"
 SHOWN = settings().shown_pieces
@@ -117,7 +118,7 @@ with page_shell(SLUG) as page:
     result = tokenizer(page.engine, text, pair, cased=cased)
     page.picks.update(piece=ask_position, entry=ask_entry, watch=watch)
     replays = [replay(page.engine, each, lower_case=not cased) for each in result.texts]
-    show_html(view.casing(result))
+    show_html(join(view.casing(result), view.typed_signs(result)))
     show_html(view_input.too_long(result))
     show_html(view.coloured(result, limit=SHOWN))
     show_html(view.summary(result))

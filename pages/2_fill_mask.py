@@ -26,7 +26,9 @@ from app.streamlit_kit import (
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, on_demand
 from app.streamlit_kit.state import ON_SITE, leave_for
+from app.words.blocks import line
 from app.words.html import plain
+from app.words.notes import gaps_note
 from app.words.pictures import Picture
 from app.words.report import Block
 
@@ -162,7 +164,7 @@ with page_shell(SLUG) as page:
     site = bool(st.session_state.get(ON_SITE)) and fits
     sentence = view.sentence(result, result.nearby(PICKABLE), attend=site)
     show_markup(sentence, key="sentence")
-    show_html(view.reading_note(result))
+    show_html(gaps_note(result.read_as))
     if result.slots:
         slots(result)
         why_fold(page, "fill_mask", result.text)
@@ -175,6 +177,7 @@ with page_shell(SLUG) as page:
                 with tab, guarded():
                     draw(page, result)
     else:
+        show_html(line("Click a word to hide it."))
         st.button("Put [MASK] at the end", on_click=append_mask)
         with guarded():
             every_piece(page, result)

@@ -35,7 +35,7 @@ from app.streamlit_kit.controls import choose, count, level, switch
 from app.streamlit_kit.files import offer_file
 from app.words.blocks import line
 from app.words.html import join
-from app.words.notes import cut_note
+from app.words.notes import cut_note, gaps_note
 from app.words.pictures import Picture, numbers
 from app.words.report import Block, Report
 
@@ -139,7 +139,7 @@ with page_shell(SLUG) as page:
         pair = text_box(SLUG, "Second text (optional)", key="text_pair", height=72)
     result = attention(page.engine, text, pair)
     page.picks["head"] = show_head
-    show_html(cut_note(result.cut))
+    show_html(join(gaps_note(result.read_as), cut_note(result.cut)))
     small = page.settings.container(key="bx-att-small")
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         by_word = switch(view.WORDS, key="words", hint=view.WORDS_HELP)

@@ -8,6 +8,7 @@ one feature. Importing this package does not import Gradio, which takes seconds.
 - `pages.py`: the page of a feature, and the home page.
 - `endpoints.py`: the named endpoints.
 - `widgets.py`: the form of a page.
+- `carry.py`: a text that goes along by the menu.
 - `written.py`: what a page shows.
 - `work.py`: runs a task in its turn, and turns errors into messages.
 - `routes.py`: which of Gradio's routes exist here, and how long a request may be.

@@ -8,12 +8,14 @@ from gradio.components import Component
 
 from app.declared import Declared
 from app.faces.page import style
+from app.gradio_kit import carry
 from app.gradio_kit.look import groups, menu, tab_links
-from app.gradio_kit.work import in_turn
 from app.gradio_kit.widgets import filled, model_choices, read, widget
+from app.gradio_kit.work import in_turn
 from app.gradio_kit.written import write
 from app.words.blocks import heading, line
-from app.words.html import Html, join, stylesheet, tag
+from app.words.format import shortened
+from app.words.html import Html, join, stylesheet, tag, visible
 
 SITE = "BERT Explorer"
 _PROGRAMS = (
@@ -65,6 +67,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
             _html(join(heading(row.title, row.see), tab_links(row)))
         example = _example_list(declared)
         model = gr.Dropdown(model_choices(), label="Model", min_width=150)
+    remarks = _html(join())
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
@@ -92,9 +95,16 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work)
     if example is not None:
         use = _example_user(declared)
-        example.input(use, [example], boxes, **_PRIVATE).then(ask, **work)
+        used = example.input(use, [example], boxes, **_PRIVATE)
+        used.then(None, js=carry.EXAMPLE, api_visibility="private")
+        used.then(ask, **work)
     face.load(None, js=_ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
-    face.load(_opener(declared), None, inputs, **_PRIVATE).then(ask, **work)
+    opening = gr.Textbox(visible=False)
+    opened = face.load(
+        _opener(declared), [opening], [*inputs, remarks], js=carry.script(), **_PRIVATE
+    )
+    opened.then(None, js=carry.OPENED, api_visibility="private")
+    opened.then(ask, **work)
 
 
 def _example_list(declared: Declared) -> gr.Dropdown | None:
@@ -135,20 +145,30 @@ def _example_user(declared: Declared) -> Any:
 def _opener(declared: Declared) -> Any:
     """Return the function that fills the form of a new page.
 
-    It shows the texts of the address (`?text=...&model=...`), otherwise the first example.
+    It shows the texts that the page was left with, or those of the address
+    (`?text=...&model=...`), or what the visitor wrote on another page, or the first example.
     """
     rows = declared.examples
-    texts = {each.name for each in declared.parameters if each.kind is str and not each.choices}
+    texts = {each.name for each in declared.parameters if carry.is_text(each)}
 
-    def opened(request: gr.Request) -> object:
+    def opened(message: object, request: gr.Request) -> object:
         asked = dict(request.query_params)
-        values: dict[str, object] = {name: asked[name] for name in texts if name in asked}
+        linked: dict[str, object] = {name: asked[name] for name in texts if name in asked}
+        values = carry.brought(declared, message, linked)
         if not values and rows:
             values = declared.example_values(rows[0].values)
         choices = model_choices()
         names = [name for _, name in choices]
-        model = asked["model"] if asked.get("model") in names else names[0]
-        return _returned([*filled(declared, values), gr.update(choices=choices, value=model)])
+        wanted = asked.get("model") or names[0]
+        model = wanted if wanted in names else names[0]
+        remarks = [carry.unfit_note(declared.feature, message)]
+        if wanted != model:
+            says = (
+                f"The address asks for the model “{shortened(wanted)}”, which is not offered here."
+            )
+            remarks.append(line(visible(says), f" {visible(model)} is used instead."))
+        shown = str(join(*remarks))
+        return [*filled(declared, values), gr.update(choices=choices, value=model), shown]
 
     return opened
 

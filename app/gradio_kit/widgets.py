@@ -6,6 +6,7 @@ import gradio as gr
 from gradio.components import Component
 
 from app.declared import Declared, Parameter
+from app.gradio_kit.carry import name_of
 from app.models import offers
 from app.models.usable import refusals
 from app.settings import settings
@@ -30,6 +31,7 @@ def widget(given: Parameter) -> Component:
         lines=max(1, given.field.lines),
         max_lines=max(8, given.field.lines),
         max_length=settings().text_chars,
+        elem_id=name_of(given),
     )
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.carried import TEXT_KEYS
 from app.catalog import Example, examples
 from app.models import Engine
 from app.streamlit_kit.show import show_html
-from app.streamlit_kit.state import TEXT_KEYS, put
+from app.streamlit_kit.state import put
 from app.words.notes import example_note
 
 

@@ -25,7 +25,7 @@ from app.streamlit_kit.hub_dialog import download_strip
 from app.streamlit_kit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.streamlit_kit.progress import waiting_line
 from app.streamlit_kit.show import show_html, show_style
-from app.streamlit_kit.state import enter, leave
+from app.streamlit_kit.state import enter, leave, unfit_note
 from app.streamlit_kit.take import take_row
 from app.words.blocks import heading
 from app.words.report import Report
@@ -116,6 +116,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         if answers:
             if row.takes_text:
                 examples_list(slug, engine, tools, settings)
+                unfit_note(slug)
             yield page
             for draw in page.last:
                 draw()

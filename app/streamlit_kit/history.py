@@ -27,3 +27,15 @@ def read_whole_address() -> None:
             parameters.set_initial_query_params(context.query_string)
             parameters.populate_from_query_string(context.query_string)
         st.query_params.update()  # sends them all to the browser
+
+
+def write_bound(key: str, text: str) -> None:
+    """Put the text of a box into the address when its page is opened; call this after drawing it.
+
+    Streamlit does this itself, except if the box of the page before got its text from the address.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as parameters:
+            if not parameters.stored_param_matches_corrected_value(key, text, "string_value"):
+                parameters.set_corrected_value(key, text, "string_value")

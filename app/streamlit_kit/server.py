@@ -26,8 +26,8 @@ from app.models.asking import ask_model
 from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
-from app.serving.elsewhere import Elsewhere
 from app.models.usable import refusals
+from app.serving.elsewhere import Elsewhere
 from app.serving.gate import Gate
 from app.serving.health import Health
 from app.serving.heaps import give_back, share_heaps
@@ -35,6 +35,7 @@ from app.serving.listening import EVERYWHERE, listener
 from app.serving.names import names_of
 from app.serving.nonces import Nonced
 from app.serving.policy import Policy, inline_scripts
+from app.serving.probes import elsewhere
 from app.serving.running import affordable, configured, run
 from app.serving.sessions import Sessions, own_cookies
 from app.settings import BUNDLED_MODEL, settings
@@ -73,7 +74,8 @@ def serve(script: Path) -> None:
     programs = Programs(gradio, below=own, gradio=below)
     second = Elsewhere(Nonced(programs), gradio.lifespan)
     health = Route("/healthz", Health(ask_model).answer)
-    site = st.App(script, lifespan=second.lifespan, routes=[health])
+    below_pages = elsewhere(make_url_path(st.get_option("server.baseUrlPath"), "/"))
+    site = st.App(script, lifespan=second.lifespan, routes=[health, *below_pages])
     address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
     listener(address, port).close()  # before a model is fetched or loaded
     chosen_device()

@@ -11,22 +11,24 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from app.carried import TEXT_KEYS, UNFIT, boxes
 from app.catalog import FEATURES, Feature, examples
 from app.compute.visitor import check_text
 from app.settings import settings
 from app.streamlit_kit.address import read_address
-from app.streamlit_kit.history import by_history, read_whole_address
+from app.streamlit_kit.carrying import add_ours, arriving, give, note, take_along
+from app.streamlit_kit.history import by_history, read_whole_address, write_bound
 from app.streamlit_kit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.streamlit_kit.picker import MODEL
 from app.words.html import plain
 
-TEXT_KEYS = ("text", "text_pair", "question", "choices")
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
 _UNBOUND = "_unbound"
 _LONG = "_long"  # the texts of this run that are too long for the address
 _FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
+_UNFIT = "_unfit"  # whether the visitor's text does not fit the page that is being opened
 _LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
 _LINKED = "This text is too long for the address. A link to this page works for one day."
 _NOT_LINKED = "This text is too long for the address, so a link to this page will not contain it."
@@ -37,9 +39,15 @@ ON_SITE = "_on_site"
 def enter(slug: str) -> None:
     """Restore the texts of a page: those of the link, of the history, or of the last visit.
 
-    A short text in the address takes precedence: Streamlit reads it when the box is drawn.
+    A short text in the address takes precedence: Streamlit reads it when the box is drawn. What
+    the visitor wrote on the page before comes along where it fits.
     """
     before = st.session_state.get(_PAGE)
+    if before not in (None, slug):
+        st.session_state[_UNFIT] = False
+        _note_left(before)
+        if not by_history():
+            _bring(slug)
     st.session_state[_PAGE] = slug
     st.session_state[_LONG] = {}
     st.session_state[_LOST] = []
@@ -52,6 +60,33 @@ def enter(slug: str) -> None:
     if any(row.slug == slug and row.takes_text for row in FEATURES):
         for key in TEXT_KEYS:  # now, because the list of examples is drawn before the boxes
             _restore(slug, key, _first_text(slug, key))
+
+
+def _note_left(slug: str) -> None:
+    """Remember what is in the boxes of a page that is being left.
+
+    Its last run may not have seen what was typed just before a click on the menu; the session has.
+    With Back and Forward, the session already has the texts of the page that is being opened.
+    """
+    texts = {key: _texts().get((slug, key), "") for key in boxes(slug)}
+    if not by_history():
+        texts |= {key: str(st.session_state[key]) for key in texts if key in st.session_state}
+        _texts().update({(slug, key): text for key, text in texts.items()})
+    note(slug, texts)
+
+
+def _bring(slug: str) -> None:
+    """Put what the visitor wrote on other pages into the boxes of this one."""
+    found = arriving(slug)
+    st.session_state[_UNFIT] = found == {}
+    for key, value in (found or {}).items():
+        put(slug, key, value)
+
+
+def unfit_note(slug: str) -> None:
+    """Tell the visitor that the text did not come along, and why."""
+    if st.session_state.get(_UNFIT):
+        st.caption(f":material/info: {UNFIT[slug]}")
 
 
 def opened_by() -> str:
@@ -109,7 +144,10 @@ def text_box(
     Raises:
         InputError: the text is longer than the site takes.
     """
-    first = _first_text(slug, key) if first is None else first
+    if first is None:
+        first = _first_text(slug, key)
+    else:
+        add_ours(first)
     _restore(slug, key, first)
     before = str(st.session_state.get(key, st.query_params.get(key, first)))
     gone = st.session_state.get(_LOST, ())
@@ -131,6 +169,8 @@ def text_box(
         persist_state="session",
     )
     _texts()[slug, key] = text
+    if fits and opened_by() == "visit" and text != first:
+        write_bound(key, text)
     if lost and key == gone[0]:
         st.caption(":material/link_off: The text of this link is no longer kept. Paste it here.")
     check_text(text)
@@ -189,6 +229,7 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
+                take_along({"text": text, "text_pair": text_pair})
                 leave_for(row, {"text": text, "text_pair": text_pair})
 
 
@@ -205,6 +246,8 @@ def leave_for(
         texts: texts by the key of their box.
         address: further parameters of its address.
     """
+    _note_left(st.session_state[_PAGE])
+    give(row.slug, {key: texts.get(key, "") for key in TEXT_KEYS})
     for key in TEXT_KEYS:
         _texts()[row.slug, key] = texts.get(key, "")
     # Without a mapping Streamlit clears the address itself and refuses, because widgets are bound

@@ -1,8 +1,8 @@
 """Notes shared by several pages.
 
-They cover, in this order: misfits of a model and what its files contain, what was cut from an
-input that was too long, what the vocabulary cannot read, calibration, and the verdict on an
-example.
+They cover, in this order: misfits of a model and what its files contain, signs of a gap, what was
+cut from an input that was too long, what the vocabulary cannot read, calibration, and the verdict
+on an example.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from app.catalog import Mark
 from app.results import Calibration, Cut, Unread
 from app.settings import settings
-from app.words.blocks import hint
+from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 
@@ -116,6 +116,22 @@ def _parameters(names: Sequence[str], before: str = "") -> Html:
     return join(
         tag("br"), tag("small", before, tag("code", visible(", ".join(names[:_NAMES]))), rest)
     )
+
+
+def gaps_note(signs: Sequence[str]) -> Html:
+    """State which signs were read as [MASK]."""
+    return line("Read as ", tag("code", "[MASK]"), ": ", _codes(signs), ".") if signs else join()
+
+
+def no_gaps_note(signs: Sequence[str]) -> Html:
+    """State, where a text is read as it was typed, which signs are gaps on other pages."""
+    if not signs:
+        return join()
+    return line("Read as typed: ", _codes(signs), ". A gap is ", tag("code", "[MASK]"), " here.")
+
+
+def _codes(signs: Sequence[str]) -> Html:
+    return join(*(tag("code", visible(sign)) for sign in signs), by=", ")
 
 
 def cut_note(cut: Cut) -> Html:

@@ -14,6 +14,7 @@
 
 const memory = new WeakMap();
 const DECADES = 3;
+const LEAST = 10; // pixels of a number in a cell, where letters are large
 
 function bytes(text) {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -140,7 +141,8 @@ function draw(parts, data, values) {
   const context = canvas.getContext("2d");
   const font = (size, weight = "") => `${weight} ${size}px ${style.fontFamily}`;
   context.font = font(letter); // the largest a label gets
-  const plan = fit(data, width, roomBelow(scroll, width), context, letter);
+  parts.room = roomBelow(scroll, width);
+  const plan = fit(data, width, parts.room, context, letter);
   parts.plan = plan;
   const R = data.rows.length;
   const C = data.columns.length;
@@ -156,8 +158,9 @@ function draw(parts, data, values) {
   context.drawImage(parts.picture, plan.left, plan.top, C * plan.wide, R * plan.high);
   context.lineWidth = 1;
   labels(context, parts, data, style, letter, font);
-  if (plan.wide >= 1.5 * letter && plan.high >= 0.9 * letter) {
-    context.font = font(Math.min(letter, plan.wide * 0.42, plan.high * 0.6));
+  const number = Math.min(letter, plan.wide * 0.42, plan.high * 0.6);
+  if (number >= Math.min(0.54 * letter, LEAST)) {
+    context.font = font(number);
     context.textAlign = "center";
     for (let i = 0; i < R * C; i += 1) {
       if (values[i] < 0.005) continue;
@@ -364,11 +367,14 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   parts.observer?.disconnect();
   parts.observer = new ResizeObserver(() => {
     const width = parts.scroll.clientWidth;
-    if (width === parts.width) return;
+    const moved = Math.abs(roomBelow(parts.scroll, width) - parts.room) > 1;
+    if (width === parts.width && !moved) return;
     parts.width = width;
     draw(parts, data, values);
   });
   parts.observer.observe(parts.scroll);
+  const stage = document.querySelector(".st-key-bx-answer"); // what is above may come later
+  if (stage) parts.observer.observe(stage);
   return () => {
     parts.observer?.disconnect();
     memory.delete(parentElement);

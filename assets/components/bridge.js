@@ -38,6 +38,7 @@ function installed() {
   document.addEventListener("bx-at", (event) => light(event.detail, false));
   if (document.querySelector(".stApp")) {
     keepHistory();
+    addEventListener("pagehide", forgetMenu);
     tellHub();
     const changed = () => (nameMenu(), listSaves());
     changed();
@@ -353,6 +354,16 @@ function nameMenu() {
 function fold() {
   const open = document.querySelector('[data-testid="stPopover"] button[aria-expanded="true"]');
   setTimeout(() => open?.click());
+}
+
+// Streamlit remembers that the menu was open, and on a phone would lay it over the next page.
+function forgetMenu() {
+  if (window.innerWidth >= 768) return;
+  try {
+    for (const key of Object.keys(localStorage)) {
+      if (key.startsWith("stSidebarCollapsed-")) localStorage.setItem(key, "true");
+    }
+  } catch {} // a browser that keeps nothing for frames
 }
 
 // On a phone the menu lies over the page; a choice closes it.

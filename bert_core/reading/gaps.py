@@ -21,10 +21,12 @@ score of one that it returns.
 `fill_gaps` also decides how many pieces a gap takes. `score_pieces` hides every piece of a text in
 turn (the pseudo-log-likelihood of Salazar et al., 2020).
 
-All functions compute through a `Scorer`; `scorer_of` makes one from a model.
+These functions compute through a `Scorer`; `scorer_of` makes one from a model. `read_signs` says
+what counts as a gap in a text that a person typed.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, product
@@ -43,8 +45,41 @@ Scorer = Callable[[Tensor, Tensor], Tensor]
 
 Order = Literal["left", "certain"]
 
+_SIGNS = re.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", re.IGNORECASE)
+_MASK = "[MASK]"
+_WORD = re.compile(r"[^\W\d_]+")
 _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
+
+
+def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
+    """Write [MASK] for other signs of a gap, and return those that were found.
+
+    Signs are three or more underscores, <mask>, and [mask] in any case.
+
+    >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
+    ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
+    """
+    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != _MASK)
+    return _SIGNS.sub(_MASK, text), tuple(found)
+
+
+def hide_word(text: str) -> tuple[str, str]:
+    """Write [MASK] for the last word of more than three letters, or else for the last one.
+
+    Returns:
+        The text and the word; the text as it is and "" if it has no word.
+
+    >>> hide_word("The capital of France is Rome, no?")
+    ('The capital of France is [MASK], no?', 'Rome')
+    """
+    words = list(_WORD.finditer(text))
+    found = next(
+        (word for word in reversed(words) if len(word[0]) > 3), words[-1] if words else None
+    )
+    if found is None:
+        return text, ""
+    return f"{text[: found.start()]}{_MASK}{text[found.end() :]}", found[0]
 
 
 @dataclass(frozen=True, slots=True)

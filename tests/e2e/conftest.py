@@ -54,9 +54,8 @@ class Record:
         page.on(
             "console",
             lambda message: (
-                # A page at /x first probes /x/_stcore/…, gets 404 and goes on to /_stcore/….
-                self.complaints.append(f"{message.type}: {message.text}")
-                if message.type == "error" and "404" not in message.text
+                self.complaints.append(f"{message.type}: {message.text} {message.location}")
+                if message.type == "error"
                 else None
             ),
         )

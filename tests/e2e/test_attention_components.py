@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from app.catalog import examples
 from app.features.attention.task import attention
 from app.models import open_engine
 from tests.e2e.test_journey import settled
@@ -84,6 +85,38 @@ def test_the_large_picture_is_whole_on_the_first_screen(
         page.wait_for_timeout(500)
         box = foot.bounding_box()
         assert box is not None and box["y"] + box["height"] <= size[1]
+
+
+WRITTEN = """
+    window.written = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        window.written.push([text, parseFloat(this.font.match(/([\\d.]+)px/)[1])]);
+        return write.call(this, text, ...place);
+    };
+"""
+
+
+@pytest.mark.parametrize(("size", "least"), [((1280, 720), 10), ((1920, 1080), 16)])
+def test_the_presenters_link_opens_the_whole_picture_with_its_numbers(
+    visit: Callable[..., Page], size: tuple[int, int], least: float
+) -> None:
+    page = visit("", viewport={"width": size[0], "height": size[1]})
+    page.add_init_script(WRITTEN)
+    page.goto("/attention?present=true&layer=2&head=9")
+    settled(page, "attention")
+    page.wait_for_timeout(700)
+    foot = page.locator(".legend").first.bounding_box()
+    assert foot is not None and foot["y"] + foot["height"] <= size[1]
+    tokens = open_engine().tokenizer.encode(str(examples("attention")[0].values["text"])).tokens
+    written = page.evaluate("window.written")
+    last = max(at for at, (text, _) in enumerate(written) if text == "[CLS]")
+    rows = [text for text, _ in written[last - len(tokens) : last]]
+    assert rows == tokens  # every row has its name, then every column
+    numbers = [size for text, size in written[last:] if text.startswith(".") and text != "."]
+    weights = attention(open_engine(), str(examples("attention")[0].values["text"]))
+    assert len(numbers) == (weights.attentions[2][9] >= 0.005).sum()
+    assert min(numbers) >= least
 
 
 def test_pictures_are_saved_as_svg_and_png(visit: Callable[..., Page]) -> None:

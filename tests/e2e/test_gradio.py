@@ -61,6 +61,11 @@ def test_every_page_answers_in_the_first_screen_without_a_fault(
         assert bottom is not None and bottom["y"] + bottom["height"] < size["height"], slug
         found[slug] += cut_off(page, slug) if size == DESK else []
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], slug
+        if size == DESK:
+            assert (
+                page.locator(".bx-menu").evaluate("menu => menu.scrollWidth - menu.clientWidth")
+                <= 0
+            )
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") == (scheme == "dark")
     assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
     assert {slug: each for slug, each in found.items() if each} == {}

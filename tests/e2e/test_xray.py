@@ -108,3 +108,21 @@ def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Callable[...
     page.get_by_text("Which parts matter?", exact=True).click()
     (most,) = read_parts(xray(open_engine(), SENTENCE, rank=True).ranking[0].part)
     expect(page.locator(".bx-xr-ranking")).to_contain_text(f"Without {most.words}:")
+
+
+def test_on_a_phone_words_are_whole_and_the_answer_is_said_beside_the_switches(
+    visit: Callable[..., Page],
+) -> None:
+    page = visit("xray", viewport={"width": 390, "height": 844})
+    settled(page, "xray")
+    words = page.locator(".bx-narrow .bx-xr-node text").all_text_contents()
+    assert {"capital", "france", "london"} <= set(words)
+    assert not any("…" in word for word in words)
+    said = page.locator(".bx-xr-effect")
+    two = switch(page, "Head 7 of layer 2")
+    two.click()
+    expect(said).to_contain_text("1 part off")
+    box, board = said.bounding_box(), two.bounding_box()
+    assert box and board and abs(board["y"] - box["y"]) < 400
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(said).to_be_hidden()  # the picture is beside the switches

@@ -135,6 +135,7 @@ def test_a_text_without_a_mask_shows_how_expected_its_words_are(
     found = surprise(tiny_engine, fill_mask(tiny_engine, "the cat sat."))
     shown = numbers(page.pictures["fill-mask-surprise"])
     assert shown[::3] == pytest.approx([each.probability for each in found.pieces])
+    assert "Click a word to hide it." in page.words
     page.click("Put [MASK] at the end")
     assert page.at.text_area(key="text").value == "the cat sat [MASK]."
     assert len(gaps(page)) == 1

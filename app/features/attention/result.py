@@ -111,10 +111,11 @@ class AttentionResult:
         pair: the second text, or None.
         asked: the heads whose matrix was asked for; None for none.
         model: name of the model.
+        read_as: the signs that were read as [MASK], such as "___", without repetition.
     """
 
     ANSWER: ClassVar = ("tokens", "sides", "layers", "heads", "patterns", "shown", "links",
-                        "matrix", "cut")  # fmt: skip
+                        "matrix", "cut", "read_as")  # fmt: skip
 
     units: Units
     words: Units
@@ -125,6 +126,7 @@ class AttentionResult:
     pair: str | None = None
     asked: Heads | None = None
     model: str = ""
+    read_as: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from app.results import Cut
 from bert_core import Encoding
 from bert_core.analysis.head_statistics import text_statistics
 from bert_core.errors import InputError
+from bert_core.reading.gaps import read_signs
 
 
 def attention(
@@ -38,7 +39,7 @@ def attention(
 
     Args:
         engine: the model.
-        text: the text; a text beyond the model's length is cut.
+        text: the text; a text beyond the model's length is cut. "[MASK]" or "___" hides a word.
         text_pair: a second text; "" for none.
         layer: the layer to show, counted from 0. If empty, the head with the clearest pattern is
             shown, without its matrix.
@@ -49,7 +50,10 @@ def attention(
     Raises:
         InputError: there is nothing to read in the first text, or no such layer or head.
     """
+    (text, signs), (text_pair, more) = read_signs(text), read_signs(text_pair)
     result = _read(engine, text, text_pair)
+    if signs or more:
+        result = replace(result, read_as=tuple(dict.fromkeys(signs + more)))
     if words:
         result = in_words(engine, result)
     if layer is None and head is None:
@@ -133,11 +137,13 @@ def in_words(engine: Engine, result: AttentionResult) -> AttentionResult:
         result: by pieces.
     """
     model = (engine.provenance.name, engine.provenance.fingerprint)
-    return RECENT.get(
+    found = RECENT.get(
         ("attention in words", *model, result.text, result.pair),
         make=lambda: _by_word(result),
         size=_size,
     )
+    same = found.read_as == result.read_as
+    return found if same else replace(found, read_as=result.read_as)
 
 
 def _by_word(result: AttentionResult) -> AttentionResult:

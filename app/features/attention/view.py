@@ -8,7 +8,7 @@ from app.features.attention.result import AttentionGrid, AttentionResult, HeadVi
 from app.features.attention.result_habits import RankedHead
 from app.features.attention.result_views import attention_grid, head_view, rank
 from app.words.blocks import line
-from app.words.notes import cut_note
+from app.words.notes import cut_note, gaps_note
 from app.words.report import Block, Report
 
 
@@ -46,5 +46,5 @@ def report(
             files.grid_picture(result, grid, ranked, common=common, log=log),
             *more,
         ),
-        first=(cut_note(result.cut),),
+        first=(gaps_note(result.read_as), cut_note(result.cut)),
     )

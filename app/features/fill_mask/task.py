@@ -11,7 +11,6 @@ from collections import defaultdict
 from itertools import groupby
 from typing import Annotated
 
-import regex
 import torch
 from torch import Tensor
 
@@ -20,7 +19,7 @@ from app.fields import Field
 from app.models import Engine
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
-from bert_core.reading.gaps import score_filling, widen_gaps
+from bert_core.reading.gaps import read_signs, score_filling, widen_gaps
 from bert_core.reading.windows import Windows, cut_windows, readers
 
 MASK = "[MASK]"
@@ -29,7 +28,6 @@ _MAX_CANDIDATES = 100
 _CONTEXT = 40  # characters shown on each side of a mask
 _MAX_PIECES = 12  # of a word that is named; each is one more pass
 _MAX_TOKENS = 16_000  # read for such a word
-_SIGNS = regex.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", regex.IGNORECASE)
 
 
 def fill_mask(
@@ -116,16 +114,6 @@ def with_masks(engine: Engine, text: str) -> FillMaskResult:
     if not found.slots:
         raise InputError("The text has no [MASK]. Write [MASK] or ___ in place of a word.")
     return found
-
-
-def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
-    """Write [MASK] for other signs of a gap, and return those that were found.
-
-    >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
-    ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
-    """
-    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != MASK)
-    return _SIGNS.sub(MASK, text), tuple(found)
 
 
 def mask_word(text: str, word: Word) -> str:

@@ -9,7 +9,7 @@ from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spell
 from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line
+from app.words.notes import calibration_line, gaps_note
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.report import Block, Report
 
@@ -132,14 +132,6 @@ def explained(*children: Html | str, more: str) -> Html:
     return tag("div", hint(more), *children, class_="bx-line")
 
 
-def reading_note(result: FillMaskResult) -> Html:
-    """State which signs were read as [MASK]."""
-    if not result.read_as:
-        return join()
-    signs = join(*(tag("code", visible(sign)) for sign in result.read_as), by=", ")
-    return line("Read as ", tag("code", "[MASK]"), ": ", signs, ".")
-
-
 def bars_title(result: FillMaskResult) -> Html:
     """Say what the bars are a percentage of."""
     if len(result.slots) == 1:
@@ -211,7 +203,7 @@ def report(result: FillMaskResult, more: Sequence[Block] = ()) -> Report:
             certainty(slot),
         )
     )
-    head = (reading_note(result), sentence(result, range(0)), bars_title(result))
+    head = (gaps_note(result.read_as), sentence(result, range(0)), bars_title(result))
     return Report(
         f"The model would write {words}.",
         (*head, *slots, calibration_note(result), *more),

@@ -11,9 +11,11 @@ from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
+from app.words.notes import no_gaps_note
 from app.words.pictures import NARROW, Picture, bars, data_table, linked, picture, svg
 from app.words.pixels import STEPS, pixels
 from app.words.report import Report
+from bert_core.reading.gaps import read_signs
 
 SHOWN = 12
 """Most pieces in the picture; with more, their vectors could not be told apart."""
@@ -407,6 +409,11 @@ def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def typed_signs(result: InputResult) -> Html:
+    """State which signs of a gap the tokenizer reads as they were typed."""
+    return no_gaps_note(read_signs(f"{result.text} {result.text_pair}")[1])
+
+
 def report(result: InputResult, at: int | None = None, value: int = 0) -> Report:
     """Write the result as it would appear on paper.
 
@@ -426,6 +433,7 @@ def report(result: InputResult, at: int | None = None, value: int = 0) -> Report
             values_table(result, at),
             lengths(result, at),
         ),
+        first=(typed_signs(result),),
     )
 
 

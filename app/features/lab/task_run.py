@@ -34,6 +34,7 @@ from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.saving import saved_files
 from bert_core.errors import InputError
 from bert_core.pretraining import PretrainingBatches
+from bert_core.reading.gaps import read_signs
 from bert_core.small_files import replacing
 
 MOST_POINTS = 400
@@ -194,7 +195,7 @@ class Run:
         return model
 
     def fill(self, text: str, step: int | None = None, best: int = 5) -> tuple[Guess, ...]:
-        """Return the best fillings of each [MASK] of a text; to be called in inference mode.
+        """Return the best fillings of each gap of a text; to be called in inference mode.
 
         Args:
             text: at most as long as the model reads; what is longer is cut.
@@ -204,10 +205,10 @@ class Run:
         Raises:
             InputError: the text has no [MASK].
         """
-        ids = self.tokenizer.encode(text, max_length=LENGTH).input_ids
+        ids = self.tokenizer.encode(read_signs(text)[0], max_length=LENGTH).input_ids
         places = [at for at, id_ in enumerate(ids) if id_ == self.tokenizer.mask_token_id]
         if not places:
-            raise InputError("The text has no [MASK]. Write [MASK] where a word is missing.")
+            raise InputError("The text has no [MASK]. Write [MASK] or ___ where a word is missing.")
         model = self._ready[1].model if step is None else self.model_at(step)
         scores = model.scores_at(torch.tensor([ids]), torch.tensor([places]))[0]
         return tuple(best_fillings(each[None], self.tokenizer, best) for each in scores)

@@ -17,8 +17,10 @@ from app.settings import settings
 from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
+from app.words.notes import no_gaps_note
 from app.words.pictures import linked
 from app.words.report import Report
+from bert_core.reading.gaps import read_signs
 
 HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
 """What the empty boxes suggest."""
@@ -177,6 +179,11 @@ def table(result: TokenizerResult) -> pd.DataFrame:
     return frame.astype({"word": "Int64"})
 
 
+def typed_signs(result: TokenizerResult) -> Html:
+    """State which signs of a gap the tokenizer reads as they were typed."""
+    return no_gaps_note(read_signs(" ".join(result.texts))[1])
+
+
 def report(result: TokenizerResult, replays: Sequence[Replay] = ()) -> Report:
     """Write the result as it would appear on paper.
 
@@ -197,7 +204,7 @@ def report(result: TokenizerResult, replays: Sequence[Replay] = ()) -> Report:
             tag("h2", "Back from the ids"),
             decoded(result),
         ),
-        first=(casing(result), too_long(result)),
+        first=(casing(result), typed_signs(result), too_long(result)),
     )
 
 

@@ -11,14 +11,16 @@ from app.features.why import view as view
 from app.features.why import view_duel
 from app.features.why.result import METHODS, Method, Of, Operator, WhyResult
 from app.features.why.task import Baseline, why
-from app.features.why.task_asked import Asked, asked
+from app.features.why.task_asked import MASK, Asked, asked
 from app.features.why.task_texts import MOST_TEXTS, Row, duels, explained_of, summary
-from app.streamlit_kit import Page, guarded, show_html, show_picture
+from app.streamlit_kit import Page, guarded, set_text, show_html, show_picture
 from app.streamlit_kit.components import show_markup
 from app.streamlit_kit.controls import choose, long_work, pick_from
 from app.streamlit_kit.progress import Progress, progress
 from app.streamlit_kit.state import ON_SITE, leave_for
+from app.words.format import shortened
 from app.words.html import join, plain, stylesheet
+from bert_core.reading.gaps import hide_word, read_signs
 
 SLUG = "why"
 TABS = ("Curves", "All methods", f"{MOST_TEXTS} texts", "This model")
@@ -60,6 +62,14 @@ def why_fold(page: Page, of: Of, text: str, pair: str = "") -> None:
     ):
         chosen = {key: st.query_params[key] for key in _KEYS if key in st.query_params}
         leave_for(row, {"text": text, "text_pair": pair}, {"of": view.OF_NAMES[of], **chosen})
+
+
+def offer_gap(text: str) -> None:
+    """Offer to hide a word of a text that has no gap, which fill-mask needs."""
+    hidden, word = hide_word(read_signs(text)[0])
+    if word and MASK not in read_signs(text)[0]:
+        name = plain(shortened(word, 24))
+        st.button(f"Hide “{name}”", key="_hide", on_click=set_text, args=(SLUG, hidden))
 
 
 def explain(

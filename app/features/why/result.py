@@ -30,6 +30,9 @@ SIGNED: tuple[Method, ...] = METHODS[:3] + METHODS[-1:]
 COMPLETE: tuple[Method, ...] = ("integrated_gradients", "shapley")
 """Methods whose scores sum to what all words together change."""
 
+LEAST = 0.005
+"""The smallest fall of a probability that is not printed as 0.00."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -155,9 +158,13 @@ class Duel:
     low: Curve
     high: Curve
 
-    def survives(self, number: int) -> bool:
-        """Whether the order of a story finds what matters better than 95 % of random orders."""
-        return self.curves[number].comprehensiveness > self.high.comprehensiveness
+    def survives(self, number: int) -> bool | None:
+        """Whether the order of a story finds what matters better than 95 % of random orders.
+
+        None if hiding words, these or random ones, changes nothing that is printed.
+        """
+        fall, chance = self.curves[number].comprehensiveness, self.high.comprehensiveness
+        return fall > chance if max(abs(fall), abs(chance)) >= LEAST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +222,7 @@ class WhyResult:
         cut: what was cut from an input that was too long; null if only a part around the answer
             was read, or everything.
         part: whether the model read only the part of the text around the answer.
+        read_as: the signs that were read as [MASK], such as "___", without repetition.
     """
 
     ANSWER: ClassVar = (
@@ -230,6 +238,7 @@ class WhyResult:
         "measured",
         "untrained",
         "part",
+        "read_as",
     )
 
     model: str
@@ -246,6 +255,7 @@ class WhyResult:
     encoding: Encoding
     cut: Cut | None
     part: bool
+    read_as: tuple[str, ...] = ()
 
     @property
     def shown(self) -> int:

@@ -106,6 +106,7 @@ def why(
         encoding=found.encoding,
         cut=found.cut,
         part=found.part,
+        read_as=found.read_as,
     )
 
 

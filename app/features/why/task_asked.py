@@ -26,6 +26,7 @@ from bert_core.analysis import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.reading.entities import read_texts
+from bert_core.reading.gaps import read_signs
 from bert_core.reading.passage import read_passages
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.windows import cut_windows, first_of_text, readers
@@ -61,6 +62,7 @@ class Asked:
     others: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     own: bool = True
+    read_as: tuple[str, ...] = ()
     cut: Cut | None = None
     part: bool = False
 
@@ -180,11 +182,12 @@ def _option(given: _Given, options: tuple[str, ...], own: int) -> int:
 
 def _fill_mask(given: _Given) -> Asked:
     engine = given.engine
-    whole = engine.tokenizer.encode(given.text)
+    text, read_as = read_signs(given.text)
+    whole = engine.tokenizer.encode(text)
     mask = engine.tokenizer.vocab[MASK]
     masks = [at for at, id_ in enumerate(whole.input_ids) if id_ == mask]
     if not masks:
-        raise InputError(f"The text has no {MASK}. Write {MASK} where a word is hidden.")
+        raise InputError(f"The text has no {MASK}. Write {MASK} or ___ in place of a word.")
     number = _place(given, len(masks), "mask")
     encoding, moved = _around(engine, whole, masks[number], masks[number])
     position = masks[number] - moved
@@ -204,6 +207,7 @@ def _fill_mask(given: _Given) -> Asked:
         tokens=(position,),
         others=tuple(dict.fromkeys([*best, word])),
         own=word == best[0],
+        read_as=read_as,
         named=tuple("…" if id_ is None else names[id_] for id_ in firsts),
         part=encoding is not whole,
     )

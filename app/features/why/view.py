@@ -15,7 +15,7 @@ from app.words.blocks import hint, line, note, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.lines import units
-from app.words.notes import cut_note
+from app.words.notes import cut_note, gaps_note
 from app.words.pictures import NARROW, Picture, linked, picture, svg
 from app.words.report import Report
 
@@ -27,7 +27,7 @@ OF_NAMES: dict[Of, str] = {
     "classification": "Classification",
 }
 BOXES: dict[Of, tuple[str, str]] = {
-    "fill_mask": ("Text ([MASK] hides a word)", ""),
+    "fill_mask": ("Text ([MASK] or ___ hides a word)", ""),
     "qa": ("Passage", "Question"),
     "ner": ("Text", ""),
     "next_sentence": ("First sentence", "Second sentence"),
@@ -66,6 +66,11 @@ KINDS: dict[Of, str] = {
     "next_sentence": "BertForNextSentencePrediction",
     "classification": "BertForSequenceClassification",
 }
+_VERDICTS = {
+    True: "Survives deletion:",
+    False: "Does not survive deletion:",
+    None: "Nothing to compare:",
+}
 _LEADERS = 3
 _ROWS = 30  # words drawn side by side
 
@@ -84,6 +89,7 @@ def before(result: WhyResult) -> Html:
                 caution=True,
             )
         )
+    parts.append(gaps_note(result.read_as))
     if result.cut is not None:
         parts.append(cut_note(result.cut))
     if result.part:
@@ -156,7 +162,7 @@ def verdict(result: WhyResult, duel: Duel) -> Html:
         f"random ones by {minus(chance.comprehensiveness)} (5 to 95 %: {minus(low)} to "
         f"{minus(high)})"
     )
-    says = "Survives deletion:" if survives else "Does not survive deletion:"
+    says = _VERDICTS[survives]
     return tag(
         "div",
         tag("div", gauge(duel, result.shown), class_="bx-why-gauge"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from app.features.why.result import Curve, Duel, Many, WhyResult
+from app.features.why.result import LEAST, Curve, Duel, Many, WhyResult
 from app.words.html import Html, tag
 from app.words.lines import units
 from app.words.pictures import NARROW, WIDE, Picture, picture, svg
@@ -171,7 +171,7 @@ def gauge(duel: Duel, number: int) -> Html:
     """Draw the fall of the probability in the order of one method beside that in random orders."""
     shown, mean = duel.curves[number].comprehensiveness, duel.mean.comprehensiveness
     low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
-    ends = (min(0.0, low, shown), max(high, shown, 1e-9))
+    ends = (min(0.0, low, shown), max(high, shown, LEAST))
     at = _Frame(6, 174, 4, 22, *ends)
 
     def across(value: float) -> float:
@@ -226,7 +226,8 @@ def ranking(result: WhyResult, duel: Duel) -> Picture:
 def ranking_table(result: WhyResult, duel: Duel) -> pd.DataFrame:
     """List the numbers of all methods on this text."""
     methods = [NAMES[story.method] for story in result.stories]
-    better = ["yes" if duel.survives(n) else "no" for n in range(len(methods))]
+    says = {True: "yes", False: "no", None: "–"}
+    better = [says[duel.survives(n)] for n in range(len(methods))]
     edges = {"random order": duel.mean, "random, 5 %": duel.low, "random, 95 %": duel.high}
     every: list[Curve] = [*duel.curves, *edges.values()]
     table = pd.DataFrame(

@@ -22,9 +22,12 @@ from app.features.xray.result import (
 )
 from app.features.xray.result_zoom import HeadNote
 from app.features.xray.task_presets import PRESETS, preset
+from app.features.xray.view_words import headline
 from app.features.xray.view_zoom import Zoom
 from app.streamlit_kit.address import left_out
 from app.streamlit_kit.components import show_component
+from app.streamlit_kit.show import show_html
+from app.words.html import tag
 
 SLUG = "xray"
 OFF, AT, ZOOM, ANSWER, RANK = "off", "at", "zoom", "answer", "rank"
@@ -76,6 +79,7 @@ def switchboard(
         set_off(view.off_by_number(result, off))
 
     drawn = view.board(result, ranking, notes)
+    show_html(tag("p", headline(result), class_="bx-xr-effect"))  # where the picture is above
     show_component("xray_switches", drawn, key="switches", several=("off",), then=take)
     with st.container(horizontal=True, gap="small", key="bx-xr-buttons"):
         st.button(

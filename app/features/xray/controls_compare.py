@@ -8,6 +8,7 @@ from app.features.xray.result import XrayResult
 from app.features.xray.task_diff import diff, other_models
 from app.features.xray.task_patching import PRESETS, Preset, patching
 from app.streamlit_kit import Page, set_text, show_html, show_picture
+from app.streamlit_kit.carrying import add_ours
 from app.streamlit_kit.controls import choose, pick_one
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
@@ -74,6 +75,7 @@ def _second(presets: tuple[Preset, ...]) -> str:
 
 def _take(preset: Preset) -> None:
     """Put both sentences of a preset into their boxes."""
+    add_ours(preset.text)
     set_text(SLUG, preset.text)
     set_text(SLUG, "", key="text_pair")
     st.session_state[SECOND], st.session_state[ANSWERS] = preset.other, preset.answers

@@ -223,10 +223,11 @@ class XrayResult:
         changes: how much each layer does to each piece.
         attentions: L arrays (H, T, T); rows are the pieces that look.
         calibration: how logits became probabilities.
+        read_as: the signs that were read as [MASK], such as "___", without repetition.
     """
 
     ANSWER: ClassVar = ("tokens", "question", "followed", "candidates", "effect", "off", "mode",
-                        "path", "ranking", "layers", "heads")  # fmt: skip
+                        "path", "ranking", "layers", "heads", "read_as")  # fmt: skip
 
     tokens: tuple[str, ...]
     question: Question
@@ -247,6 +248,7 @@ class XrayResult:
     changes: Changes
     attentions: tuple[Floats, ...]
     calibration: Calibration
+    read_as: tuple[str, ...] = ()
 
     @property
     def best(self) -> Candidate:

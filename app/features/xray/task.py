@@ -38,6 +38,7 @@ from app.fields import Field
 from app.models import Engine
 from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
+from bert_core.reading.gaps import read_signs
 from bert_core.reading.running import Progress
 
 MOST_TOKENS = 128
@@ -65,7 +66,7 @@ def xray(
 
     Args:
         engine: the model.
-        text: the text, of at most 128 pieces; "[MASK]" hides a word.
+        text: the text, of at most 128 pieces; "[MASK]" or "___" hides a word.
         text_pair: a second text; for the start or end of an answer, the question. "" for none.
         ask: which head answers: for the "word" at a piece, the "start" or "end" of the answer to a
             question, the "entity" label of a piece, the "label" of the text, or whether the second
@@ -88,6 +89,7 @@ def xray(
             piece, word, label or part.
     """
     check_text(text + text_pair + other)
+    text, text_pair, other, read_as = _gaps(text, text_pair, other)
     if mode == "resample" and (off or rank) and not other.strip():
         raise InputError(
             "What is off takes its activations from another text, which is missing. Write one with "
@@ -109,10 +111,16 @@ def xray(
     before = layer_scores(read.whole, whole, position)
     question = _question(read, position, before[-1], answer)
     after = layer_scores(read, now, position) if read.off else before
-    result = _result(read, question, now, (before, after))
+    result = replace(_result(read, question, now, (before, after)), read_as=read_as)
     if not rank:
         return result
     return replace(result, ranking=rank_parts(read, question, progress).parts)
+
+
+def _gaps(*texts: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """Write [MASK] for other signs of a gap in three texts, and return the signs."""
+    (text, a), (pair, b), (other, c) = map(read_signs, texts)
+    return text, pair, other, tuple(dict.fromkeys(a + b + c))
 
 
 def offered(engine: Engine) -> tuple[Kind, ...]:

@@ -19,6 +19,7 @@ from app.models.usable import usable
 from bert_core.analysis import differences
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
+from bert_core.reading.gaps import read_signs
 
 _TOP = 5  # answers of each run
 
@@ -74,6 +75,7 @@ def diff(engine: Engine, result: XrayResult, other: str = "", *, model: str = ""
         InputError: there is no such model, it has other numbers of layers, heads or dimensions, it
             cannot answer the question, or the sentences have no piece in common.
     """
+    other, _ = read_signs(other)
     first = text_of(engine, result).whole
     there = _engine(engine, model)
     encoding = there.tokenizer.encode(other.strip() or result.text, result.pair or None)

@@ -23,6 +23,7 @@ from app.models import Engine
 from bert_core import Encoding
 from bert_core.analysis import Target, patching_by_layer, run
 from bert_core.errors import InputError
+from bert_core.reading.gaps import read_signs
 from bert_core.reading.running import Progress
 
 
@@ -132,6 +133,7 @@ def patching(
     Raises:
         InputError: the sentences differ in length or are equal, or the answers cannot be compared.
     """
+    other, _ = read_signs(other)
     clean = text_of(engine, result).whole
     corrupt = Text(
         engine, clean.kind, engine.tokenizer.encode(other, result.pair or None), clean.lens

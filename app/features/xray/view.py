@@ -6,6 +6,7 @@ from app.features.xray.view_switches import ranking_line, ranking_picture
 from app.features.xray.view_words import MEAN, headline
 from app.words.blocks import line
 from app.words.html import visible
+from app.words.notes import gaps_note
 from app.words.report import Block, Report
 
 
@@ -25,7 +26,7 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
     if ranked:
         mode = ranking.mode if ranking else result.mode
         blocks += [ranking_line(result, ranked, mode), ranking_picture(result, ranked)]
-    return Report(headline(result), tuple(blocks))
+    return Report(headline(result), tuple(blocks), first=(gaps_note(result.read_as),))
 
 
 def snippet(result: XrayResult, model: str) -> str:

@@ -106,7 +106,9 @@ class _Plan:
 
     @property
     def _share(self) -> float:
-        """The gap between columns as a share of a step."""
+        """The gap between columns as a share of a step; on a phone, words need the room."""
+        if self.width == NARROW:
+            return 0.16
         return 0.36 if self.columns < _MANY else 0.24
 
     @property
@@ -302,9 +304,9 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
             fill_opacity=f"{_DEPTH * agreement:.3f}")
     ]  # fmt: skip
     if not plan.long or asked_here:
-        word, letter = _word(result, column, at), plan.letter(at)
+        word, letter = _fitted(_word(result, column, at), plan.cell - 3, plan.letter(at))
         parts.append(
-            tag("text", _fitting(word, plan.cell - 3, letter), x=f"{x + plan.cell / 2:.1f}",
+            tag("text", word, x=f"{x + plan.cell / 2:.1f}",
                 y=f"{y - 2.5:.1f}", style=f"font-size:{letter:.3g}px",
                 class_="bx-svg-middle" + (" bx-svg-strong" if asked_here else "")
                 + (" bx-xr-own" if own else ""))
@@ -469,6 +471,14 @@ def _candidate(
         data_pick="follow" if live else None, data_value=number if live else None,
         **_said(says, live),
     )  # fmt: skip
+
+
+def _fitted(word: str, room: float, letter: float) -> tuple[str, float]:
+    """Write a word smaller where that makes it fit, and only then shorten it."""
+    wide = printed_width(word, letter)
+    least = min(letter, _SMALLEST)
+    smaller = max(least, letter * min(1.0, room / wide)) if wide else letter
+    return _fitting(word, room, smaller), smaller
 
 
 def _fitting(word: str, room: float, letter: float) -> str:

@@ -174,11 +174,14 @@ def test_an_example_fills_the_form(served: Served) -> None:
 
 
 def test_a_new_page_shows_the_text_of_its_address(served: Served) -> None:
-    text, _, _, model = asked(served, "fill_mask", 3, [], text="a [MASK]", model="tiny-model0")
+    opened = asked(served, "fill_mask", 3, ["{}"], text="a [MASK]", model="tiny-model0")
+    text, _, _, model, unfit = opened
+    assert unfit == ""
     assert text == "a [MASK]"
     assert model["value"] == "tiny-model0"
     assert "explorer-mini-uncased" in str(model["choices"])
-    text, *_ = asked(served, "fill_mask", 3, [], model="unknown")
+    text, *_, remark = asked(served, "fill_mask", 3, [None], model="<b>unknown")
+    assert "asks for the model “&lt;b&gt;unknown”, which is not offered here" in remark
     assert text == examples("fill_mask")[0].values["text"]
 
 

@@ -8,11 +8,10 @@ from starlette.routing import Mount
 
 from app.serving.gate import Gate
 from app.serving.names import names_of
-from app.serving.policy import Policy
 from app.serving.nonces import Nonced
+from app.serving.policy import Policy
 from app.serving.sessions import Cookies, Sessions
 from tests.strangers import Running, face, running
-
 
 COOKIES = Cookies("k" * 32)
 

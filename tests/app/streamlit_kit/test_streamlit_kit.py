@@ -95,18 +95,20 @@ def test_home_without_a_model_still_opens_and_says_what_is_wrong(
     assert "<h1>BERT Explorer</h1>" in markup(at)
 
 
-def test_a_text_can_be_taken_to_another_page_and_each_page_keeps_its_own(site: AppTest) -> None:
+def test_a_text_can_be_taken_to_another_page_and_a_gap_stays_where_gaps_are_read(
+    site: AppTest,
+) -> None:
     site.switch_page("pages/1_tokenizer.py").run()
     site.text_area(key="text").set_value("the dog sat on the river bank").run()
     next(b for b in site.button if b.label == "Fill-mask").click().run()
     assert "<h1>Fill-mask</h1>" in markup(site)
     assert site.text_area(key="text").value == "the dog sat on the river bank"
     site.switch_page("pages/2_fill_mask.py").run()  # AppTest itself does not notice the move
-    site.text_area(key="text").set_value("the [MASK]").run()
+    site.text_area(key="text").set_value("the dog sat on the river [MASK]").run()
     site.switch_page("pages/1_tokenizer.py").run()
     assert site.text_area(key="text").value == "the dog sat on the river bank"
     site.switch_page("pages/2_fill_mask.py").run()
-    assert site.text_area(key="text").value == "the [MASK]"
+    assert site.text_area(key="text").value == "the dog sat on the river [MASK]"
     assert len(site.exception) == 0
 
 

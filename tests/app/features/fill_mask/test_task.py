@@ -12,6 +12,7 @@ from app.features.fill_mask import view as view
 from app.features.fill_mask.result import FillMaskResult
 from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
 from app.models import Engine
+from app.words.notes import gaps_note
 from app.words.pictures import linked
 from bert_core import BertForMaskedLM
 from bert_core.errors import InputError
@@ -127,7 +128,7 @@ def test_other_signs_of_a_gap_are_read_as_masks_and_named(
     result = fill_mask(tiny_engine, text)
     assert (result.text, result.read_as) == (read, signs)
     assert len(result.slots) == read.count("[MASK]")
-    said = view.reading_note(result)
+    said = gaps_note(result.read_as)
     assert [each.text for each in elements(said, "code")][1:] == list(signs)
     assert bool(said.markup) == bool(signs)
 

@@ -224,6 +224,7 @@ def test_a_sentence_can_be_filled_now_and_as_it_was_then() -> None:
     train(run, 30)
     with torch.inference_mode():
         assert run.fill(text, 0) == begun != run.fill(text)
+        assert run.fill(text.replace("[MASK]", "___"), 0) == begun
         with pytest.raises(InputError, match="no \\[MASK\\]"):
             run.fill("the capital")
 

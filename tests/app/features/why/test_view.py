@@ -107,6 +107,16 @@ def test_the_verdict_compares_with_the_band(result: WhyResult) -> None:
     assert words(view.verdict(result, weak)).startswith("✗ Does not survive deletion:")
 
 
+def test_falls_that_are_printed_as_zero_get_no_sign(result: WhyResult) -> None:
+    still = Duel("mask", (curve(1e-7, 0),) * 9, curve(0, 0), curve(-1e-9, 0), curve(1e-9, 0))
+    said = words(view.verdict(result, still))
+    assert said.startswith("– Nothing to compare: hiding its strongest words lowers")
+    assert "✓" not in said and "✗" not in said
+    assert set(view_duel.ranking_table(result, still).iloc[:, -1]) == {"–"}
+    moved = replace(still, curves=(curve(0.005, 0),) * 9)
+    assert words(view.verdict(result, moved)).startswith("✓ Survives deletion:")
+
+
 def test_the_gauge_shows_the_verdict(result: WhyResult) -> None:
     duel = Duel("mask", (curve(0.6, 0.1),) * 9, curve(0.2, 0.5), curve(0.1, 0.3), curve(0.5, 0.7))
     drawn = view_duel.gauge(duel, 0)

@@ -1,0 +1,90 @@
+"""A visitor's text on its way through the menu; `carry.js` keeps it in the browser's tab."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from app.carried import TEXT_KEYS, UNFIT, Carried, boxes_for
+from app.catalog import Feature
+from app.declared import Declared, Parameter
+from app.words.blocks import line
+from app.words.html import Html, join
+
+OPENED, EXAMPLE = "() => { window.bxFilled(); }", "() => { window.bxFilled(false); }"
+"""What a page runs when its boxes have been filled; what an example fills in, nobody has typed."""
+
+_PREFIX = "bx-text-"
+
+
+@cache
+def script() -> str:
+    """Return the script that every page runs when it is opened."""
+    source = Path(__file__).with_name("carry.js").read_text(encoding="utf-8")
+    return source[source.index("(kept) =>") :].rstrip()
+
+
+def name_of(given: Parameter) -> str | None:
+    """Return the name of a text box in the document; None for what is not a text."""
+    return f"{_PREFIX}{given.key}" if is_text(given) else None
+
+
+def is_text(given: Parameter) -> bool:
+    """Return whether a parameter is a text that a visitor writes."""
+    return given.kind in (str, list) and not given.choices
+
+
+def brought(declared: Declared, message: object, linked: Mapping[str, object]) -> dict[str, object]:
+    """Return the texts that a page is opened with, by parameter; {} for those of its example.
+
+    Args:
+        declared: the feature.
+        message: what the browser says; it comes from a stranger.
+        linked: the texts of the address, by parameter.
+    """
+    said = _read(message)
+    here = _texts(said.get("here"))
+    if here:
+        return {each.name: here[each.key] for each in declared.parameters if each.key in here}
+    own = _own(said)
+    if linked:
+        return dict(linked)
+    if own is None or not declared.feature.takes_text:
+        return {}
+    given = boxes_for(declared.feature.folder, own)
+    found: dict[str, object]
+    found = {each.name: given[each.key] for each in declared.parameters if each.key in given}
+    needed = {each.name for each in declared.parameters if each.required}
+    return found if needed <= found.keys() else {}
+
+
+def unfit_note(row: Feature, message: object) -> Html:
+    """Say that the visitor's text stays behind, if it does not fit a page."""
+    own = _own(_read(message))
+    known = UNFIT.get(row.slug, "") if own is not None else ""
+    return line(known) if known and not boxes_for(row.slug, own or Carried({})) else join()
+
+
+def _own(said: Mapping[str, object]) -> Carried | None:
+    own = said.get("own")
+    if not isinstance(own, dict):
+        return None
+    texts = {key: text for key, text in _texts(own.get("texts")).items() if key in TEXT_KEYS}
+    if not texts.get("text", "").strip():
+        return None
+    whole = own.get("whole")
+    return Carried.after(Carried({"text": whole}) if isinstance(whole, str) else None, texts)
+
+
+def _read(message: object) -> Mapping[str, object]:
+    try:
+        found = json.loads(message) if isinstance(message, str) else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _texts(found: object) -> dict[str, str]:
+    """Return what is a text under a name."""
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}

@@ -1,0 +1,107 @@
+"""A visitor's text on its way through the menu: what was written last fills each page once.
+
+A page that shows it keeps what the visitor does there, and gets a text again when another one has
+been written elsewhere. Examples are not carried; a text that was put into a box by the site, such
+as a door of the home page, is not carried until the visitor changes it.
+"""
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from app.carried import Carried, Texts, boxes, boxes_for, is_ours
+
+_KEPT = "_carried"
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is remembered in a session.
+
+    Attributes:
+        own: what the visitor wrote last.
+        number: counts what was written.
+        taken: for each page the number of what it was last filled with, or wrote itself.
+        given: for each page what the site put into its boxes, and what that was made from.
+        ours: texts of the site that a page's buttons put into boxes.
+    """
+
+    own: Carried | None = None
+    number: int = 0
+    taken: dict[str, int] = field(default_factory=dict)
+    given: dict[str, tuple[Texts, Carried | None]] = field(default_factory=dict)
+    ours: set[str] = field(default_factory=set)
+
+
+def note(slug: str, texts: Texts) -> None:
+    """Remember what is in the boxes of a page that is being left, if the visitor wrote it.
+
+    Args:
+        slug: the page.
+        texts: by the key of their box.
+    """
+    kept = _kept()
+    mine = {key: texts.get(key, "") for key in boxes(slug)}
+    if not mine.get("text", "").strip():
+        return
+    given, source = kept.given.get(slug, ({}, None))
+    if _filled(mine) == _filled({key: given.get(key, "") for key in mine}):
+        own = source
+    elif mine["text"] in kept.ours or is_ours(slug, mine):
+        own = None
+    else:
+        own = Carried.after(kept.own, mine)
+    if own is None or (kept.own is not None and _filled(own.texts) == _filled(kept.own.texts)):
+        return
+    kept.own, kept.number = own, kept.number + 1
+    kept.taken[slug] = kept.number
+    if own is not source:
+        kept.given.pop(slug, None)
+
+
+def arriving(slug: str) -> dict[str, str] | None:
+    """Return what a page that is visited by the menu gets; {} if it does not fit, None if nothing.
+
+    Args:
+        slug: the page.
+    """
+    kept = _kept()
+    if kept.own is None or kept.taken.get(slug, 0) == kept.number or not boxes(slug):
+        return None
+    found = boxes_for(slug, kept.own)
+    if found:
+        give(slug, found, kept.own)
+    return found
+
+
+def give(slug: str, texts: Texts, source: Carried | None = None) -> None:
+    """Remember what the site puts into the boxes of a page.
+
+    Args:
+        slug: the page.
+        texts: by the key of their box.
+        source: what the visitor wrote, if it was made from that.
+    """
+    kept = _kept()
+    kept.given[slug] = dict(texts), source
+    kept.taken[slug] = kept.number
+
+
+def take_along(texts: Texts) -> None:
+    """Carry texts from here on, because the visitor said so."""
+    kept = _kept()
+    kept.own, kept.number = Carried.after(kept.own, texts), kept.number + 1
+
+
+def add_ours(text: str) -> None:
+    """Remember that a text is the site's, not the visitor's."""
+    _kept().ours.add(text)
+
+
+def _filled(texts: Texts) -> dict[str, str]:
+    return {key: text for key, text in texts.items() if text.strip()}
+
+
+def _kept() -> _Kept:
+    kept: _Kept = st.session_state.setdefault(_KEPT, _Kept())
+    return kept

@@ -1,0 +1,65 @@
+"""What counts as a gap is one rule, on every page and face that reads gaps."""
+
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from app.declared import all_declared
+from app.faces.answers import ask
+
+SIGNS = ("___", "<mask>", "[mask]", "[ MASK ]", "______")
+READERS = {
+    "fill_mask": {},
+    "fill_mask_together": {},
+    "fill_mask_pair": {"words": "cat / dog"},
+    "xray": {},
+    "xray_patching": {"against": "the dog ___ ."},
+    "why": {"of": "fill_mask", "duel": False},
+    "attention": {},
+}
+"""The tasks that read gaps, and what they need besides a text."""
+
+AS_TYPED = ("tokenizer", "input")
+PLAIN, TYPED = "the cat [MASK] .", "the cat {} ."
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("task", READERS)
+def test_every_sign_of_a_gap_is_a_gap_in_every_task_that_reads_gaps(
+    tiny_model: Path, task: str, sign: str
+) -> None:
+    more = READERS[task]
+    plain, typed = (ask(task, text=text, **more).json() for text in (PLAIN, TYPED.format(sign)))
+    if "read_as" in typed:
+        assert (plain.pop("read_as"), typed.pop("read_as")) == ([], [sign])
+    assert typed == plain
+
+
+@pytest.mark.parametrize("task", [task for task in READERS if "_" not in task] + ["fill_mask"])
+def test_what_was_read_as_a_gap_is_said_on_paper_and_on_a_terminal(
+    tiny_model: Path, task: str
+) -> None:
+    answer = ask(task, text=TYPED.format("<mask>"), **READERS[task])
+    assert "Read as [MASK]: <mask>." in answer.text()
+    assert "<mask>" not in answer.html().decode()
+    assert "<mask>" in unescape(answer.html().decode())
+
+
+@pytest.mark.parametrize("task", AS_TYPED)
+def test_a_page_about_pieces_reads_the_signs_as_typed_and_says_so(
+    tiny_model: Path, task: str
+) -> None:
+    said = ask(task, text=TYPED.format("___")).text()
+    assert "Read as typed: ___. A gap is [MASK] here." in said
+    assert "Read as typed" not in ask(task, text=PLAIN).text()
+
+
+def test_whoever_speaks_of_a_mask_in_its_text_is_in_the_list() -> None:
+    speak = {
+        each.feature.slug
+        for each in all_declared()
+        for given in each.parameters
+        if given.name == "text" and "MASK" in given.about + given.field.label
+    }
+    assert speak <= {*READERS, *AS_TYPED, "fill_mask_surprise"}
