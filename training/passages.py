@@ -19,7 +19,7 @@ from training.rows import surnames
 
 _FILE = Path(__file__).with_name("passages.toml")
 _KINDS = {"person": 0.55, "place": 0.15, "company": 0.15, "building": 0.15}
-_COUNTS = "two three four five six seven eight nine ten eleven twelve".split()
+_FEW = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _value(kind: str, source: random.Random, families: Mapping[str, Sequence[str
     numbers: dict[str, Callable[[], str]] = {
         "year": lambda: str(source.randint(1850, 2023)),
         "number": lambda: str(source.randint(13, 97)),
-        "few": lambda: source.choice(_COUNTS),
+        "few": lambda: source.choice(_FEW.split("|")),
         "large": lambda: f"{source.randint(11, 990) * 100:,}",
         "tall": lambda: str(source.randint(148, 205)),
         "first": lambda: _name("person", source, families)[0].split()[0],

@@ -158,6 +158,21 @@ TASK_SOURCES = (
         "none stated, neither there nor for the treebank's film-review sentences",
     ),
     Source(
+        "Sentiment: SST-2, phrases of its training half",
+        "forest-snow/alps @3c7ef2c",
+        "MIT; none stated for the treebank's film-review sentences",
+    ),
+    Source(
+        "Sentiment: sentences about products, films and restaurants (Kotzias et al. 2015)",
+        "ggreen/ml.net.playground @d2c5ba5",
+        "CC BY 4.0",
+    ),
+    Source(
+        "Family names of twenty languages, for sentences made from frames",
+        "nmstoker/names-rnn @38018e3",
+        "the repository states none; the names are facts",
+    ),
+    Source(
         "Multiple choice: review questions of OpenStax textbooks (Anatomy and Physiology, "
         "Microbiology, Sociology, Psychology, U.S. History, American Government)",
         "the textbooks' repositories above",
