@@ -100,7 +100,7 @@ def _made(tokenizer: BertTokenizer, sizes: LongSettings, lines: set[Sentence]) -
     pairs = neighbours.pairs(MADE_PAIRS, sizes.seed)
     first = plain_ids(tokenizer, [row.text for row in pairs])
     second = plain_ids(tokenizer, [row.text_pair or "" for row in pairs])
-    labels = [row.label for row in pairs]
+    labels = [int(row.label) for row in pairs]
     return Made(Everyday(tokenizer, lines), list(zip(first, second, labels, strict=True)))
 
 
@@ -125,7 +125,7 @@ def task_lesson(settings: StageSettings, sizes: TaskSettings, say: Say = print) 
     pretraining = replace(sizes.pretraining, seed=sizes.pretraining.seed + settings.seed)
     sizes = replace(sizes, seed=sizes.seed + settings.seed, pretraining=pretraining)
     texts, began = _long_texts(settings, pretraining, say), time.monotonic()
-    rows = TaskRows.read(settings.data, sizes.seed, gapped=sizes.gapped > 0)
+    rows = TaskRows.read(settings.data, sizes.seed, made=sizes.made, gapped=sizes.gapped > 0)
     say(
         f"{len(rows.answered):,} questions and {len(rows.short):,} short ones, "
         f"{len(rows.tags) + len(rows.partial_tags):,} tagged "

@@ -53,8 +53,7 @@ from training.task_model import TaskPart
 from training.written.near import is_near
 
 T = TypeVar("T")
-FEELINGS, NAMES = 20_000, 20_000  # sentences made from frames
-_TEXT_ROWS = ("blocks", "sentences", "relations", "made_facts", "pairs")
+_TEXT_ROWS = ("blocks", "sentences", "relations", "made_facts", "pairs", "part_tokens")
 _TASK_ROWS = (
     "questions", "tags", "partial_tags", "made_tags", "sentiment", "phrases", "reviews", "feelings",
     "choices", "gapped",
@@ -86,6 +85,7 @@ class TaskSettings:
         weights: weights of the losses, by task.
         max_length: tokens per window; longer passages give several windows.
         stride: tokens shared by neighbouring windows.
+        made: how many sentences are made from frames, of each kind, to draw from.
         pretraining: what the step has of the long pretraining.
         text_weight: weight of the losses of that part relative to those of the tasks.
         seed: seed of what is drawn.
@@ -116,6 +116,7 @@ class TaskSettings:
     )
     max_length: int = 320
     stride: int = 96
+    made: int = 20_000
     pretraining: LongSettings = field(
         default_factory=lambda: LongSettings(
             blocks=72,
@@ -132,12 +133,12 @@ class TaskSettings:
     text_weight: float = 2.0
     seed: int = 33
 
-    def times(self, factor: int) -> "TaskSettings":
-        """Return the same step so many times as large, in parts for a graphics card."""
+    def times(self, factor: float) -> "TaskSettings":
+        """Return the same step so many times as large."""
         text = self.pretraining
-        sizes = {name: factor * getattr(text, name) for name in _TEXT_ROWS}
-        rows = {name: factor * getattr(self, name) for name in _TASK_ROWS}
-        return replace(self, pretraining=replace(text, part_tokens=16_384, **sizes), **rows)
+        sizes = {name: round(factor * getattr(text, name)) for name in _TEXT_ROWS}
+        rows = {name: max(1, round(factor * getattr(self, name))) for name in _TASK_ROWS}
+        return replace(self, pretraining=replace(text, **sizes), **rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,31 +161,32 @@ class TaskRows:
     gapped: Sequence[Choices] = ()
 
     @classmethod
-    def read(cls, data: Path, seed: int, *, gapped: bool = False) -> "TaskRows":
+    def read(cls, data: Path, seed: int, *, made: int = 20_000, gapped: bool = False) -> "TaskRows":
         """Read all training rows of a data folder, without those for fitting temperatures.
 
         Nor those that come near an evaluation sentence of our own. The seed is that of rows made
-        by rule; making gapped sentences takes half a minute.
+        by rule; `made` sentences of each kind are made from frames. Making gapped sentences takes
+        half a minute.
         """
         answered = [row for row in questions(data, QUESTION_FILES) if not held_out(row.context)]
         third = len(answered) // 6
-        made = _far(made_questions(data, 4 * third, seed), _question)
+        asked = _far(made_questions(data, 4 * third, seed), _question)
         return cls(
             _far(answered, _question),
             _far(questions(data, SHORT_QUESTION_FILES), _question),
             [
                 *_far(unanswerable(answered, third, seed), _question),
                 *_far(without_answer(answered, third, seed), _question),
-                *[row for row in made if row.answer is None][:third],
+                *[row for row in asked if row.answer is None][:third],
             ],
             _far(tagged_words(data, MISC_SOURCES), _words),
             _far(tagged_words(data, PARTIAL_SOURCES), _words),
             _far(sentiments(data, "train"), _typed),
             _far(sentiments(data, "phrases"), _typed),
             _far([Sentiment(row, row) for row in reviews(data)], _typed),
-            [Sentiment(row, row) for row in feelings.sentences(FEELINGS, seed)],
-            [row for row in made if row.answer is not None],
-            people.sentences(data, NAMES, seed),
+            [Sentiment(row, row) for row in feelings.sentences(made, seed)],
+            [row for row in asked if row.answer is not None],
+            people.sentences(data, made, seed),
             [_with_choices(choices(data, [name]), 4) for name in CHOICE_FILES],
             _with_choices(choices(data, TWO_CHOICE_FILES), 2),
             gapped_sentences(data, seed) if gapped else (),

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import ClassVar
@@ -113,7 +113,14 @@ class Everyday:
         usual = {**{kind.name: _usual(kind) for kind, _, _ in self.kinds}, **self.WEIGHTS}
         weights = np.array([usual[name] for name in names])
         self.names, self.weights = names, weights / weights.sum()
-        self._ids = lru_cache(maxsize=2**16)(lambda text: tuple(plain_ids(tokenizer, [text])[0]))
+        self.tokenizer = tokenizer
+        self._known: dict[str, Sentence] = {}
+
+    def _ids(self, text: str) -> Sentence:
+        """Encode a part of a sentence; the same parts come often."""
+        if text not in self._known:
+            self._known[text] = tuple(plain_ids(self.tokenizer, [text])[0])
+        return self._known[text]
 
     def draw(self, source: np.random.Generator) -> tuple[list[int], list[int]]:
         """Return a sentence as ids without special tokens, and the positions to hide."""
