@@ -50,7 +50,11 @@ def made_facts(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) 
         (MADE_FRAMES, kept["frames"]),
         (ORDERS, everyday.order_gaps()),
     )
-    return [fact_figure(aim, relation_hits(model, tokenizer, facts)) for aim, facts in measured]
+    return [
+        fact_figure(aim, hits)
+        for aim, facts in measured
+        if (hits := relation_hits(model, tokenizer, facts))
+    ]
 
 
 def filled_inputs(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
