@@ -218,7 +218,11 @@ def _facts() -> Iterator[Kind]:
         rows = [dict(zip(fields, line.split("|"), strict=True)) for line in _lines(each["rows"])]
         if each.get("symmetric"):
             rows += [{"s": row["o"], "o": row["s"]} for row in rows]
-        kept = [_is_kept(each["name"], row, both=each.get("symmetric", False)) for row in rows]
+        kept = [
+            each.get("keeps", True)
+            and _is_kept(each["name"], row, both=each.get("symmetric", False))
+            for row in rows
+        ]
         yield Kind(each["name"], rows, _lines(each["frames"]), each["hide"].split(), kept)
 
 
