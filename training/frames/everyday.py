@@ -225,7 +225,11 @@ def _facts() -> Iterator[Kind]:
         rows = [dict(zip(fields, line.split("|"), strict=True)) for line in _lines(each["rows"])]
         if each.get("symmetric"):
             rows += [{"s": row["o"], "o": row["s"]} for row in rows]
-        kept = [_is_kept(each["name"], row, both=each.get("symmetric", False)) for row in rows]
+        kept = [
+            each.get("keeps", True)
+            and _is_kept(each["name"], row, both=each.get("symmetric", False))
+            for row in rows
+        ]
         yield Kind(each["name"], rows, _lines(each["frames"]), each["hide"].split(), kept)
 
 
@@ -263,9 +267,10 @@ def _sums() -> Iterator[Kind]:
         rows, kept = [], []
         for a, b in product(range(1, len(words)), repeat=2):
             if a + b < len(words) and (name in SUMS[:2] or a == b):
-                rows.append({"a": words[a], "b": words[b], "c": words[a + b]})
+                digits = {"A": str(a), "B": str(b), "C": str(a + b)}
+                rows.append({"a": words[a], "b": words[b], "c": words[a + b], **digits})
                 kept.append(is_kept_pair(a, b))
-        hidden = "cab" if name in ("sum", "double") else "abc"
+        hidden = "cabCAB" if name in ("sum", "double") else "abcABC"
         yield Kind(name, rows, _lines(read[name]), tuple(hidden), kept)
 
 

@@ -72,7 +72,8 @@ def _words(topic: dict[str, Any], source: random.Random) -> dict[str, str]:
     part, part2 = two(source, group["part"])
     thing = source.choice(topic["it"])
     words = {"part": part, "part2": part2, "it": thing, "its": plural(thing)}
-    words |= _pairs(group, source) | {"who": source.choice(table("feelings")["who"])}
+    words |= _pairs(group, source)
+    words |= {slot: source.choice(pool) for slot, pool in table("feelings")["any"].items()}
     words |= {
         slot: source.choice(topic[slot])
         for slot in ("had", "do", "doing", "fault", "merit")

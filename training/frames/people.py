@@ -19,7 +19,7 @@ from training.rows import TAGS, open_text
 from training.written import reading
 from training.written.near import is_near
 
-_NONE, _MESSAGES, _LOWER, _BARE = 0.1, 0.07, 0.07, 0.1  # shares of the sentences
+_NONE, _MESSAGES, _LOWER, _BARE, _TWO = 0.11, 0.07, 0.07, 0.1, 0.12  # shares
 _GOOD_NAME = re.compile(
     r"(?:(?:Al|El|De|Di|Van|Von|Abu|Abd|Ben) )?[^\W\d_][^\W\d_'’-]+(?:[-'’][^\W\d_]+)*"
 )
@@ -63,6 +63,8 @@ def lines(data: Path, count: int, seed: int) -> list[str]:
     source, found = random.Random(seed), list[str]()
     while len(found) < count:
         line = _line(cultures(data), source)
+        if source.random() < _TWO:
+            line = f"{line} {_line(cultures(data), source)}"
         if not is_near(reading.unbracketed(line)):
             found.append(line)
     return found
