@@ -24,6 +24,7 @@ from training.__main__ import main
 from training.export import export
 from training.lessons import run_stage
 from training.named import as_read
+from training.plan import PLANS
 from training.record import read_record
 from training.rows import (
     CHOICE_FILES,
@@ -36,7 +37,7 @@ from training.rows import (
     typed,
     unanswerable,
 )
-from training.stage import WAY, StageSettings
+from training.stage import LOG, WAY, StageSettings
 from training.start import start_model
 from training.task_model import HEADS, TaskModel, TaskPart, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
@@ -419,3 +420,24 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
         "gapped",
         "tokens",
     }
+
+
+def test_the_recipe_s_own_step_trains_at_a_tenth_of_its_size(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    planned = PLANS["cpu"].stages["tasks"]
+    assert isinstance(planned.sizes, TaskSettings)
+    sizes = replace(planned.sizes.times(0.1), made=200)
+    trainer = replace(planned.trainer, budget=Budget(steps=6), warmup_steps=2)
+    plan = StageSettings(task_data, tmp_path, str(encoder), trainer, measured=2)
+    trained = run_stage("tasks", plan, sizes, say=silent)
+    logged = [json.loads(line) for line in (tmp_path / LOG).read_text().splitlines()]
+    assert [line["step"] for line in logged] == [1, 2, 3, 4, 5, 6]
+    for name in ("questions", "tags", "partial_tags", "sentiment", "next_sentence"):
+        assert all(line["parts"][name] > 0 for line in logged), name
+    rates = [line["learning_rate"] / planned.trainer.learning_rate for line in logged]
+    assert rates == pytest.approx([0.5, 1, 1, 1, 5 / 6, 5 / 12])  # up, level, down over 40 %
+    assert {path.name for path in tmp_path.glob("quarter-*")} >= {"quarter-1", "quarter-4"}
+    text = sum(line["parts"]["tokens"] for line in logged) / 6
+    assert 1_000 < text < 4_500  # of about 22,600
+    assert trained.average.count == 1  # the last tenth
