@@ -58,6 +58,7 @@ _TASK_ROWS = (
     "questions", "tags", "partial_tags", "made_tags", "sentiment", "phrases", "reviews", "feelings",
     "choices", "gapped",
 )  # fmt: skip
+_PASSAGES = 7  # in a part; attention of more needs too much memory
 _SHARING = 16  # steps that share a pool of rows sorted by length, for less padding
 
 
@@ -267,11 +268,9 @@ class TaskMixture:
             *alike("made_questions", rows.made_questions, made),
         ]
         whole.sort(key=lambda row: len(row.context), reverse=True)
-        half = (len(whole) + 1) // 2
+        groups = [whole[place : place + _PASSAGES] for place in range(0, len(whole), _PASSAGES)]
         parts = []
-        for group in (whole[:half], whole[half:], alike("short", rows.short, short)):
-            if not group:
-                continue
+        for group in (*groups, *([alike("short", rows.short, short)] if short else [])):
             share = len(group) / settings.questions
             batch = question_batch(
                 self.tokenizer, group, max_length=settings.max_length, stride=settings.stride
