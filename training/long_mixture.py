@@ -10,7 +10,7 @@ Every masked word has the same weight, whichever part it is in.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 import numpy as np
@@ -180,7 +180,8 @@ class LongMixture(TextParts):
             for rows in input_ids.chunk(count):
                 parts.append(Part("blocks", self._block_batch(rows, rate, generator, source), 1.0))
         if settings.pairs and self.pair_documents:
-            parts.append(Part("pairs", self._pair_batch(step, generator), 1.0))
+            pairs = _apart(self._pair_batch(step, generator), 2 * settings.part_tokens)
+            parts += [Part("pairs", each, 1.0) for each in pairs]
         if settings.sentences:  # every fourth part of the pool
             for mine in self._sentence_pool(step // SHARING)[step % SHARING :: SHARING]:
                 parts.append(Part("sentences", self._sentence_batch(mine, generator, source), 1.0))
@@ -287,10 +288,21 @@ def _cut(sentences: Sequence[list[int]], tokens: int) -> list[list[list[int]]]:
     return parts
 
 
+def _apart(batch: PretrainingBatch, tokens: int) -> list[PretrainingBatch]:
+    """Split the rows of a batch into batches of about so many tokens."""
+    count = max(1, round(batch.input_ids.numel() / tokens))
+    tensors = {each.name: getattr(batch, each.name) for each in fields(batch)}
+    chunks = {name: value.chunk(count) for name, value in tensors.items() if value is not None}
+    return [
+        PretrainingBatch(**{name: value[number] for name, value in chunks.items()})
+        for number in range(len(chunks["input_ids"]))
+    ]
+
+
 def _weighed(parts: Sequence[Part], pair_weight: float) -> list[Part]:
-    """Give every masked word of a step the same weight."""
-    counts = [_hidden(part) for part in parts]
-    total = max(1, sum(counts))
+    """Give every masked word of a step the same weight, and every sentence pair."""
+    counts, pairs = [_hidden(part) for part in parts], [_pairs(part) for part in parts]
+    total, pair_total = max(1, sum(counts)), max(1, sum(pairs))
     named: Counter[str] = Counter()
     for part, count in zip(parts, counts, strict=True):
         named[part.name] += count
@@ -298,11 +310,17 @@ def _weighed(parts: Sequence[Part], pair_weight: float) -> list[Part]:
         replace(
             part,
             word_weight=count / total,
-            pair_weight=pair_weight if part.batch.next_sentence_label is not None else 0.0,
+            pair_weight=pair_weight * rows / pair_total,
             share=count / max(1, named[part.name]),
+            pair_share=rows / pair_total,
         )
-        for part, count in zip(parts, counts, strict=True)
+        for part, count, rows in zip(parts, counts, pairs, strict=True)
     ]
+
+
+def _pairs(part: Part) -> int:
+    labels = part.batch.next_sentence_label
+    return 0 if labels is None else len(labels)
 
 
 def _hidden(part: Part) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from bert_core.text.tokenizer import BertTokenizer
 from tests.training.conftest import write_text
@@ -13,9 +14,10 @@ from training.corpus import EncodedText, load_corpus, plain_ids
 from training.famous import FAMOUS
 from training.gaps import GAPS
 from training.hiding import WordTables, asked_places, everywhere_places
-from training.long_mixture import LongMixture, LongSettings, Made
+from training.long_mixture import LongMixture, LongSettings, Made, long_part_loss
 from training.mixture import Part
 from training.relations import Relations, is_kept_back, kept_back_gaps, read_facts, templates_of
+from training.start import start_model
 from training.unseen import evaluation_lines, kept_back, without_known, written_lines
 
 SMALL = LongSettings(
@@ -210,18 +212,20 @@ def test_what_is_made_from_frames_comes_beside_facts_and_among_the_pairs(
     plain = LongMixture(texts, tokenizer.vocab, relations, replace(settings, made_facts=0))
     facts, pairs, of_frames = 0, 0, 0
     for step in range(8):
-        parts = {part.name: part.batch for part in built(step, 0.0)}
-        others = {part.name: part.batch for part in plain(step, 0.0)}
-        assert parts["blocks"].input_ids.equal(others["blocks"].input_ids)  # no pair is in them
-        rows = parts["relations"].input_ids
+        parts = built(step, 0.0)
+        blocks = [part.batch.input_ids.tolist() for part in parts if part.name == "blocks"]
+        others = [part for part in plain(step, 0.0) if part.name == "blocks"]
+        assert blocks == [part.batch.input_ids.tolist() for part in others]  # no pair is in them
+        [rows] = [part.batch.input_ids for part in parts if part.name == "relations"]
         assert len(rows) == 8
         facts += sum(row[1:6].tolist() == [*made.everyday.ids[:3], 4, *made.everyday.ids[4:]]  # type: ignore[attr-defined]
                      for row in rows)  # fmt: skip
-        labels = parts["pairs"].next_sentence_label
-        assert labels is not None
         if step % settings.masked_pairs_every == 0:
             continue  # words are hidden
-        for row, label in zip(parts["pairs"].input_ids.tolist(), labels.tolist(), strict=True):
+        batches = [part.batch for part in parts if part.name == "pairs"]
+        labels = [n for each in batches for n in each.next_sentence_label.tolist()]  # type: ignore[union-attr]
+        ids = [row for each in batches for row in each.input_ids.tolist()]
+        for row, label in zip(ids, labels, strict=True):
             pairs += 1
             for one, other, wanted in made.pairs:
                 if row[1 : len(one) + len(other) + 2] == [*one, tokenizer.sep_token_id, *other]:
@@ -246,3 +250,22 @@ def test_sentences_near_an_evaluation_of_our_own_are_left_out(
     )
     [left] = without_known([text], written, set(written))
     assert left.ids.tolist() == [*near, 7, 7]
+
+
+def test_pairs_in_several_parts_count_as_in_one(
+    long_data: Path, tokenizer: BertTokenizer, encoder: Path
+) -> None:
+    torch.manual_seed(0)
+    model = start_model(encoder).eval()
+    settings = replace(SMALL, pairs=11, blocks=0, sentences=0, relations=0)
+    found = []
+    for tokens in (40, 4_000):
+        parts = mixture(long_data, tokenizer, replace(settings, part_tokens=tokens))(0, 0.0)
+        with torch.no_grad():
+            losses = [long_part_loss(model, part) for part in parts]
+        assert sum(part.pair_share for part in parts) == pytest.approx(1.0)
+        logged = [sum(float(loss.parts[name]) for loss in losses)
+                  for name in ("next_sentence", "masked_lm_pairs")]  # fmt: skip
+        found.append((len(parts), float(sum(loss.total for loss in losses)), *logged))
+    assert found[0][0] > 1 == found[1][0]
+    assert found[0][1:] == pytest.approx(found[1][1:], rel=1e-5)
