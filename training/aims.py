@@ -37,13 +37,13 @@ _WIKITEXT = "WikiText-2, valid and test"
 _CORRUPTED = "hidden or replaced word pieces, 15 % of all, for which the true piece was"
 _HIDDEN = "hidden word pieces, 15 % of all and every one as [MASK], for which the true piece was"
 _FIRST, _FIVE = "the model's first guess", "among its first five guesses"
-FIRST_GUESS = Aim("masked word, first guess", _WIKITEXT, f"{_CORRUPTED} {_FIRST}", 0.47, 0.50)
-FIRST_FIVE = Aim("masked word, among first five", _WIKITEXT, f"{_CORRUPTED} {_FIVE}", 0.64, 0.68)
+FIRST_GUESS = Aim("masked word, first guess", _WIKITEXT, f"{_CORRUPTED} {_FIRST}", 0.475, 0.50)
+FIRST_FIVE = Aim("masked word, among first five", _WIKITEXT, f"{_CORRUPTED} {_FIVE}", 0.65, 0.68)
 HIDDEN_FIRST = Aim(
-    "masked word, all hidden, first guess", _WIKITEXT, f"{_HIDDEN} {_FIRST}", 0.41, 0.45
+    "masked word, all hidden, first guess", _WIKITEXT, f"{_HIDDEN} {_FIRST}", 0.415, 0.45
 )
 HIDDEN_FIVE = Aim(
-    "masked word, all hidden, among first five", _WIKITEXT, f"{_HIDDEN} {_FIVE}", 0.60, 0.64
+    "masked word, all hidden, among first five", _WIKITEXT, f"{_HIDDEN} {_FIVE}", 0.605, 0.64
 )
 _ON_CUDA = {FIRST_GUESS.task: 0.55, FIRST_FIVE.task: 0.72}  # goals where a card did the training
 _FAMOUS = "40 own lines"
@@ -55,21 +55,21 @@ UNSEEN_FIRST = Aim(
     "short sentence, first guess",
     _UNSEEN,
     f"sentences with one whole word hidden that was {_FIRST}",
-    0.40,
-    0.45,
+    0.51,
+    0.55,
 )
 UNSEEN_COPIES = Aim(
     "short sentence, wrongly copied",
     _UNSEEN,
     "sentences whose first guess was wrong and another word of the same sentence",
-    0.02,
-    0.01,
     lower_is_better=True,
 )
 CONTENT_COPIES = Aim(
     "short sentence, content word wrongly copied",
     _UNSEEN,
     "sentences whose first guess was wrong and another content word of the same sentence",
+    0.02,
+    0.01,
     lower_is_better=True,
 )
 RELATIONS = Aim(
@@ -77,9 +77,46 @@ RELATIONS = Aim(
     "relations, subjects named by no template",
     "sentences with a fact for which a right word was the first guess, as the mean over the kinds "
     "of facts",
-    0.60,
+    0.65,
     0.75,
 )
+_FACT = "sentences with an everyday fact for which a right word was the first guess, as the mean"
+MADE_FACTS = Aim(
+    "everyday facts kept back, first guess",
+    "own frames, facts that no sentence of the training states",
+    f"{_FACT} over the kinds of facts",
+    0.65,
+    0.75,
+)
+MADE_FRAMES = Aim(
+    "everyday facts in other words, first guess",
+    "own frames, wordings that the training does not use",
+    f"{_FACT} over the kinds of facts",
+    0.65,
+    0.80,
+)
+ORDERS = Aim(
+    "orders and sums, first guess",
+    "wordings that the training does not use, pairs of numbers that it does not add",
+    "sentences with an order or a sum for which a right word was the first guess, as the mean over "
+    "days, months, numbers, sums and the like",
+    0.80,
+    0.95,
+)
+READ = Aim(
+    "inputs read as a person",
+    "120 own inputs",
+    "inputs for which the first answer was one that a person accepts",
+    100 / 120,
+    0.95,
+)
+
+
+def read_inputs(kind: str) -> Aim:
+    """Return the aim for the inputs of one kind, which has no floor of its own."""
+    return replace(READ, task=f"{READ.task}, {kind}", floor=None, goal=None)
+
+
 GAPS = Aim(
     "everyday gap, among first five",
     "100 own sentences",
@@ -91,15 +128,15 @@ GAPS = Aim(
 _PAIRS = {  # kind of pair: what it is, floor, goal
     "random": (
         "pairs told apart, half neighbours, half with a sentence of another document",
-        0.95,
+        0.94,
         0.98,
     ),
     "same": (
         "pairs told apart, half neighbours, half with a distant sentence of the same document",
-        0.68,
+        0.71,
         0.78,
     ),
-    "swapped": ("neighbours in the wrong order that were called no neighbours", 0.20, 0.65),
+    "swapped": ("neighbours in the wrong order that were called no neighbours", 0.24, 0.65),
 }
 
 
@@ -115,11 +152,11 @@ EXACT = Aim(
     "question answering, exact match",
     _XQUAD,
     "questions whose answer was found to the word",
-    0.57,
+    0.575,
     0.64,
 )
 OVERLAP = Aim(
-    "question answering, F1", _XQUAD, "words shared by the found and the true answer", 0.70, 0.76
+    "question answering, F1", _XQUAD, "words shared by the found and the true answer", 0.71, 0.76
 )
 ANSWERED = Aim(
     "has an answer or not",
@@ -135,6 +172,21 @@ OVERLAP_OR_NONE = Aim(
     0.75,
     0.85,
 )
+ADMITTED = Aim(
+    "question without an answer, admitted",
+    "40 own questions about what is in the passage",
+    "questions that the passage does not answer for which that was said",
+    24 / 40,
+    32 / 40,
+)
+REFUSED = Aim(
+    "question with an answer, refused",
+    "40 own questions to the same passages",
+    "questions that the passage answers for which it was said that it does not",
+    4 / 40,
+    2 / 40,
+    lower_is_better=True,
+)
 
 
 def names(where: str) -> Aim:
@@ -144,14 +196,33 @@ def names(where: str) -> Aim:
         "named entities (PER, LOC, ORG), F1",
         where,
         "names found with both ends and kind right, against names marked and names found",
-        0.65 if both else None,
+        0.68 if both else None,
         0.74 if both else None,
     )
 
 
+PEOPLE = replace(names("40 own sentences with people of many countries"), floor=0.90, goal=0.95)
+
+
 def sentiment(where: str) -> Aim:
     """Return the aim for sentiment."""
-    return Aim("sentiment", where, "film-review sentences judged rightly", 0.86, 0.90)
+    return Aim("sentiment", where, "film-review sentences judged rightly", 0.89, 0.92)
+
+
+REVIEWS = Aim(
+    "sentiment",
+    "reviews of products, films and restaurants that were held out",
+    "sentences judged rightly",
+    0.90,
+    0.93,
+)
+NEGATIONS = Aim(
+    "sentiment",
+    "40 own sentences with a negation or a contrast",
+    "sentences judged rightly",
+    0.80,
+    0.90,
+)
 
 
 def multiple_choice(name: str, chance: float, *, aimed: bool) -> Aim:

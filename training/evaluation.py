@@ -32,6 +32,15 @@ from bert_core.text.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias
 from training.calibration import HEADS, Head, calibration_figures, trained
+from training.own_evaluation import (
+    all_inputs,
+    filled_inputs,
+    made_facts,
+    neighbour_inputs,
+    own_names,
+    own_questions,
+    own_sentiment,
+)
 from training.pretraining_evaluation import (
     RUNNING_TEXT,
     everyday_gaps,
@@ -113,6 +122,8 @@ TASKS = (
         ("relations/relations.jsonl",),
         _WORDS,
     ),
+    Part("everyday facts", BertForPreTraining, made_facts, head=_WORDS),
+    Part("own inputs with gaps", BertForPreTraining, filled_inputs, head=_WORDS),
     Part("masked words", BertForPreTraining, masked_words, (RUNNING_TEXT,), _WORDS),
     Part(
         "everyday gaps",
@@ -123,12 +134,14 @@ TASKS = (
     Part(
         "next sentence", BertForPreTraining, next_sentences, ("nsp/eval_pairs.jsonl",), _SENTENCES
     ),
+    Part("own sentence pairs", BertForPreTraining, neighbour_inputs, head=_SENTENCES),
     Part(
         "question answering",
         BertForQuestionAnswering,
         question_figures,
         ("qa/eval_xquad_en.jsonl",),
     ),
+    Part("own questions", BertForQuestionAnswering, own_questions),
     Part(
         "named entities",
         BertForTokenClassification,
@@ -136,11 +149,19 @@ TASKS = (
         tuple(f"ner/by-source/{name}.conll" for name in ENTITY_FILES),
         unfit=tags_unfit,
     ),
+    Part("own names", BertForTokenClassification, own_names, unfit=tags_unfit),
     Part(
         "sentiment",
         BertForSequenceClassification,
         sentiment_figures,
         ("sst2/test.tsv",),
+        unfit=sentiment_unfit,
+    ),
+    Part(
+        "own sentiments",
+        BertForSequenceClassification,
+        own_sentiment,
+        ("sentiment/train.tsv",),
         unfit=sentiment_unfit,
     ),
     *(
@@ -210,6 +231,7 @@ def measure(
             continue
         figures += part.measure(model, tokenizer, data)
         say(f"{part.name}: {time.monotonic() - began:.0f} s")
+    figures += all_inputs(figures)
     figures.sort(key=lambda figure: figure.lower_is_better)  # accuracies first, then errors
     bias, reason = _bias(name_or_folder, tokenizer, device)
     if bias is not None:

@@ -9,16 +9,20 @@ from typing import Any
 from bert_core.finetuning import Trainer
 from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
-from training.corpus import EncodedText, load_corpus
-from training.long_mixture import LongMixture, LongSettings, long_part_loss
+from training.corpus import EncodedText, load_corpus, plain_ids
+from training.frames import neighbours
+from training.frames.everyday import Everyday
+from training.long_mixture import LongMixture, LongSettings, Made, long_part_loss
 from training.mixture import Mixture, MixtureSettings, part_loss
 from training.relations import Relations, kept_back_gaps
 from training.stage import Lesson, Say, StageSettings, train
 from training.start import start_model, warm_bias
 from training.task_model import TaskModel, start_task_model, task_loss
-from training.tasks import TaskMixture, TaskRows, TaskSettings, by_square_root
-from training.unseen import evaluation_lines, kept_back, without_known
+from training.tasks import TaskMixture, TaskRows, TaskSettings
+from training.unseen import Sentence, evaluation_lines, kept_back, without_known, written_lines
 from training.way import measure_tasks, measure_way
+
+MADE_PAIRS = 20_000  # sentence pairs made from frames
 
 
 def run_stage(
@@ -70,16 +74,18 @@ def _long_texts(settings: StageSettings, sizes: LongSettings, say: Say) -> _Long
     began = time.monotonic()
     tokenizer, texts = _read(settings)
     kept = [sentence for each in kept_back(texts).values() for sentence in each]
-    lines = evaluation_lines(tokenizer)
+    written = written_lines(tokenizer)
+    lines = evaluation_lines(tokenizer) | set(written)
     before = _sentences(texts)
-    texts = without_known(texts, kept, lines)
+    texts = without_known(texts, [*kept, *written], lines)
     say(
         f"{_tokens(texts):,} tokens of text, {before - _sentences(texts):,} of {before:,} "
         "sentences left out because they are measured on or near to it, "
         f"{time.monotonic() - began:.0f} s"
     )
     relations = Relations(settings.data, tokenizer, texts, lines)
-    mixture = LongMixture(texts, tokenizer.vocab, relations, sizes)
+    made = _made(tokenizer, sizes, lines) if sizes.made_facts or sizes.made_pairs else None
+    mixture = LongMixture(texts, tokenizer.vocab, relations, sizes, made)
     gaps = kept_back_gaps(settings.data)
     return _LongTexts(
         tokenizer,
@@ -87,6 +93,15 @@ def _long_texts(settings: StageSettings, sizes: LongSettings, say: Say) -> _Long
         mixture,
         lambda model: measure_way(model, tokenizer, settings.data, kept, gaps),
     )
+
+
+def _made(tokenizer: BertTokenizer, sizes: LongSettings, lines: set[Sentence]) -> Made:
+    """Make the everyday sentences and the sentence pairs from frames."""
+    pairs = neighbours.pairs(MADE_PAIRS, sizes.seed)
+    first = plain_ids(tokenizer, [row.text for row in pairs])
+    second = plain_ids(tokenizer, [row.text_pair or "" for row in pairs])
+    labels = [int(row.label) for row in pairs]
+    return Made(Everyday(tokenizer, lines), list(zip(first, second, labels, strict=True)))
 
 
 def long_lesson(settings: StageSettings, sizes: LongSettings, say: Say = print) -> Lesson:
@@ -110,12 +125,12 @@ def task_lesson(settings: StageSettings, sizes: TaskSettings, say: Say = print) 
     pretraining = replace(sizes.pretraining, seed=sizes.pretraining.seed + settings.seed)
     sizes = replace(sizes, seed=sizes.seed + settings.seed, pretraining=pretraining)
     texts, began = _long_texts(settings, pretraining, say), time.monotonic()
-    rows = TaskRows.read(settings.data, sizes.seed, gapped=sizes.gapped > 0)
-    sizes = by_square_root(sizes, rows)
+    rows = TaskRows.read(settings.data, sizes.seed, made=sizes.made, gapped=sizes.gapped > 0)
     say(
         f"{len(rows.answered):,} questions and {len(rows.short):,} short ones, "
         f"{len(rows.tags) + len(rows.partial_tags):,} tagged "
-        f"sentences, {len(rows.sentiment):,} with a sentiment, "
+        f"sentences, {len(rows.sentiment) + len(rows.phrases) + len(rows.reviews):,} with a "
+        "sentiment, "
         f"{sum(map(len, rows.choices)) + len(rows.two_choices):,} with choices, "
         f"{len(rows.gapped):,} sentences with a gap; {time.monotonic() - began:.0f} s"
     )

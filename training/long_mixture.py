@@ -10,7 +10,8 @@ Every masked word has the same weight, whichever part it is in.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor
 
 from bert_core.finetuning import Loss
 from bert_core.model.heads import BertForPreTraining
-from bert_core.pretraining import PretrainingBatch
+from bert_core.pretraining import PretrainingBatch, SentencePair
 from training.corpus import EVERYDAY, EncodedText
 from training.hiding import WordTables, asked_places, everywhere_places, hide
 from training.mixture import (
@@ -27,6 +28,7 @@ from training.mixture import (
     SHARING,
     Latest,
     Part,
+    Place,
     StepSettings,
     TextParts,
     fitting_sentences,
@@ -70,6 +72,8 @@ class LongSettings(StepSettings):
         any_word: share of the `asked` sentences in which any word may be hidden, including
             function words.
         relations: number of sentences made from templates.
+        made_facts: number of sentences about everyday things made from frames.
+        made_pairs: share of the sentence pairs that are made from frames.
         part_tokens: approximate number of tokens in a part of a step.
     """
 
@@ -89,7 +93,29 @@ class LongSettings(StepSettings):
     asked: float = 0.5
     any_word: float = 0.25
     relations: int = 48
+    made_facts: int = 0
+    made_pairs: float = 0.0
     part_tokens: int = 1_280
+
+
+class Facts(Protocol):
+    """A source of sentences that state a fact."""
+
+    def draw(self, source: np.random.Generator) -> tuple[list[int], list[int]]:
+        """Return a sentence as ids without special tokens, and the positions to hide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is made from frames.
+
+    Attributes:
+        everyday: sentences about everyday things.
+        pairs: sentence pairs as ids, with their labels.
+    """
+
+    everyday: Facts
+    pairs: Sequence[tuple[list[int], list[int], int]]
 
 
 def long_part_loss(model: BertForPreTraining, part: Part) -> Loss:
@@ -111,6 +137,7 @@ class LongMixture(TextParts):
         vocab: the tokenizer's vocabulary.
         relations: facts to state.
         settings: sizes.
+        made: what is made from frames, if the settings ask for it.
     """
 
     def __init__(
@@ -119,9 +146,15 @@ class LongMixture(TextParts):
         vocab: dict[str, int],
         relations: Relations,
         settings: LongSettings,
+        made: Made | None = None,
     ) -> None:
         super().__init__(texts, vocab, settings, BLOCK_SHARES, {*NO_PAIRS, *SHORT_TEXTS})
-        self.settings, self.relations = settings, relations
+        self.settings = settings
+        self.facts: list[tuple[Facts, int]] = [(relations, settings.relations)]
+        self.made_pairs: list[SentencePair[Place]] = []
+        if made is not None:
+            self.facts.append((made.everyday, settings.made_facts))
+            self._add_pairs(made.pairs)
         self.tables = WordTables.from_vocab(vocab)
         odd = [vocab[piece] for piece in ODD_PIECES if piece in vocab]
         self.places = {
@@ -147,11 +180,12 @@ class LongMixture(TextParts):
             for rows in input_ids.chunk(count):
                 parts.append(Part("blocks", self._block_batch(rows, rate, generator, source), 1.0))
         if settings.pairs and self.pair_documents:
-            parts.append(Part("pairs", self._pair_batch(step, generator), 1.0))
+            pairs = _apart(self._pair_batch(step, generator), 2 * settings.part_tokens)
+            parts += [Part("pairs", each, 1.0) for each in pairs]
         if settings.sentences:  # every fourth part of the pool
             for mine in self._sentence_pool(step // SHARING)[step % SHARING :: SHARING]:
                 parts.append(Part("sentences", self._sentence_batch(mine, generator, source), 1.0))
-        if settings.relations:
+        if settings.relations or settings.made_facts:
             parts.append(Part("relations", self._relation_batch(step), 1.0))
         # The longest first, so that workers finish together.
         parts.sort(key=lambda part: -part.batch.input_ids.numel())
@@ -203,17 +237,41 @@ class LongMixture(TextParts):
 
     def _relation_batch(self, step: int) -> PretrainingBatch:
         """Return the facts of a step; four steps share a pool sorted by length."""
-        (number, turn), count = divmod(step, SHARING), self.settings.relations
-        turn = (turn + number) % SHARING
-        mine = self._relation_pool(number)[turn * count : (turn + 1) * count]
+        number, turn = divmod(step, SHARING)
+        pool = self._relation_pool(number)
+        turn, count = (turn + number) % SHARING, len(pool) // SHARING
+        mine = pool[turn * count : (turn + 1) * count]
         rows = self._sentence_rows([ids for ids, _ in mine])
         places = [[place + 1 for place in hidden] for _, hidden in mine]  # after [CLS]
         return labelled([hide(rows.input_ids, places, self.tables.mask_id)], rows)
 
     def _draw_relations(self, number: int) -> list[tuple[list[int], list[int]]]:
         source = np.random.default_rng((self.settings.seed, 4, number))
-        drawn = [self.relations.draw(source) for _ in range(SHARING * self.settings.relations)]
+        drawn = [facts.draw(source) for facts, count in self.facts for _ in range(SHARING * count)]
         return sorted(drawn, key=lambda pair: len(pair[0]))
+
+    # -- pairs made from frames ------------------------------------------------------------------
+
+    def _add_pairs(self, pairs: Sequence[tuple[list[int], list[int], int]]) -> None:
+        """Add the pairs as the last text, two sentences a document, which blocks do not read."""
+        sentences = [sentence for first, second, _ in pairs for sentence in (first, second)]
+        ids = np.array([piece for sentence in sentences for piece in sentence], dtype=np.uint16)
+        starts = np.cumsum([0, *map(len, sentences)])
+        number = len(self.texts)
+        self.texts.append(EncodedText("made-pairs", ids, starts, np.arange(0, len(starts), 2)))
+        self.made_pairs = [
+            SentencePair((number, 2 * place), (number, 2 * place + 1), label)
+            for place, (_, _, label) in enumerate(pairs)
+        ]
+
+    def _draw_pairs(self, number: int) -> list[SentencePair[Place]]:
+        """Return the pairs of a round, a share of them made from frames."""
+        pairs = super()._draw_pairs(number)
+        if self.made_pairs:
+            source = np.random.default_rng((self.settings.seed, 5, number))
+            for place in np.flatnonzero(source.random(len(pairs)) < self.settings.made_pairs):
+                pairs[place] = self.made_pairs[int(source.integers(len(self.made_pairs)))]
+        return pairs
 
 
 def _cut(sentences: Sequence[list[int]], tokens: int) -> list[list[list[int]]]:
@@ -230,10 +288,21 @@ def _cut(sentences: Sequence[list[int]], tokens: int) -> list[list[list[int]]]:
     return parts
 
 
+def _apart(batch: PretrainingBatch, tokens: int) -> list[PretrainingBatch]:
+    """Split the rows of a batch into batches of about so many tokens."""
+    count = max(1, round(batch.input_ids.numel() / tokens))
+    tensors = {each.name: getattr(batch, each.name) for each in fields(batch)}
+    chunks = {name: value.chunk(count) for name, value in tensors.items() if value is not None}
+    return [
+        PretrainingBatch(**{name: value[number] for name, value in chunks.items()})
+        for number in range(len(chunks["input_ids"]))
+    ]
+
+
 def _weighed(parts: Sequence[Part], pair_weight: float) -> list[Part]:
-    """Give every masked word of a step the same weight."""
-    counts = [_hidden(part) for part in parts]
-    total = max(1, sum(counts))
+    """Give every masked word of a step the same weight, and every sentence pair."""
+    counts, pairs = [_hidden(part) for part in parts], [_pairs(part) for part in parts]
+    total, pair_total = max(1, sum(counts)), max(1, sum(pairs))
     named: Counter[str] = Counter()
     for part, count in zip(parts, counts, strict=True):
         named[part.name] += count
@@ -241,11 +310,17 @@ def _weighed(parts: Sequence[Part], pair_weight: float) -> list[Part]:
         replace(
             part,
             word_weight=count / total,
-            pair_weight=pair_weight if part.batch.next_sentence_label is not None else 0.0,
+            pair_weight=pair_weight * rows / pair_total,
             share=count / max(1, named[part.name]),
+            pair_share=rows / pair_total,
         )
-        for part, count in zip(parts, counts, strict=True)
+        for part, count, rows in zip(parts, counts, pairs, strict=True)
     ]
+
+
+def _pairs(part: Part) -> int:
+    labels = part.batch.next_sentence_label
+    return 0 if labels is None else len(labels)
 
 
 def _hidden(part: Part) -> int:

@@ -131,6 +131,7 @@ class Part:
         word_weight: weight of the loss of its masked words.
         pair_weight: weight of its next-sentence loss.
         share: how much of what is logged under the name this part is.
+        pair_share: how much of the step's sentence pairs this part is.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Part:
     word_weight: float
     pair_weight: float = 0.0
     share: float = 1.0
+    pair_share: float = 1.0
 
 
 def part_loss(model: BertForPreTraining, part: Part) -> Loss:
@@ -147,7 +149,7 @@ def part_loss(model: BertForPreTraining, part: Part) -> Loss:
     if part.batch.positions is not None:
         parts[f"masked_lm_{part.name}"] = part.share * loss.masked_lm.detach()
     if part.batch.next_sentence_label is not None:
-        parts["next_sentence"] = loss.next_sentence.detach()
+        parts["next_sentence"] = part.pair_share * loss.next_sentence.detach()
     total = part.word_weight * loss.masked_lm + part.pair_weight * loss.next_sentence
     return Loss(total, parts)
 

@@ -21,7 +21,16 @@ from training.lessons import LESSONS
 from training.plan import Plan
 from training.stage import Lesson, Say, StageSettings, newest_state, seconds_a_step, train
 
-FOLDERS = ("text", "relations", "qa", "ner", "sst2", "mc")  # what all stages read
+FOLDERS = (
+    "text",
+    "relations",
+    "qa",
+    "ner",
+    "sst2",
+    "sentiment",
+    "names",
+    "mc",
+)  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
 MEASURED_STEPS = 8  # both untimed and timed; enough to include a step of each kind
 

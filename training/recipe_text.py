@@ -134,10 +134,17 @@ def _long_masking(mixture: Mapping[str, Any]) -> str:
         "words at every occurrence; the others single pieces, 80 % masked, 10 % random, 10 % kept. "
         f"{_rate(mixture)}. Of the single sentences {100 * mixture['asked']:.0f} % have one or two "
         "words hidden as a visitor would. Every hidden word has the same weight.\n"
-        f"- Facts in sentences made from templates: {mixture['relations']} in each step.\n"
+        f"- Facts in sentences made from templates: {mixture['relations']} in each step"
+        f"{_made_facts(mixture)}.\n"
         "- Short sentences to measure on were held out, with all that differ from one of them in a "
         "single word piece."
     )
+
+
+def _made_facts(mixture: Mapping[str, Any]) -> str:
+    count = mixture.get("made_facts", 0)
+    what = "everyday facts, orders, sums, sayings and people at work"
+    return f"; {what} in sentences made from frames: {count}" if count else ""
 
 
 def _rate(mixture: Mapping[str, Any]) -> str:
@@ -155,12 +162,14 @@ def _step(mixture: Mapping[str, Any], first: int, last: int) -> str:
     stops = f"{100 * bare:.0f} % without their full stop" if bare else ""
     more = ", ".join(part for part in (kinds, stops) if part)
     sentences = f"{mixture['sentences']} single sentences{f' ({more})' if more else ''}"
+    made = mixture.get("made_pairs", 0.0)
+    frames = f" {100 * made:.0f} % of the pairs are made from frames instead." if made else ""
     return (
         f"- Steps {first:,} to {last:,}: {mixture['blocks']} packed blocks of "
         f"{mixture['block_length']} tokens, {sentences}, {mixture['pairs']} sentence pairs. Half "
         f"of the pairs are true neighbours; of the others {100 * mixture['same_document']:.0f} % "
         f"come from the same document, {100 * mixture['swapped']:.0f} % are neighbours in the "
-        "wrong order, the rest come from another document."
+        f"wrong order, the rest come from another document.{frames}"
     )
 
 
@@ -172,13 +181,37 @@ def _task_step(tasks: Mapping[str, Any]) -> str:
         more += f", {gapped} sentences of textbooks with a gap and four terms of their chapter"
     return (
         f"- Beside them in each step: {tasks['questions']} questions "
-        f"({100 * tasks['unanswerable']:.0f} % asked about a passage on a similar subject without "
-        f"the answer, {100 * tasks['short_questions']:.0f} % of one-sentence passages), "
+        f"({100 * tasks['unanswerable']:.0f} % asked about a passage {_unanswered(tasks)}, "
+        f"{100 * tasks['short_questions']:.0f} % of one-sentence passages), "
         f"{tasks['tags']} sentences with names of four kinds, {tasks['partial_tags']} in which "
         f"MISC is not annotated (there O may mean MISC), {tasks['sentiment']} film-review "
-        f"sentences, half of them as a person would type them{more}. Passages in windows of "
-        f"{tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 before each "
-        f"classifier.{_text_weight(tasks)}"
+        f"sentences, half of them as a person would type them{_made_rows(tasks)}{more}. Passages "
+        f"in windows of {tasks['max_length']} tokens that share {tasks['stride']}. Dropout 0.1 "
+        f"before each classifier.{_text_weight(tasks)}"
+    )
+
+
+def _unanswered(tasks: Mapping[str, Any]) -> str:
+    """Describe the passages that do not answer their questions."""
+    similar = "on a similar subject without the answer"
+    if "made_questions" not in tasks:
+        return similar
+    return (
+        f"without the answer: a third {similar}, a third the question's own without the sentence "
+        "that answers it, a third made by rule, which states other properties; "
+        f"{100 * tasks['made_questions']:.0f} % asked about such a passage that does answer"
+    )
+
+
+def _made_rows(tasks: Mapping[str, Any]) -> str:
+    """Describe the rows that recipes before version 0.3 did not have."""
+    if "feelings" not in tasks:
+        return ""
+    return (
+        f", {tasks['phrases']} phrases of film reviews, {tasks['reviews']} sentences about "
+        f"products, films and restaurants, {tasks['feelings']} with praise and blame made from "
+        f"frames, half of them with a negation or a contrast, {tasks['made_tags']} with names of "
+        "many countries made from frames"
     )
 
 

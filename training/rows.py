@@ -20,6 +20,7 @@ from typing import Any
 
 from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Choices, LabelledText, Question, TaggedWords
+from bert_core.pretraining import split_sentences
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC", "I-MISC")
 SENTIMENTS = ("negative", "positive")
@@ -38,6 +39,7 @@ TWO_CHOICE_FILES = ("copa_train",)
 # temperatures are fitted on files that nothing is trained on.
 HELD_OUT_CHOICES = 16
 HELD_OUT_PASSAGES = 32  # with about 700 questions of the training set
+HELD_OUT_REVIEWS = 10  # one in this many is measured on
 _NEAREST = 4  # candidate passages for each unanswerable question
 _WORD = re.compile(r"\w+")
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -122,6 +124,22 @@ def unanswerable(
     return made
 
 
+def without_answer(rows: Sequence[Question], count: int, seed: int) -> list[Question]:
+    """Ask questions of their own passages without the sentences that hold the answer.
+
+    A passage is used if it has two other sentences at least, and at most two hold the answer.
+    """
+    found: list[Question] = []
+    for row in random.Random(seed).sample(list(rows), len(rows)):
+        if len(found) == count:
+            break
+        answer, sentences = f" {_letters(row.answer or '')} ", split_sentences(row.context)
+        left = [one for one in sentences if answer not in f" {_letters(one)} "]
+        if len(left) >= 2 and 1 <= len(sentences) - len(left) <= 2:
+            found.append(Question(row.question, " ".join(left), None))
+    return found
+
+
 def _letters(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
@@ -182,6 +200,7 @@ def tagged_words(
 # -- sentiment ---------------------------------------------------------------------------------
 
 _CLITIC = re.compile(r" (n't|'s|'re|'ve|'ll|'d|'m)\b")
+_JOINED = re.compile(r"\b(can|gon|wan|got|gim|lem) (not|na|ta|me)\b")
 _BEFORE_MARK = re.compile(r" ([,.;:!?%)\]}])")
 _AFTER_MARK = re.compile(r"([(\[{]) ")
 _QUOTED = re.compile(r"(``|\") ?(.*?) ?(''|\")")
@@ -196,7 +215,7 @@ class Sentiment:
 
 
 def sentiments(data: Path, name: str) -> list[Sentiment]:
-    """Read `sst2/<name>.tsv`: film-review sentences, 0 negative, 1 positive."""
+    """Read `sst2/<name>.tsv`: film-review sentences or phrases, 0 negative, 1 positive."""
     lines = csv.DictReader(
         open_text(data / "sst2" / f"{name}.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE
     )
@@ -215,10 +234,38 @@ def typed(sentence: str) -> str:
     """
     text = sentence.replace("-lrb-", "(").replace("-rrb-", ")").replace("\\/", "/")
     text = _QUOTED.sub(r'"\2"', text)
-    text = _CLITIC.sub(r"\1", text)
+    text = _JOINED.sub(r"\1\2", _CLITIC.sub(r"\1", text))
     text = _AFTER_MARK.sub(r"\1", _BEFORE_MARK.sub(r"\1", text)).strip()
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", '"', "…")) else f"{text}."
+
+
+def reviews(data: Path, *, kept_apart: bool = False) -> list[LabelledText]:
+    """Read `sentiment/train.tsv`: sentences about products, films and restaurants, as typed.
+
+    A tenth, chosen by the checksum of their letters, is held out for measuring; `kept_apart`
+    returns these instead of the others.
+    """
+    lines = csv.DictReader(
+        open_text(data / "sentiment" / "train.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE
+    )
+    return [
+        LabelledText(row["sentence"], int(row["label"]))
+        for row in lines
+        if (zlib.crc32(_letters(row["sentence"]).encode()) % HELD_OUT_REVIEWS == 0) == kept_apart
+    ]
+
+
+# -- names of people -------------------------------------------------------------------------------
+
+
+def surnames(data: Path) -> dict[str, list[str]]:
+    """Read `names/surnames.tsv`: family names by language."""
+    found: dict[str, list[str]] = defaultdict(list)
+    lines = open_text(data / "names" / "surnames.tsv")
+    for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+        found[row["language"]].append(row["name"])
+    return dict(found)
 
 
 # -- choices -----------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from training.aims import (
     RELATIONS,
     UNSEEN_COPIES,
     UNSEEN_FIRST,
+    Aim,
 )
 from training.corpus import encoded_texts
 from training.famous import FAMOUS
@@ -146,14 +147,17 @@ def _guesses(
 def relations(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
     """Measure facts about held-out subjects, as the mean over the kinds of facts."""
     hits = relation_hits(model, tokenizer, kept_back_gaps(data))
+    return [fact_figure(RELATIONS, hits)] if hits else []
+
+
+def fact_figure(aim: Aim, hits: Mapping[str, Floats]) -> Figure:
+    """Return the mean over the kinds of facts as a figure."""
     rows = [
         np.column_stack([np.full(len(each), number), each])
         for number, each in enumerate(hits.values())
     ]
-    if not rows:
-        return []
     cases = int(sum(each[:, 1].sum() for each in hits.values()))
-    return [resampled(RELATIONS, np.concatenate(rows), mean_over_kinds, cases=cases)]
+    return resampled(aim, np.concatenate(rows), mean_over_kinds, cases=cases)
 
 
 def relation_hits(

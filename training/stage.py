@@ -22,6 +22,7 @@ from bert_core.finetuning import (
     Budget,
     BuiltAhead,
     Loss,
+    NotFiniteError,
     StepReport,
     Trainer,
     TrainerSettings,
@@ -40,6 +41,7 @@ LOG = "log.jsonl"
 CURVE = "curve.svg"
 WAY = "way.jsonl"  # figures measured during a stage
 SETTINGS = "settings.json"
+REFUSED = 5  # steps in a row that are not finite end a stage; fewer are left out
 COPIES = 4  # of the weights, at equal intervals of a stage that is measured on the way
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -182,13 +184,20 @@ def _run(
     stop: threading.Event | None,
 ) -> None:
     parts = settings.measured if lesson.measure is not None else 0
-    saved = time.monotonic()
+    saved, before, refused = time.monotonic(), trainer.progress, 0
     if parts and not trainer.steps_done:
         _measure(settings, trainer, lesson, say)
     while not trainer.done and not (stop is not None and stop.is_set()):
         wait_while_paused(settings.pause_file, say, stop)
-        before = trainer.progress
-        report = trainer.step()
+        try:
+            report = trainer.step()
+        except NotFiniteError as error:
+            refused += 1
+            say(f"left out: {error}")
+            if refused == REFUSED:
+                raise
+            trainer.skip()
+            continue
         if report.step % 25 == 1 or trainer.done:
             say(describe(report))
         measured = passed(before, report.progress, parts)
@@ -200,6 +209,7 @@ def _run(
             _keep_weights(trainer, lesson.tokenizer, settings.work / f"quarter-{copied}")
         if measured:
             _measure(settings, trainer, lesson, say)
+        before, refused = report.progress, 0
     save(trainer, settings.work)
 
 

@@ -1,13 +1,12 @@
 """The contents of each step of the task stage, as a function of the step number.
 
-Nearly two thirds of the tokens of a step are of the kinds of the long pretraining: blocks of
-running text (32 % of all tokens), short sentences, facts, and three times as many sentence pairs,
-because telling neighbours apart is a task of the site too. So what was learnt there is kept, and
-the attention shown on the site is that of the model that gave the answer. The rest are questions,
-tagged words, sentiment and choices.
+More than half of the tokens of a step are running text (41 % of all) and short sentences (15 %), as
+in the long pretraining; facts and sentence pairs, because telling neighbours apart is a task of the
+site too, are another 14 %. So what was learnt there is kept, and the attention shown on the site is
+that of the model that gave the answer. The rest are questions, tagged words, sentiment and choices.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,9 +27,11 @@ from bert_core.finetuning import (
 )
 from bert_core.text.tokenizer import BertTokenizer
 from training.cloze import gapped_sentences
+from training.frames import feelings, people
 from training.long_mixture import LongSettings
 from training.mixture import Part
 from training.named import as_read
+from training.passages import made_questions
 from training.rows import (
     CHOICE_FILES,
     MISC_SOURCES,
@@ -42,13 +43,22 @@ from training.rows import (
     choices,
     held_out,
     questions,
+    reviews,
     sentiments,
     tagged_words,
     unanswerable,
+    without_answer,
 )
 from training.task_model import TaskPart
+from training.written.near import is_near
 
 T = TypeVar("T")
+_TEXT_ROWS = ("blocks", "sentences", "relations", "made_facts", "pairs", "part_tokens")
+_TASK_ROWS = (
+    "questions", "tags", "partial_tags", "made_tags", "sentiment", "phrases", "reviews", "feelings",
+    "choices", "gapped",
+)  # fmt: skip
+_PASSAGES = 7  # in a part; attention of more needs too much memory
 _SHARING = 16  # steps that share a pool of rows sorted by length, for less padding
 
 
@@ -60,50 +70,76 @@ class TaskSettings:
         questions: question rows.
         unanswerable: share of the questions paired with a passage without the answer.
         short_questions: share of the questions from one-sentence passages.
+        made_questions: share of the questions with an answer in a passage made by rule.
         tags: sentences with all four entity kinds annotated.
         partial_tags: sentences in which the fourth kind is not annotated.
-        sentiment: film-review sentences, half of them as a person would type them.
+        made_tags: sentences made from frames, with names of many countries, added to
+            `partial_tags`.
+        sentiment: sentences of film reviews; these and the phrases are half the time written as a
+            person would type them.
+        phrases: phrases of film reviews.
+        reviews: sentences about products, films and restaurants.
+        feelings: sentences made from frames, half of them with a negation or a contrast.
         choices: rows with four choices, from each source in proportion to the square root of its
             size; every fourth step has as many rows with two choices instead.
         gapped: textbook sentences with a gap and four terms, see `training.cloze`.
         weights: weights of the losses, by task.
         max_length: tokens per window; longer passages give several windows.
         stride: tokens shared by neighbouring windows.
-        rows: total rows of all tasks but `gapped`, divided among them in proportion to the square
-            roots of their sizes; None uses the numbers above.
+        made: how many sentences are made from frames, of each kind, to draw from.
         pretraining: what the step has of the long pretraining.
         text_weight: weight of the losses of that part relative to those of the tasks.
         seed: seed of what is drawn.
     """
 
-    questions: int = 24
+    questions: int = 31
     unanswerable: float = 0.2
     short_questions: float = 0.2
-    tags: int = 14
-    partial_tags: int = 14
-    sentiment: int = 14
-    choices: int = 6
+    made_questions: float = 0.06
+    tags: int = 18
+    partial_tags: int = 18
+    made_tags: int = 12
+    sentiment: int = 5
+    phrases: int = 16
+    reviews: int = 5
+    feelings: int = 10
+    choices: int = 8
     gapped: int = 4
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "questions": 1.5,
             "tags": 1.0,
             "partial_tags": 0.8,
-            "sentiment": 0.4,
+            "sentiment": 0.6,
             "choices": 0.4,
             "gapped": 0.3,
         }
     )
     max_length: int = 320
     stride: int = 96
-    rows: int | None = None
+    made: int = 20_000
     pretraining: LongSettings = field(
         default_factory=lambda: LongSettings(
-            blocks=38, sentences=96, relations=29, pairs=56, seed=41
+            blocks=72,
+            sentences=230,
+            relations=32,
+            made_facts=72,
+            pairs=48,
+            made_pairs=0.3,
+            same_document=0.25,
+            swapped=0.25,
+            seed=43,
         )
     )
     text_weight: float = 2.0
-    seed: int = 30
+    seed: int = 33
+
+    def times(self, factor: float) -> "TaskSettings":
+        """Return the same step so many times as large."""
+        text = self.pretraining
+        sizes = {name: round(factor * getattr(text, name)) for name in _TEXT_ROWS}
+        rows = {name: max(1, round(factor * getattr(self, name))) for name in _TASK_ROWS}
+        return replace(self, pretraining=replace(text, **sizes), **rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +152,63 @@ class TaskRows:
     tags: Sequence[TaggedWords]
     partial_tags: Sequence[TaggedWords]
     sentiment: Sequence[Sentiment]
+    phrases: Sequence[Sentiment] = ()
+    reviews: Sequence[Sentiment] = ()
+    feelings: Sequence[Sentiment] = ()
+    made_questions: Sequence[Question] = ()
+    made_tags: Sequence[TaggedWords] = ()
     choices: Sequence[Sequence[Choices]] = ()
     two_choices: Sequence[Choices] = ()
     gapped: Sequence[Choices] = ()
 
     @classmethod
-    def read(cls, data: Path, seed: int, *, gapped: bool = False) -> "TaskRows":
+    def read(cls, data: Path, seed: int, *, made: int = 20_000, gapped: bool = False) -> "TaskRows":
         """Read all training rows of a data folder, without those for fitting temperatures.
 
-        The seed is that of rows made by rule; making gapped sentences takes half a minute.
+        Nor those that come near an evaluation sentence of our own. The seed is that of rows made
+        by rule; `made` sentences of each kind are made from frames. Making gapped sentences takes
+        half a minute.
         """
         answered = [row for row in questions(data, QUESTION_FILES) if not held_out(row.context)]
+        third = len(answered) // 6
+        asked = _far(made_questions(data, 4 * third, seed), _question)
         return cls(
-            answered,
-            questions(data, SHORT_QUESTION_FILES),
-            unanswerable(answered, len(answered) // 2, seed),
-            tagged_words(data, MISC_SOURCES),
-            tagged_words(data, PARTIAL_SOURCES),
-            sentiments(data, "train"),
+            _far(answered, _question),
+            _far(questions(data, SHORT_QUESTION_FILES), _question),
+            [
+                *_far(unanswerable(answered, third, seed), _question),
+                *_far(without_answer(answered, third, seed), _question),
+                *[row for row in asked if row.answer is None][:third],
+            ],
+            _far(tagged_words(data, MISC_SOURCES), _words),
+            _far(tagged_words(data, PARTIAL_SOURCES), _words),
+            _far(sentiments(data, "train"), _typed),
+            _far(sentiments(data, "phrases"), _typed),
+            _far([Sentiment(row, row) for row in reviews(data)], _typed),
+            [Sentiment(row, row) for row in feelings.sentences(made, seed)],
+            [row for row in asked if row.answer is not None],
+            people.sentences(data, made, seed),
             [_with_choices(choices(data, [name]), 4) for name in CHOICE_FILES],
             _with_choices(choices(data, TWO_CHOICE_FILES), 2),
             gapped_sentences(data, seed) if gapped else (),
         )
+
+
+def _far(rows: Iterable[T], text: Callable[[T], str]) -> list[T]:
+    """Leave out the rows that come near an evaluation sentence of our own."""
+    return [row for row in rows if not is_near(text(row))]
+
+
+def _question(row: Question) -> str:
+    return row.question
+
+
+def _words(row: TaggedWords) -> str:
+    return " ".join(row.words)
+
+
+def _typed(row: Sentiment) -> str:
+    return row.typed.text
 
 
 def _with_choices(rows: Sequence[Choices], number: int) -> list[Choices]:
@@ -171,10 +242,8 @@ class TaskMixture:
         parts: list[Part | TaskPart] = [
             *(self._weighed(part) for part in self.pretraining(step, progress)),
             *self._question_parts(step),
-            self._tag_part("tags", self.rows.tags, self.settings.tags, step),
-            self._tag_part(
-                "partial_tags", self.rows.partial_tags, self.settings.partial_tags, step
-            ),
+            self._tag_part("tags", step),
+            self._tag_part("partial_tags", step),
             self._sentiment_part(step),
             *self._choice_parts(step),
             *self._gapped_parts(step),
@@ -191,17 +260,17 @@ class TaskMixture:
         settings, rows = self.settings, self.rows
         none = round(settings.questions * settings.unanswerable)
         short = round(settings.questions * settings.short_questions)
+        made = round(settings.questions * settings.made_questions) if rows.made_questions else 0
         alike = partial(self._alike, step=step, length=lambda row: len(row.context))
         whole = [
-            *alike("answered", rows.answered, settings.questions - none - short),
+            *alike("answered", rows.answered, settings.questions - none - short - made),
             *alike("unanswered", rows.unanswered, none),
+            *alike("made_questions", rows.made_questions, made),
         ]
         whole.sort(key=lambda row: len(row.context), reverse=True)
-        half = (len(whole) + 1) // 2
+        groups = [whole[place : place + _PASSAGES] for place in range(0, len(whole), _PASSAGES)]
         parts = []
-        for group in (whole[:half], whole[half:], alike("short", rows.short, short)):
-            if not group:
-                continue
+        for group in (*groups, *([alike("short", rows.short, short)] if short else [])):
             share = len(group) / settings.questions
             batch = question_batch(
                 self.tokenizer, group, max_length=settings.max_length, stride=settings.stride
@@ -210,27 +279,29 @@ class TaskMixture:
             parts.append(TaskPart("questions", batch, weight, share))
         return parts
 
-    def _tag_part(
-        self, task: Literal["tags", "partial_tags"], rows: Sequence[TaggedWords], count: int,
-        step: int,
-    ) -> TaskPart:  # fmt: skip
-        source = np.random.default_rng((self.settings.seed, 2, step, task == "tags"))
+    def _tag_part(self, task: Literal["tags", "partial_tags"], step: int) -> TaskPart:
+        settings, rows = self.settings, self.rows
+        source = np.random.default_rng((settings.seed, 2, step, task == "tags"))
+        alike = partial(self._alike, step=step, length=lambda row: len(" ".join(row.words)))
+        chosen, made = alike(task, getattr(rows, task), getattr(settings, task)), []
+        if task == "partial_tags" and rows.made_tags:
+            made = alike("made_tags", rows.made_tags, settings.made_tags)
         drawn = [
-            as_read(_without_full_stop(row) if source.random() < 0.2 else row)
-            for row in self._alike(task, rows, count, step, lambda row: len(" ".join(row.words)))
+            as_read(_without_full_stop(row) if source.random() < 0.2 else row) for row in chosen
         ]
-        batch = word_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
-        return TaskPart(task, batch, self.settings.weights[task])
+        batch = word_batch(self.tokenizer, [*drawn, *made], max_length=settings.max_length)
+        return TaskPart(task, batch, settings.weights[task])
 
     def _sentiment_part(self, step: int) -> TaskPart:
         source = np.random.default_rng((self.settings.seed, 3, step))
-        count, drawn = self.settings.sentiment, []
-        for row in self._alike(
-            "sentiment", self.rows.sentiment, count, step, lambda row: len(row.split.text)
-        ):
-            text = row.typed if source.random() < 0.5 else row.split
-            bare = text.text.rstrip(".") if source.random() < 0.3 else text.text
-            drawn.append(LabelledText(bare or text.text, text.label))
+        drawn = []
+        for name in ("sentiment", "phrases", "reviews", "feelings"):
+            rows: Sequence[Sentiment] = getattr(self.rows, name)
+            count = getattr(self.settings, name) if rows else 0
+            for row in self._alike(name, rows, count, step, lambda row: len(row.split.text)):
+                text = row.typed if source.random() < 0.5 else row.split
+                bare = text.text.rstrip(".") if source.random() < 0.3 else text.text
+                drawn.append(LabelledText(bare or text.text, text.label))
         batch = text_batch(self.tokenizer, drawn, max_length=self.settings.max_length)
         return TaskPart("sentiment", batch, self.settings.weights["sentiment"])
 
@@ -316,32 +387,6 @@ def shares(sizes: Sequence[float] | np.ndarray[Any, Any], total: int) -> list[in
     for place in np.argsort(counts - exact, kind="stable")[: total - int(counts.sum())]:
         counts[place] += 1
     return [int(count) for count in counts]
-
-
-def by_square_root(settings: TaskSettings, rows: TaskRows) -> TaskSettings:
-    """Divide the rows of a step, if `settings.rows` names their total, among the tasks.
-
-    A task with a hundred times the rows of another is seen ten times as often, not a hundred times
-    or equally often (Stickland and Murray 2019 compare such powers).
-    """
-    if settings.rows is None:
-        return settings
-    sizes = (
-        len(rows.answered) + len(rows.short) + len(rows.unanswered),
-        len(rows.tags),
-        len(rows.partial_tags),
-        len(rows.sentiment),
-        sum(map(len, rows.choices)) + len(rows.two_choices),
-    )
-    asked, tags, partial_tags, sentiment, chosen = shares(np.sqrt(sizes), settings.rows)
-    return replace(
-        settings,
-        questions=asked,
-        tags=tags,
-        partial_tags=partial_tags,
-        sentiment=sentiment,
-        choices=chosen,
-    )
 
 
 def _without_full_stop(row: TaggedWords) -> TaggedWords:

@@ -11,11 +11,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from bert_core.pretraining import split_sentences
 from bert_core.text.tokenizer import BertTokenizer
 from training.bias import OCCUPATIONS, OPEN_OCCUPATION, OPEN_WORD, WORDS
 from training.corpus import EncodedText, plain_ids, without_sentences
 from training.famous import FAMOUS
 from training.gaps import GAPS
+from training.written.near import evaluated
 
 # Number of held-out sentences per text.
 KEPT_BACK = {"tatoeba-sentences": 1_400, "wordnet-examples": 600}
@@ -52,6 +54,12 @@ def evaluation_lines(tokenizer: BertTokenizer) -> set[Sentence]:
     return {tuple(ids) for ids in plain_ids(tokenizer, lines)}
 
 
+def written_lines(tokenizer: BertTokenizer) -> list[Sentence]:
+    """Return the evaluation sentences of our own, filled in, see `training.written`."""
+    texts = (one for text in evaluated() for one in split_sentences(text))
+    return [tuple(ids) for ids in plain_ids(tokenizer, sorted(set(texts)))]
+
+
 def without_known(
     texts: Sequence[EncodedText], kept: Iterable[Sentence], lines: set[Sentence]
 ) -> list[EncodedText]:
@@ -60,12 +68,14 @@ def without_known(
     In the sentences `kept` any one word may be hidden, in `lines` a given one.
     """
     near = {key for sentence in kept for key in _but_one(sentence)}
-    return [_without(text, near, lines) for text in texts]
+    longest = max(map(len, (*near, *lines)), default=0)
+    return [_without(text, near, lines, longest) for text in texts]
 
 
-def _without(text: EncodedText, near: set[Sentence], lines: set[Sentence]) -> EncodedText:
+def _without(
+    text: EncodedText, near: set[Sentence], lines: set[Sentence], longest: int
+) -> EncodedText:
     lengths = np.diff(text.sentences)
-    longest = max([LENGTHS[1], *map(len, lines)])
     bad = np.zeros(len(lengths), dtype=bool)
     for index in np.flatnonzero(lengths <= longest):
         sentence = tuple(text.sentence(int(index)))

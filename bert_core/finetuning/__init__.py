@@ -15,6 +15,7 @@ from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.trainer import (
     BatchSource,
     Loss,
+    NotFiniteError,
     StepReport,
     Trainer,
     TrainerSettings,
@@ -30,6 +31,7 @@ __all__ = [
     "LabelledText",
     "Loss",
     "Method",
+    "NotFiniteError",
     "Question",
     "RowBatches",
     "StepReport",

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import nn
 
-from bert_core.finetuning.muon import Float32Muon
+from bert_core.finetuning.muon import Muon
 from bert_core.model.bert import BertPreTrainedModel
 
 _EMBEDDINGS = re.compile(r"(bert\.)?embeddings\.")
@@ -38,9 +38,6 @@ class Optimizer(Protocol):
     def step(self) -> object:
         """Update the parameters using their gradients."""
 
-    def zero_grad(self) -> None:
-        """Clear all gradients."""
-
     def state_dict(self) -> dict[str, Any]:
         """Return the state for `load_state_dict`."""
 
@@ -55,7 +52,7 @@ class MuonAndAdamW:
     of threads for Muon's steps; the previous number is restored after each.
     """
 
-    def __init__(self, muon: torch.optim.Muon, adamw: torch.optim.AdamW, threads: int = 1) -> None:
+    def __init__(self, muon: Muon, adamw: torch.optim.AdamW, threads: int = 1) -> None:
         self.muon, self.adamw, self.threads = muon, adamw, threads
 
     @property
@@ -68,15 +65,10 @@ class MuonAndAdamW:
         before = torch.get_num_threads()
         torch.set_num_threads(max(before, self.threads))
         try:
-            self.muon.step()  # type: ignore[no-untyped-call]
+            self.muon.step()
         finally:
             torch.set_num_threads(before)
         self.adamw.step()
-
-    def zero_grad(self) -> None:
-        """Clear all gradients."""
-        self.muon.zero_grad()
-        self.adamw.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state for `load_state_dict`."""
@@ -134,10 +126,7 @@ def make_optimizer(
     adamw = torch.optim.AdamW(groups[len(inner) :], lr=learning_rate, fused=fused)
     if not inner:
         return adamw, shares
-    muon_class = torch.optim.Muon if narrow else Float32Muon
-    muon = muon_class(
-        groups[: len(inner)], lr=learning_rate, adjust_lr_fn="match_rms_adamw"
-    )  # weight decay is set per group
+    muon = Muon(groups[: len(inner)], lr=learning_rate, narrow=narrow)  # groups name their decay
     return MuonAndAdamW(muon, adamw, threads), shares
 
 

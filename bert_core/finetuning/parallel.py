@@ -32,6 +32,11 @@ class Replicas:
                 own.data = shared.data
             self.models.append(replica)
 
+    def zero_grad(self) -> None:
+        """Clear the gradients of the model and its copies."""
+        for model in self.models:
+            model.zero_grad()
+
     def run(self, work: Work, parts: Sequence[Any]) -> list[dict[str, float]]:
         """Call `work` on every part and add up all gradients in the original model.
 

@@ -41,6 +41,10 @@ class BatchSource(Protocol):
         """
 
 
+class NotFiniteError(InputError):
+    """The loss or the gradients of a step are not finite; the step was not done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """A scalar loss with gradients, and named parts of it for the log."""
@@ -215,8 +219,13 @@ class Trainer:
     def step(self) -> StepReport:
         """Do one step and return its report.
 
+        A step that raises has changed neither the model nor the state of the optimizer, and its
+        gradients are not part of the next step.
+
         Raises:
-            InputError: the budget is used up, or the loss is not finite.
+            NotFiniteError: the loss or the gradients of the step are not finite; `skip` goes on
+                with the next one.
+            InputError: the budget is used up.
         """
         if self.done:
             raise InputError(
@@ -231,10 +240,13 @@ class Trainer:
         for group, share in zip(self.optimizer.param_groups, self.shares, strict=True):
             group["lr"] = settings.learning_rate * factor * share
         batches = self.batches(self.steps_done, progress)
+        self.replicas.zero_grad()  # an interrupted step may have left some
         total, parts = self._backward(batches)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
+        if not math.isfinite(norm):
+            raise self._not_finite("norm of the gradients", float(norm))
         self.optimizer.step()
-        self.optimizer.zero_grad()
+        self.replicas.zero_grad()  # frees their memory
         self.steps_done += 1
         self.seconds += time.perf_counter() - began
         self.average.update(self.progress)
@@ -266,12 +278,20 @@ class Trainer:
             loss = self.loss(model, batch)
         value = float(loss.total.detach())
         if not math.isfinite(value):
-            raise InputError(
-                f"The loss of step {self.steps_done + 1} is {value}; expected a finite number. Try "
-                "a smaller learning rate, or check that all labels are in the model's range."
-            )
+            raise self._not_finite("loss", value)
         loss.total.backward()  # type: ignore[no-untyped-call]
         return {"": value, **{name: float(part) for name, part in loss.parts.items()}}
+
+    def _not_finite(self, what: str, value: float) -> NotFiniteError:
+        return NotFiniteError(
+            f"The {what} of step {self.steps_done + 1} is {value}; expected a finite number. The "
+            "step changed nothing. Try a smaller learning rate, or check that all labels are in "
+            "the model's range."
+        )
+
+    def skip(self) -> None:
+        """Leave out the next step: its batches are not used, and nothing but its number changes."""
+        self.steps_done += 1
 
     def _precision(self, model: BertPreTrainedModel) -> AbstractContextManager[object]:
         """Return the autocast context for bfloat16, or one that does nothing."""

@@ -31,6 +31,11 @@ TRIPLES = [
     ("occupation", "waitress", "a woman waiter"),
 ]
 
+SURNAMES = [
+    ("English", "Ash"), ("English", "Reed"), ("Irish", "O'Shea"), ("Korean", "Han"),
+    ("Polish", "Nowak"), ("Spanish", "Rey"),
+]  # fmt: skip
+
 
 def sentences(count: int, seed: int) -> list[str]:
     source = random.Random(seed)
@@ -113,15 +118,22 @@ def task_data(long_data: Path) -> Path:
     sources = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
     for name in (*sources, "btc-train", "gum-derived", "ewt-test", "pud", *MISC_TESTS):
         write_names(data / "ner" / "by-source" / f"{name}.conll")
-    for name in ("train", "test"):
-        path = data / "sst2" / f"{name}.tsv"
-        path.parent.mkdir(exist_ok=True)
+    for name in ("train", "phrases", "test"):
         rows = [f"{s.rstrip('.').lower()} .\t{i % 2}" for i, s in enumerate(sentences(8, 7))]
-        path.write_text("\n".join(["sentence\tlabel", *rows]) + "\n", encoding="utf-8")
+        write_table(data / "sst2" / f"{name}.tsv", ["sentence\tlabel", *rows])
+    reviews = [f"{s}\t{i % 2}\tshop" for i, s in enumerate(sentences(30, 8))]
+    write_table(data / "sentiment" / "train.tsv", ["sentence\tlabel\tsource", *reviews])
+    names = [f"{language}\t{name}" for language, name in SURNAMES]
+    write_table(data / "names" / "surnames.tsv", ["language\tname", *names])
     for name in ("nextsentence", "openstax", "codah", "copa"):
         for part in ("train", "test"):
             write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
     return data
+
+
+def write_table(path: Path, lines: list[str]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_choices(path: Path, number: int) -> None:

@@ -153,7 +153,9 @@ def test_another_run_in_the_same_folder_is_refused(
 def test_missing_data_are_named_before_anything_is_trained(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(MissingFileError, match="has no relations, qa, ner, sst2, mc; the whole"):
+    with pytest.raises(
+        MissingFileError, match="has no relations, qa, ner, sst2, sentiment, names, mc; "
+    ):
         run_recipe(settings(data, tmp_path / "work", encoder), quiet)
     assert not (tmp_path / "work").exists()
 

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from bert_core.text.tokenizer import BertTokenizer
 from tests.training.conftest import write_text
-from training.corpus import load_corpus, plain_ids
+from training.corpus import EncodedText, load_corpus, plain_ids
 from training.famous import FAMOUS
 from training.gaps import GAPS
 from training.hiding import WordTables, asked_places, everywhere_places
-from training.long_mixture import LongMixture, LongSettings
+from training.long_mixture import LongMixture, LongSettings, Made, long_part_loss
 from training.mixture import Part
 from training.relations import Relations, is_kept_back, kept_back_gaps, read_facts, templates_of
-from training.unseen import evaluation_lines, kept_back, without_known
+from training.start import start_model
+from training.unseen import evaluation_lines, kept_back, without_known, written_lines
 
 SMALL = LongSettings(
     blocks=4, block_length=32, long_every=0, sentences=12, relations=6, pairs=4, part_tokens=64
@@ -186,3 +188,84 @@ def test_what_is_measured_on_is_left_out(long_data: Path, tokenizer: BertTokeniz
     assert [masc.sentence(n) for n in range(len(masc.sentences) - 1)] == plain_ids(
         tokenizer, ["The cat is here."]
     )
+
+
+class Twos:
+    """States that two is two, the third word hidden."""
+
+    def __init__(self, tokenizer: BertTokenizer) -> None:
+        [self.ids] = plain_ids(tokenizer, ["the moon the moon ."])
+
+    def draw(self, source: np.random.Generator) -> tuple[list[int], list[int]]:
+        return self.ids, [3]
+
+
+def test_what_is_made_from_frames_comes_beside_facts_and_among_the_pairs(
+    long_data: Path, tokenizer: BertTokenizer
+) -> None:
+    settings = replace(SMALL, relations=3, made_facts=5, pairs=40, made_pairs=0.5)
+    texts = load_corpus(long_data, long_data / "cache", tokenizer)
+    relations = Relations(long_data, tokenizer, texts, set())
+    first, second = plain_ids(tokenizer, ["the moon hears the moon", "a red dog"])
+    made = Made(Twos(tokenizer), [(first, second, 0), (second, first, 1)])
+    built = LongMixture(texts, tokenizer.vocab, relations, settings, made)
+    plain = LongMixture(texts, tokenizer.vocab, relations, replace(settings, made_facts=0))
+    facts, pairs, of_frames = 0, 0, 0
+    for step in range(8):
+        parts = built(step, 0.0)
+        blocks = [part.batch.input_ids.tolist() for part in parts if part.name == "blocks"]
+        others = [part for part in plain(step, 0.0) if part.name == "blocks"]
+        assert blocks == [part.batch.input_ids.tolist() for part in others]  # no pair is in them
+        [rows] = [part.batch.input_ids for part in parts if part.name == "relations"]
+        assert len(rows) == 8
+        facts += sum(row[1:6].tolist() == [*made.everyday.ids[:3], 4, *made.everyday.ids[4:]]  # type: ignore[attr-defined]
+                     for row in rows)  # fmt: skip
+        if step % settings.masked_pairs_every == 0:
+            continue  # words are hidden
+        batches = [part.batch for part in parts if part.name == "pairs"]
+        labels = [n for each in batches for n in each.next_sentence_label.tolist()]  # type: ignore[union-attr]
+        ids = [row for each in batches for row in each.input_ids.tolist()]
+        for row, label in zip(ids, labels, strict=True):
+            pairs += 1
+            for one, other, wanted in made.pairs:
+                if row[1 : len(one) + len(other) + 2] == [*one, tokenizer.sep_token_id, *other]:
+                    of_frames += 1
+                    assert label == wanted
+    assert facts == 8 * 5
+    assert 0.35 < of_frames / pairs < 0.65
+
+
+def test_sentences_near_an_evaluation_of_our_own_are_left_out(
+    long_data: Path, tokenizer: BertTokenizer
+) -> None:
+    written = written_lines(tokenizer)
+    assert len(written) > 300
+    near = list(written[40])
+    near[1] = tokenizer.vocab["."]
+    text = EncodedText(
+        "other",
+        np.array([*near, *near, 7, 7], dtype=np.uint16),
+        np.array([0, len(near), 2 * len(near) + 2]),
+        np.array([0, 1, 2]),
+    )
+    [left] = without_known([text], written, set(written))
+    assert left.ids.tolist() == [*near, 7, 7]
+
+
+def test_pairs_in_several_parts_count_as_in_one(
+    long_data: Path, tokenizer: BertTokenizer, encoder: Path
+) -> None:
+    torch.manual_seed(0)
+    model = start_model(encoder).eval()
+    settings = replace(SMALL, pairs=11, blocks=0, sentences=0, relations=0)
+    found = []
+    for tokens in (40, 4_000):
+        parts = mixture(long_data, tokenizer, replace(settings, part_tokens=tokens))(0, 0.0)
+        with torch.no_grad():
+            losses = [long_part_loss(model, part) for part in parts]
+        assert sum(part.pair_share for part in parts) == pytest.approx(1.0)
+        logged = [sum(float(loss.parts[name]) for loss in losses)
+                  for name in ("next_sentence", "masked_lm_pairs")]  # fmt: skip
+        found.append((len(parts), float(sum(loss.total for loss in losses)), *logged))
+    assert found[0][0] > 1 == found[1][0]
+    assert found[0][1:] == pytest.approx(found[1][1:], rel=1e-5)

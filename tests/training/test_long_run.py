@@ -9,12 +9,21 @@ import pytest
 import torch
 
 from bert_core.errors import CheckpointError
-from bert_core.finetuning import Budget, Trainer, TrainerSettings
+from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer, TrainerSettings
 from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForPreTraining
 from tests.training.whole import LONG
 from training.lessons import long_lesson, run_stage
-from training.stage import BEFORE, LOG, STATE, WAY, StageSettings, make_trainer, newest_state
+from training.stage import (
+    BEFORE,
+    LOG,
+    REFUSED,
+    STATE,
+    WAY,
+    StageSettings,
+    make_trainer,
+    newest_state,
+)
 
 
 def quiet(line: str) -> None:
@@ -88,3 +97,33 @@ def test_a_damaged_state_gives_way_to_the_older_one(
     for path in plan.work.glob("state*.pt"):
         path.unlink()
     assert newest_state(plan.work, trainer.resume) is None
+
+
+@pytest.mark.parametrize("broken", [1, REFUSED])
+def test_steps_that_are_not_finite_are_left_out_and_many_in_a_row_end_the_stage(
+    broken: int,
+    long_data: Path,
+    encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    step, said = Trainer.step, list[str]()
+
+    def sometimes(trainer: Trainer) -> StepReport:
+        if 4 <= trainer.steps_done + 1 < 4 + broken:  # the step at which the half is over, too
+            raise NotFiniteError(f"The loss of step {trainer.steps_done + 1} is nan.")
+        return step(trainer)
+
+    monkeypatch.setattr(Trainer, "step", sometimes)
+    plan = replace(settings(long_data, tmp_path / "work", encoder, steps=9), measured=2)
+    if broken == REFUSED:
+        with pytest.raises(NotFiniteError, match="step 8"):
+            run_stage("long", plan, LONG, said.append)
+    else:
+        assert run_stage("long", plan, LONG, said.append).done
+        logged = [json.loads(line)["step"] for line in (plan.work / LOG).read_text().splitlines()]
+        assert logged == [1, 2, 3, 5, 6, 7, 8, 9]
+        assert (plan.work / "quarter-2").is_dir() and (plan.work / "quarter-4").is_dir()
+    assert [line for line in said if line.startswith("left out")] == [
+        f"left out: The loss of step {number} is nan." for number in range(4, 4 + broken)
+    ]

@@ -2,7 +2,7 @@
 
 import math
 import pickle
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from training.padding import Padded
 from training.plan import PLANS, choose
 from training.stage import StageSettings, closing_builders, make_trainer
 from training.task_model import TaskModel, TaskPart, task_loss
-from training.tasks import TaskRows, TaskSettings, by_square_root
+from training.tasks import TaskSettings
 
 
 def stage(data: Path, work: Path, encoder: Path, **options: Any) -> StageSettings:
@@ -76,21 +76,25 @@ def test_the_tasks_read_the_long_pretraining_s_mixture() -> None:
     own, long = PLANS["cpu"].stages["tasks"].sizes, LongSettings()
     assert isinstance(own, TaskSettings)
     text = own.pretraining
-    assert text.blocks / long.blocks == pytest.approx(0.95) and text.pairs > 3 * long.pairs
-    sizes = {"blocks": 0, "sentences": 0, "relations": 0, "pairs": 0, "seed": 0}
-    assert replace(text, **sizes) == replace(long, **sizes)  # and hidden in the same way
+    assert text.pairs > long.pairs and text.made_facts and text.made_pairs
+    assert (text.same_document, text.swapped) == (0.25, 0.25)  # of the false pairs; half are easy
+    names = "blocks sentences relations made_facts pairs made_pairs same_document swapped seed"
+    same = {name: getattr(long, name) for name in names.split()}
+    assert replace(text, **same) == long  # and hidden in the same way
     assert text.seed != long.seed
 
 
 def test_the_tasks_see_as_many_rows_in_both_plans() -> None:
     small, large = (PLANS[name].stages["tasks"] for name in PLANS)
     assert isinstance(small.sizes, TaskSettings) and isinstance(large.sizes, TaskSettings)
-    for name in ("blocks", "sentences", "relations", "pairs"):
-        seen = [
-            getattr(sizes.pretraining, name) * (stage.trainer.budget.steps or 0)
-            for sizes, stage in ((small.sizes, small), (large.sizes, large))
-        ]
+    rows = [asdict(sizes) for sizes in (small.sizes, large.sizes)]
+    steps = [stage.trainer.budget.steps or 0 for stage in (small, large)]
+    for name in ("questions", "tags", "phrases", "feelings", "choices", "gapped"):
+        assert rows[1][name] * steps[1] == pytest.approx(rows[0][name] * steps[0], rel=0.02)
+    for name in ("blocks", "sentences", "relations", "made_facts", "pairs"):
+        seen = [row["pretraining"][name] * n for row, n in zip(rows, steps, strict=True)]
         assert seen[1] == pytest.approx(seen[0], rel=0.02)
+    assert rows[0]["unanswerable"] == rows[1]["unanswerable"] == 0.2
 
 
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:
@@ -113,17 +117,6 @@ def test_the_machine_is_chosen_by_what_is_there(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert choose("auto") == choose("cuda") == "cuda"
     assert choose("cpu") == "cpu"
-
-
-def test_rows_are_divided_by_square_roots() -> None:
-    none: list[Any] = [None]
-    rows = TaskRows(
-        none * 30, none * 20, none * 14, none * 16, none * 4, none * 1, [none * 5, none * 3], none
-    )  # fmt: skip
-    found = by_square_root(TaskSettings(rows=36), rows)  # square roots 8, 4, 2, 1, 3: together 18
-    counts = (found.questions, found.tags, found.partial_tags, found.sentiment, found.choices)
-    assert counts == (16, 8, 4, 2, 6)
-    assert found.weights == TaskSettings().weights
 
 
 def tokens_of(parts: list[Any]) -> int:

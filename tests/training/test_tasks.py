@@ -24,6 +24,7 @@ from training.__main__ import main
 from training.export import export
 from training.lessons import run_stage
 from training.named import as_read
+from training.plan import PLANS
 from training.record import read_record
 from training.rows import (
     CHOICE_FILES,
@@ -36,10 +37,11 @@ from training.rows import (
     typed,
     unanswerable,
 )
-from training.stage import WAY, StageSettings
+from training.stage import LOG, WAY, StageSettings
 from training.start import start_model
 from training.task_model import HEADS, TaskModel, TaskPart, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
+from training.written import reading
 
 SMALL = TaskSettings(
     questions=6,
@@ -49,6 +51,7 @@ SMALL = TaskSettings(
     choices=4,
     max_length=64,
     stride=16,
+    made=60,
     pretraining=LONG,
 )
 
@@ -68,7 +71,7 @@ def mixture(data: Path, encoder: Path, choose: TaskSettings = SMALL) -> TaskMixt
     def nothing(step: int, progress: float) -> list[TaskPart]:
         return []
 
-    return TaskMixture(TaskRows.read(data, 1), tokenizer, choose, nothing)
+    return TaskMixture(TaskRows.read(data, 1, made=60), tokenizer, choose, nothing)
 
 
 def test_an_unanswerable_question_is_asked_of_a_like_passage_without_the_answer() -> None:
@@ -245,7 +248,7 @@ def test_names_are_trained_in_the_words_that_the_model_reads(
     batch = word_batch(tokenizer, [as_read(row)], max_length=32)
     found = [TAGS[tag] for tag in batch["labels"][0].tolist() if tag >= 0]
     assert found == ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC"]
-    rows = replace(TaskRows.read(task_data, 1), tags=[row])
+    rows = replace(TaskRows.read(task_data, 1, made=60), tags=[row])
     [part] = [
         part
         for part in TaskMixture(rows, tokenizer, SMALL, lambda step, progress: [])(0, 0.0)
@@ -325,6 +328,39 @@ def test_all_parts_of_a_step_have_finite_losses_and_gradients(
     assert tasks == {"questions", "tags", "partial_tags", "sentiment", "choices"}
 
 
+def test_a_step_has_rows_of_every_source(task_data: Path, encoder: Path) -> None:
+    sizes = replace(
+        SMALL, phrases=5, reviews=3, feelings=2, partial_tags=2, made_tags=4, made_questions=0.34
+    )
+    batches = mixture(task_data, encoder, sizes)
+    asked = 0
+    for step in range(8):
+        parts = {part.task: part for part in batches(step, 0.0) if isinstance(part, TaskPart)}
+        assert len(parts["sentiment"].batch["input_ids"]) == 4 + 5 + 3 + 2
+        assert len(parts["partial_tags"].batch["input_ids"]) == 2 + 4
+        assert len(parts["tags"].batch["input_ids"]) == 3
+        asked += len(batches._alike("made_questions", batches.rows.made_questions, 2, step, str))
+    assert asked == 16
+    rows = batches.rows
+    assert all(row.answer is not None for row in rows.made_questions)
+    assert all(row.answer is None for row in rows.unanswered)
+    bare = replace(rows, phrases=(), reviews=(), feelings=(), made_questions=(), made_tags=())
+    less = TaskMixture(bare, batches.tokenizer, sizes, lambda step, progress: [])(0, 0.0)
+    tokens = sum(part.batch["input_ids"].shape[0] for part in less if part.task == "sentiment")  # type: ignore[union-attr, misc]
+    assert tokens == 4  # sources that a data folder lacks leave their rows out
+
+
+def test_no_row_comes_near_an_evaluation_of_our_own(task_data: Path) -> None:
+    [row, *_] = reading.negations()
+    path = task_data / "sentiment" / "train.tsv"
+    near = row.text.replace(row.text.split()[2], "nowhere", 1).upper()
+    lines = [f"{near}\t1\tshop", *[f"Number {n} is good.\t1\tshop" for n in range(40)]]
+    path.write_text("\n".join(["sentence\tlabel\tsource", *lines]) + "\n", encoding="utf-8")
+    rows = TaskRows.read(task_data, 1, made=60)
+    assert len(rows.reviews) > 30
+    assert not any(row.typed.text == near for row in rows.reviews)
+
+
 def choice_rows(batches: TaskMixture, step: int) -> list[TaskPart]:
     return [p for p in batches(step, 0.0) if isinstance(p, TaskPart) and p.task == "choices"]
 
@@ -372,7 +408,7 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
 ) -> None:
     tokenizer = BertTokenizer.from_pretrained(encoder)
     rows = TaskRows.read(data, 1, gapped=True)
-    assert len(rows.gapped) > 40 and not TaskRows.read(data, 1).gapped
+    assert len(rows.gapped) > 40 and not TaskRows.read(data, 1, made=60).gapped
     batches = TaskMixture(rows, tokenizer, replace(SMALL, gapped=3), lambda step, progress: [])
     (part,) = [p for p in batches(0, 0.0) if isinstance(p, TaskPart) and p.task == "gapped"]
     assert tuple(part.batch["input_ids"].shape[:2]) == (3, 4)
@@ -384,3 +420,24 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
         "gapped",
         "tokens",
     }
+
+
+def test_the_recipe_s_own_step_trains_at_a_tenth_of_its_size(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    planned = PLANS["cpu"].stages["tasks"]
+    assert isinstance(planned.sizes, TaskSettings)
+    sizes = replace(planned.sizes.times(0.1), made=200)
+    trainer = replace(planned.trainer, budget=Budget(steps=6), warmup_steps=2)
+    plan = StageSettings(task_data, tmp_path, str(encoder), trainer, measured=2)
+    trained = run_stage("tasks", plan, sizes, say=silent)
+    logged = [json.loads(line) for line in (tmp_path / LOG).read_text().splitlines()]
+    assert [line["step"] for line in logged] == [1, 2, 3, 4, 5, 6]
+    for name in ("questions", "tags", "partial_tags", "sentiment", "next_sentence"):
+        assert all(line["parts"][name] > 0 for line in logged), name
+    rates = [line["learning_rate"] / planned.trainer.learning_rate for line in logged]
+    assert rates == pytest.approx([0.5, 1, 1, 1, 5 / 6, 5 / 12])  # up, level, down over 40 %
+    assert {path.name for path in tmp_path.glob("quarter-*")} >= {"quarter-1", "quarter-4"}
+    text = sum(line["parts"]["tokens"] for line in logged) / 6
+    assert 1_000 < text < 4_500  # of about 22,600
+    assert trained.average.count == 1  # the last tenth

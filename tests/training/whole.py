@@ -31,6 +31,7 @@ ROWS = TaskSettings(
     gapped=2,
     max_length=48,
     stride=16,
+    made=60,
     pretraining=LONG,
 )
 

@@ -11,7 +11,7 @@ import torch
 
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
-from bert_core.finetuning import Budget, Loss, Trainer, TrainerSettings
+from bert_core.finetuning import Budget, Loss, NotFiniteError, Trainer, TrainerSettings
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
@@ -254,6 +254,110 @@ def test_a_loss_that_is_no_number_stops_the_training() -> None:
     trainer = Trainer(BertForMaskedLM(tiny()), constant({}), settings, loss=broken)
     with pytest.raises(InputError, match="step 1 is nan"):
         trainer.step()
+
+
+class BadGradient(torch.autograd.Function):
+    """Return its input; its gradient is no number."""
+
+    @staticmethod
+    def forward(ctx: Any, value: torch.Tensor) -> torch.Tensor:
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return gradient * float("nan")
+
+
+def everything(trainer: Trainer) -> list[torch.Tensor]:
+    """Copy parameters, optimizer state and average."""
+    kept = list(trainer.model.parameters()) + list(trainer.average.weights.values())
+    state = trainer.optimizer.state_dict()
+    for own in [state] if "state" in state else state.values():
+        kept += [
+            value
+            for each in own["state"].values()
+            for value in each.values()
+            if isinstance(value, torch.Tensor)
+        ]
+    return [value.detach().clone() for value in kept]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_gradients_that_are_no_numbers_change_nothing_and_the_next_step_is_as_good(
+    optimizer: Any, workers: int
+) -> None:
+    bad: set[int] = set()
+
+    def loss(model: BertForMaskedLM, batch: Batch) -> Loss:
+        total = model(**batch)
+        return Loss(BadGradient.apply(total) if bad else total)
+
+    def make() -> Trainer:
+        torch.manual_seed(0)
+        settings = TrainerSettings(
+            Budget(steps=4), 1e-3, optimizer=optimizer, workers=workers, average_last=1.0
+        )
+        batches = constant(*random_batches(0, 0.0), *random_batches(1, 0.0))
+        return Trainer(BertForMaskedLM(tiny()), batches, settings, loss=loss)
+
+    plain, hit = make(), make()
+    for trainer in (plain, hit):
+        trainer.step()
+    before = everything(hit)
+    bad.add(1)
+    with pytest.raises(NotFiniteError, match="norm of the gradients of step 2 is nan"):
+        hit.step()
+    bad.clear()
+    assert hit.steps_done == 1 and hit.average.count == 1
+    for value, was in zip(everything(hit), before, strict=True):
+        assert torch.equal(value, was)
+    one, other = plain.step(), hit.step()
+    assert one.grad_norm == pytest.approx(other.grad_norm, rel=1e-6)
+    for value, wanted in zip(hit.model.parameters(), plain.model.parameters(), strict=True):
+        assert torch.allclose(value, wanted, atol=1e-6)
+
+
+def test_a_step_that_is_left_out_changes_its_number_alone() -> None:
+    seen: list[int] = []
+
+    def batches(step: int, progress: float) -> list[Batch]:
+        seen.append(step)
+        return random_batches(step, progress)
+
+    trainer = Trainer(BertForMaskedLM(tiny()), batches, TrainerSettings(Budget(steps=3), 1e-3))
+    trainer.step()
+    before = everything(trainer)
+    trainer.skip()
+    assert trainer.steps_done == 2
+    assert all(map(torch.equal, everything(trainer), before))
+    trainer.step()
+    assert seen == [0, 2] and trainer.done
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_step_leaves_no_gradients_for_the_next(workers: int) -> None:
+    stop: set[int] = set()
+
+    def loss(model: BertForMaskedLM, batch: Batch) -> Loss:
+        if stop and bool((batch["input_ids"] == stopped).all()):
+            raise RuntimeError("the user has pressed a key")
+        return Loss(model(**batch))
+
+    parts = [random_batches(step, 0.0)[0] for step in range(5)]
+    stopped = parts[-1]["input_ids"]
+    norms = []
+    for interrupted in (False, True):
+        torch.manual_seed(0)
+        settings = TrainerSettings(Budget(steps=2), 1e-3, workers=workers)
+        trainer = Trainer(BertForMaskedLM(tiny()), constant(*parts), settings, loss=loss)
+        if interrupted:
+            stop.add(1)
+            with pytest.raises(RuntimeError, match="pressed a key"):
+                trainer.step()
+            stop.clear()
+        norms.append(trainer.step().grad_norm)
+    assert norms[0] == pytest.approx(norms[1], rel=1e-6)
 
 
 def test_states_that_do_not_fit_are_refused(tmp_path: Path) -> None:
