@@ -63,6 +63,7 @@ def draw_calibration(page: Page, card: ModelCardResult) -> None:
     show_html(view.temperatures_table(temperatures(page.engine)))
     if errors:
         show_picture(view.figures_picture(errors, "calibration"))
+        show_html(view.stated_table(errors))
 
 
 def draw_leanings(card: ModelCardResult) -> None:

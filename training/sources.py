@@ -17,20 +17,20 @@ ENCODER = """Training started from the encoder in the Python package
 `sentence-transformers/all-MiniLM-L6-v2`, whose authors' card says Apache-2.0 (itself made from
 `nreimers/MiniLM-L6-H384-uncased`). The vocabulary of 30,522 entries came with it."""
 
-EVALUATION_NOTE = """Intervals of shares of cases that are independent of each other are Wilson's.
-A floor or goal counts as reached at the precision that is shown. Masked words: packed blocks of 128
+EVALUATION_NOTE = """Intervals of shares of cases that are independent of each other are Wilson's. A
+floor or goal counts as reached at the precision that is shown. Masked words: packed blocks of 128
 tokens, 15 % of the tokens chosen with a fixed seed, once corrupted as in training, where some of
 them are still visible, and once all replaced by [MASK], which is what visitors type; the words of a
-block depend on each other, so the interval comes from resampling the blocks 1,000 times. Famous lines and everyday gaps: sentences written
-before any answer was looked at, each with a short list of good words. Short sentences: held out
-together with all sentences that differ from one of them in a single word piece; one whole word is
-hidden in each. Facts: subjects that no template names, asked in a wording that was trained and in
-one that was not; the interval comes from resampling the subjects 1,000 times. Next sentence:
-"random" has half true neighbours and half sentences of another document, "same" half true
-neighbours and half sentences of the same document at least four sentences away, "swapped"
-neighbours in the wrong order. Evaluation texts were never trained on; famous lines, everyday gaps
-and held-out sentences were left out from the long pretraining on. Where a look at an evaluation
-changed a stage, that stage says so."""
+block depend on each other, so the interval comes from resampling the blocks 1,000 times. Famous
+lines and everyday gaps: sentences written before any answer was looked at, each with a short list
+of good words. Short sentences: held out together with all sentences that differ from one of them in
+a single word piece; one whole word is hidden in each. Facts: subjects that no template names, asked
+in a wording that was trained and in one that was not; the interval comes from resampling the
+subjects 1,000 times. Next sentence: "random" has half true neighbours and half sentences of another
+document, "same" half true neighbours and half sentences of the same document at least four
+sentences away, "swapped" neighbours in the wrong order. Evaluation texts were never trained on;
+famous lines, everyday gaps and held-out sentences were left out from the long pretraining on. Where
+a look at an evaluation changed a stage, that stage says so."""
 
 _WIKIPEDIA = "CC BY-SA 3.0 (Wikipedia's)"
 _UNSTATED = "the repository states none; text of Wikipedia, CC BY-SA 3.0"

@@ -9,7 +9,7 @@ from app.streamlit_kit.controls import switch
 from app.streamlit_kit.links import links_have_texts
 from app.streamlit_kit.show import show_html
 from app.words.blocks import beware, copy_button, facts, line
-from app.words.html import tag
+from app.words.html import tag, visible
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
@@ -109,7 +109,7 @@ def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
                 else " The checkpoint does not say what its classifier is for."
             )
         return Holding(kind.answers, False, says, head.missing)
-    says = "trained."
+    says = f"trained on {visible(head.trained_on)}." if head.trained_on else "trained."
     if head.outputs and not head.labels:
         says = f"trained; the meaning of its {head.outputs:,} labels is not given."
     if head.own_encoder:

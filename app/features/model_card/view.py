@@ -8,7 +8,7 @@ import pandas as pd
 from app.features.model_card.result import ModelCardResult, Reached, Temperature, reached
 from app.features.model_card.view_text import Section, draw_section, sections
 from app.words.blocks import fold, hint, line, record_table, ticked
-from app.words.format import percent
+from app.words.format import percent, too_sure
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import WIDE, Picture, picture, svg
 from app.words.report import Report
@@ -322,6 +322,24 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
             "share of right answers. Shorter is better."
         ),
     )
+
+
+def stated_table(errors: Sequence[Figure]) -> Html:
+    """Draw what was said and what was right, where it is stored: the direction of each error."""
+    rows = [
+        (tag("strong", visible(each.task)), percent(each.stated), _share(each.right),
+         too_sure(each.stated, each.right))
+        for each in errors
+        if each.stated is not None and each.right is not None
+    ]  # fmt: skip
+    if not rows:
+        return join()
+    said = line(
+        "On average over its answers. Kinds that lean to different sides cancel in a figure for "
+        "all of them."
+    )
+    columns = ("answers", "said", "right", "which way")
+    return join(record_table("What was said, and what was right", columns, rows), said)
 
 
 def report(card: ModelCardResult) -> Report:
