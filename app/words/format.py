@@ -58,6 +58,18 @@ def too_sure(stated: float, right: float) -> str:
     return f"{'too sure' if points > 0 else 'too unsure'} by {abs(points):.1f} points"
 
 
+def moment(place: int) -> str:
+    """Say where on its way through the layers a vector is: layers count from 0 everywhere.
+
+    Args:
+        place: number of layers that the vector has passed.
+
+    >>> moment(0), moment(3)
+    ('in the input', 'after layer 2')
+    """
+    return "in the input" if place == 0 else f"after layer {place - 1}"
+
+
 def count(number: int, name: str, names: str = "") -> str:
     """Print a number of things.
 

@@ -278,7 +278,12 @@ def example_note(slug: str, says: str, mark: Mark | None) -> Html:
         answer = "; ".join(_listed(visible(part)) for part in mark.wanted)
         verdict = tag(
             "details",
-            tag("summary", "✓ as a person would" if mark.right else "✗ not as a person would"),
+            tag(
+                "summary",
+                "✓ answered as a person would"
+                if mark.right
+                else "✗ not answered as a person would",
+            ),
             f"{_WANTED.get(slug, 'A person would say')}: ",
             tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),
             f". {mark.seen}" if mark.seen else ".",

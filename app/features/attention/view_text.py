@@ -270,19 +270,29 @@ def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
 
     Many heads rest on [CLS], [SEP] or the piece itself when they have nothing to contribute.
     """
-    words = [result.sides[at] is not None for at in view.rows]
-    goals = [result.sides[at] is not None for at in view.columns]
-    telling = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
+    telling = _between_pieces(result, view)
     pool = view.weights * telling if telling.any() else view.weights
     row, column = np.unravel_index(int(pool.argmax()), pool.shape)
     return int(row), int(column)
 
 
+def _between_pieces(result: AttentionResult, view: HeadView) -> NDArray[np.bool_]:
+    """Mark the cells between two different pieces of the text, without [CLS] and [SEP]."""
+    words = [result.sides[at] is not None for at in view.rows]
+    goals = [result.sides[at] is not None for at in view.columns]
+    marked: NDArray[np.bool_] = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
+    return marked
+
+
 def headline(result: AttentionResult, view: HeadView) -> str:
     """Name the strongest link shown."""
     row, column = _strongest(result, view)
-    source, goal = visible(view.row_tokens[row]), visible(view.column_tokens[column])
-    return f"Strongest link: {source} looks at {goal}, {float(view.weights[row, column]):.4f}."
+    source = f"“{visible(view.row_tokens[row])}” ({view.rows[row]})"
+    goal = f"“{visible(view.column_tokens[column])}” ({view.columns[column]})"
+    rest = _between_pieces(result, view).any()
+    left_out = " ([CLS], [SEP] and each piece itself left out)" if rest else ""
+    share = f"{float(view.weights[row, column]):.4f} of its attention"
+    return f"Strongest link{left_out}: {source} gives {goal} {share}."
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:

@@ -32,7 +32,8 @@ def report(result: ReliabilityResult) -> Report:
 def _said(row: Reliability) -> str:
     """Say for one kind of pairs whether the model is too sure."""
     kind = f"{row.pairs[0].upper()}{row.pairs[1:]}"
-    return f"{kind}: {percent(row.stated)} sure on average, {_right(row)} right, {too_sure(row.stated, row.right)}"
+    lean = too_sure(row.stated, row.right)
+    return f"{kind}: {percent(row.stated)} sure on average, {_right(row)} right, {lean}"
 
 
 def _right(row: Reliability) -> str:
