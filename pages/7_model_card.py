@@ -112,6 +112,7 @@ def draw_tabs(page: Page, card: ModelCardResult, checked: Verified | None) -> No
         lambda: draw_training(card),
         lambda: draw_heads(page),
         lambda: draw_trained(page),
+        lambda: show_html(view.beside_table(card.beside)),
         lambda: show_html(view_verified.report(checked)),
         lambda: draw_text(card),
     )

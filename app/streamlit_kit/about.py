@@ -1,5 +1,7 @@
 """Facts about the model a page uses, in plain words: identity, sizes, heads."""
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from app.gradio_kit import PATH, is_served
@@ -17,6 +19,8 @@ _PRIVACY = (
     "Your text goes only to this server. A short text is kept in the address, a long one in memory "
 )
 _KEPT = "for a day."
+BESIDE = "Beside BERT base"
+"""The tab of the model card that the foot of every page links to."""
 _NOT_KEPT = "while your page is open."
 
 
@@ -36,7 +40,9 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
-        show_html(line(f"{known.name}: {size}. {privacy}"))
+        card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
+        differs = tag("a", "what differs from BERT base", href=card, target="_self")
+        show_html(line(f"{known.name}: {size}; ", differs, f". {privacy}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
