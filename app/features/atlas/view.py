@@ -208,8 +208,8 @@ def map_hint(result: AtlasResult) -> Html:
     loss = "" if result.loss is None else (
         f" The larger a circle, the more the mean loss of {count(result.words, 'hidden word')} "
         "grows without the head (its output is replaced by its mean); a dashed edge means that it "
-        "falls. A head is “missed” if the 95 % interval of this growth is above 0; chance alone "
-        "would put one head in forty there."
+        "falls. The loss “clearly grows” if the 95 % interval of this growth is above 0; chance "
+        "alone would put one head in forty there."
     )  # fmt: skip
     return hint(
         "Each circle is a head. Two heads are close if they spread their attention alike "

@@ -50,7 +50,7 @@ def said(result: SensesResult) -> str:
         return f"{count(total, 'place')}, one group: {where}. A blank line begins a new one."
     inside = f"{within[result.place]:.2f}" if within else "–"
     return (
-        f"{result.at_home} of {total} nearest to their own group; mean cosine {inside} within, "
+        f"{result.at_home} of {total} are nearest to their own group; mean cosine {inside} within, "
         f"{between[result.place]:.2f} between groups, {moment(result.place)}."
     )
 

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import json
+import re
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -329,3 +330,13 @@ def test_a_pooled_grid_says_so() -> None:
     assert "32 × 32 blocks" in str(view.grid_note(attention_grid(long_result(40), WORDS)))
     exact = attention_grid(long_result(20), WORDS)
     assert "One pixel is one number" in str(view.grid_note(exact))
+
+
+def test_the_line_above_the_picture_is_short_and_says_positions(result: AttentionResult) -> None:
+    shown = one(result, 1, 0, WORDS)
+    said = pictures.head_picture(result, shown, common=False, log=False, cell=None)["said"]
+    full = view.headline(result, shown)
+    row, column = re.findall(r"” \((\d+)\)", full.partition(": ")[2])
+    assert isinstance(said, str) and len(said) < 60
+    assert said.startswith("Strongest between pieces: ")
+    assert f"({row}) → " in said and f"({column}), {strongest(shown):.4f}" in said
