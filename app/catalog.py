@@ -195,7 +195,7 @@ FEATURES = (
         icon=":material/scatter_plot:",
         page="pages/11_senses.py",
         group=INSIDE,
-        see="Does the model keep the meanings of a word apart?",
+        see="Are the meanings of a word kept apart?",
         beware="Vectors reflect position, grammar and topic as well as meaning.",
     ),
     Feature(

@@ -44,9 +44,9 @@ def _pretraining(stages: Sequence[StageRecord]) -> dict[str, str]:
         "BertModel": "the encoder of all-MiniLM-L6-v2, which was made to compare sentences; then "
         f"{tokens / 1e6:.0f} million tokens of running text",
         "BertForMaskedLM": f"encyclopedias, textbooks, novels and short sentences{facts}",
-        "BertForNextSentencePrediction": "pairs of sentences: half are neighbours; of the others, "
-        f"in the last stage, {same:.0f} % are from one text, {swapped:.0f} % neighbours in the "
-        f"wrong order, {100 - same - swapped:.0f} % from two texts",
+        "BertForNextSentencePrediction": "neighbouring sentences; of the wrong pairs, in the end, "
+        f"{same:.0f} % were from one text, {swapped:.0f} % neighbours in reverse, "
+        f"{100 - same - swapped:.0f} % from two texts",
     }
 
 

@@ -16,7 +16,7 @@ from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
 _PRIVACY = (
-    "Your text goes only to this server. A short text is kept in the address, a long one in memory "
+    "Your text goes only to this server. Short texts are kept in the address, long ones in memory "
 )
 _KEPT = "for a day."
 BESIDE = "Beside BERT base"
@@ -41,8 +41,8 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
-        differs = tag("a", "what differs from BERT base", href=card, target="_self")
-        show_html(line(f"{known.name}: {size}; ", differs, f". {privacy}"))
+        differs = tag("a", "beside BERT base", href=card, target="_self")
+        show_html(line(f"{known.name}: {size} (", differs, f"). {privacy}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)

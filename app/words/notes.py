@@ -207,7 +207,7 @@ def calibration_line(
     """
     kind = "calibrated" if calibration.named else "not calibrated"
     if calibration.errors:
-        kind += f", off by {_off_by(calibration.errors)} when measured"
+        kind += f", measured error {_off_by(calibration.errors)}"
     address = f"model_card?model={quote(model, safe='')}"
     card = join(" (", tag("a", "model card", href=address, target="_self"), ")") if model else "."
     return tag(
@@ -280,9 +280,7 @@ def example_note(slug: str, says: str, mark: Mark | None) -> Html:
             "details",
             tag(
                 "summary",
-                "✓ answered as a person would"
-                if mark.right
-                else "✗ not answered as a person would",
+                "✓ agrees with a person" if mark.right else "✗ disagrees with a person",
             ),
             f"{_WANTED.get(slug, 'A person would say')}: ",
             tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),

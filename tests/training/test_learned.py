@@ -33,7 +33,7 @@ def test_pairs_are_those_of_the_last_stage_and_tokens_those_of_all(tmp_path: Pat
                           "BertForSequenceClassification"}  # fmt: skip
     assert "then 10 million tokens" in found["BertModel"]
     assert (
-        "40 % are from one text, 25 % neighbours in the wrong order, 35 % from two texts"
+        "40 % were from one text, 25 % neighbours in reverse, 35 % from two texts"
         in (found["BertForNextSentencePrediction"])
     )
     assert "film reviews" in found["BertForSequenceClassification"]

@@ -11,9 +11,7 @@ from bert_core.errors import BertError
 from bert_core.model.heads import KINDS
 
 _BASE_TEXT = "random numbers; then 3.3 billion words of books and Wikipedia, about 40 times"
-_BASE_PAIRS = (
-    "pairs of sentences: half are neighbours; in the others the second is picked at random"
-)
+_BASE_PAIRS = "neighbouring sentences; in the wrong pairs, the second was picked at random"
 _BASE_SEP = "over half, in layers 5 to 9"
 _BASE_CLS = "little, except by some early heads"
 

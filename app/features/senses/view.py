@@ -50,8 +50,8 @@ def said(result: SensesResult) -> str:
         return f"{count(total, 'place')}, one group: {where}. A blank line begins a new one."
     inside = f"{within[result.place]:.2f}" if within else "–"
     return (
-        f"{result.at_home} of {total} are nearest to their own group; mean cosine {inside} within, "
-        f"{between[result.place]:.2f} between groups, {moment(result.place)}."
+        f"{result.at_home} of {total} nearest to their own group; mean cosine {inside} within, "
+        f"{between[result.place]:.2f} between, {moment(result.place)}."
     )
 
 
@@ -262,8 +262,8 @@ def over_layers(result: SensesResult) -> Picture:
         "senses-layers",
         lambda width: curves(
             [Curve(name, values) for name, values in lines.items()],
-            width=width, height=230, ends=ends, axis="after layer (in: the input)",
-            names=["in", *map(str, range(len(result.similarity) - 1))],
+            width=width, height=230, ends=ends, axis="after layer",
+            names=["input", *map(str, range(len(result.similarity) - 1))],
             marked=result.place, dots=True,
         ),
         alt=f"Mean cosine of pairs of occurrences over the layers; {moment(result.place)}: "

@@ -180,7 +180,7 @@ def test_what_was_trained_is_said_before_the_answer(tiny_engine: Engine) -> None
     assert "Trained on pairs of &lt;b&gt;letters&lt;/b&gt;." in kept
     assert kept.index("Trained on") < kept.index("The model’s answer")
     bundled = next_sentence(Engine(BUNDLED_MODEL), "The cat sat.", "It slept.")
-    assert "27 % neighbours in the wrong order" in bundled.trained_on
+    assert "27 % neighbours in reverse" in bundled.trained_on
 
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
