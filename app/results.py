@@ -93,11 +93,14 @@ class Calibration:
         temperature: T; 1 leaves the logits as they are.
         named: whether the model's configuration gives it; if not, none was fitted.
         fitted_on: the data it was fitted on, according to the configuration; "" if not given.
+        errors: the calibration errors that were measured with it, each on other data; () if none
+            are stored with the weights.
     """
 
     temperature: float = 1.0
     named: bool = False
     fitted_on: str = ""
+    errors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

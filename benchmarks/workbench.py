@@ -210,12 +210,13 @@ def _lens_table(model: BertForMaskedLM, cases: Sequence[_Case]) -> str:
         f"{len(cases)} sentences, one word hidden in each. Right: the first guess is the hidden "
         "word; same: it is that of the last layer; KL: divergence of the last layer from it, nats.",
         "",
-        "| layer | raw: right | same | KL | affine: right | same | KL |",
+        "| vectors | raw: right | same | KL | affine: right | same | KL |",
         "|---|---|---|---|---|---|---|",
     ]
     for layer in range(tables[0].shape[2]):
         cells = [_interval(table[:, what, layer]) for table in tables for what in range(3)]
-        lines.append(f"| {layer or '0 (embeddings)'} | {' | '.join(cells)} |")
+        where = f"after layer {layer - 1}" if layer else "input"  # layers count from 0
+        lines.append(f"| {where} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 

@@ -15,7 +15,7 @@ from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import enter, leave, leave_for, text_box
 
 OPEN = "_open"
-LEAD = "Type a sentence and see what BERT does with it."
+LEAD = "Type a sentence and see what a BERT model does with it."
 
 
 def open_door(number: int) -> None:

@@ -15,9 +15,9 @@ with page_shell(SLUG) as page:
             "Word", "bank", key="target", bind="query-params", persist_state="session"
         )
         text = text_box(SLUG, "Sentences, one per line (a blank line separates senses)", height=260)
-    last = page.engine.provenance.layers
-    names = {layer: str(layer) for layer in range(last + 1)}
-    layer = choose("Layer (0 is the input)", names, key="at_layer", default=last)
+    last = page.engine.provenance.layers - 1
+    names = {-1: "input", **{layer: str(layer) for layer in range(last + 1)}}
+    layer = choose("After layer", names, key="after", default=last)
     result = senses(page.engine, text, word, layer=layer)
     show_html(view.headline(result))
     left, right = st.columns([6, 5], gap="small")

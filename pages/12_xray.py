@@ -48,7 +48,7 @@ from app.streamlit_kit import (
     text_box,
 )
 from app.streamlit_kit.components import show_component, show_markup
-from app.streamlit_kit.controls import choose, switch
+from app.streamlit_kit.controls import choose, pick_from, switch
 from app.streamlit_kit.progress import progress
 from app.words.blocks import line
 from app.words.html import join
@@ -74,7 +74,6 @@ def draw(page: Page) -> None:
         followed = st.text_input(
             "Follow this word or label", key=ANSWER, bind="query-params", persist_state="session"
         )
-        lens = choose("Lens", words.LENSES, key="lens")
         other = st.text_input(
             "Other text, same number of pieces", key="other", bind="query-params",
             persist_state="session",
@@ -82,6 +81,7 @@ def draw(page: Page) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):
         ask = choose_question(page)
         head = choose_head(page)
+        lens = pick_from("Lens", words.LENSES, key="lens")
     if st.session_state.get(_CANCELLED) == (text, pair):
         show_html(line("Cancelled. Change the text, or go on."))
         st.button("Go on", on_click=lambda: st.session_state.pop(_CANCELLED), key="go_on")

@@ -63,6 +63,7 @@ def draw_calibration(page: Page, card: ModelCardResult) -> None:
     show_html(view.temperatures_table(temperatures(page.engine)))
     if errors:
         show_picture(view.figures_picture(errors, "calibration"))
+        show_html(view.stated_table(errors))
 
 
 def draw_leanings(card: ModelCardResult) -> None:
@@ -111,6 +112,7 @@ def draw_tabs(page: Page, card: ModelCardResult, checked: Verified | None) -> No
         lambda: draw_training(card),
         lambda: draw_heads(page),
         lambda: draw_trained(page),
+        lambda: show_html(view.beside_table(card.beside)),
         lambda: show_html(view_verified.report(checked)),
         lambda: draw_text(card),
     )

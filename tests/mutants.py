@@ -565,8 +565,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "how sure and how right are exchanged",
         "reliability",
-        "across, up = x(max(_LEAST, row.stated)), y(max(_LEAST, row.right))",
-        "across, up = x(max(_LEAST, row.right)), y(max(_LEAST, row.stated))",
+        "(at.x(max(_LEAST, each.stated)), at.y(each.right), each)",
+        "(at.x(max(_LEAST, each.right)), at.y(each.stated), each)",
         "many pairs::test_dots_are_where_their_numbers_say",
     ),
     Mutant(

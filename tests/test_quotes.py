@@ -10,6 +10,18 @@ from tools import quotes
 from tools.quotes import Quote, fill, read, write
 
 
+def test_a_sentence_whose_sides_are_equal_is_left_to_a_person(
+    tiny_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "a.md"
+    page.write_text("First *x*, then *y* (3 %, 3 %).\n", encoding="utf-8")
+    monkeypatch.setattr(quotes, "ROOT", tmp_path)
+    monkeypatch.setattr(quotes, "write", lambda *given: None)
+    row = Quote("a.md", "First *{}*, then *{}* ({} %, {} %)", lambda e: ["z", "z", 3, 3])
+    (said,) = fill(tiny_engine, [row])
+    assert said == f"{row.key} says “z” twice; word it for equal sides, too"
+
+
 def test_what_cannot_be_measured_is_left_to_a_person(
     tiny_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

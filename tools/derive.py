@@ -45,7 +45,9 @@ from tools.observations import QUOTES
 from training.calibration import calibrate
 from training.evaluation import Measured, measure
 from training.export import describe_bundle
+from training.learned import describe_training
 from training.precision import difference_table, differences, loss_table, losses
+from training.record import RECORD, read_record
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 CAUSES = ROOT / "docs" / "causes.md"
@@ -85,6 +87,11 @@ class Step:
 def _temperatures(data: Path | None) -> Sequence[str]:
     assert data is not None
     calibrate(BUNDLE, data, say=_say)
+    return ()
+
+
+def _learned(data: Path | None) -> Sequence[str]:
+    describe_training(BUNDLE, read_record(BUNDLE / RECORD))
     return ()
 
 
@@ -175,6 +182,8 @@ def _recorded(data: Path | None) -> Sequence[str]:
 STEPS = (
     Step("temperatures", "fits the temperature of every head", _temperatures,
          (f"{_BUNDLE}/config.json", f"{_BUNDLE}/heads/*/config.json"), data=True),
+    Step("learned", "says what each head was trained on", _learned,
+         (f"{_BUNDLE}/trained_on.json",)),
     Step("fitted", "fits the affine lens, and takes the means that replace what is switched off",
          _fitted, (f"{_BUNDLE}/fitted.safetensors",)),
     Step("verification", "computes the reference values of every head", _verification,

@@ -56,6 +56,36 @@ def _per_cent(share: float) -> int:
     return round(100 * float(share))
 
 
+# -- two sides of a sentence: it reads right whether they differ or not --------------------------
+
+
+def against(first: str, second: str) -> str:
+    """Say two answers of which the second is expected to differ.
+
+    >>> against("negative", "positive"), against("negative", "negative")
+    ('negative, the second positive', 'negative, and so is the second')
+    """
+    return f"{first}, and so is the second" if first == second else f"{first}, the second {second}"
+
+
+def still(before: str, now: str) -> str:
+    """Say an answer after a change that was expected to change it.
+
+    >>> still("paris", "london"), still("paris", "paris")
+    ('london', 'still paris')
+    """
+    return f"still {now}" if before == now else now
+
+
+def again(first: str, second: str) -> str:
+    """Say what is found a second time, where another finding was expected.
+
+    >>> again("trophy", "suitcase"), again("trophy", "trophy")
+    ('at suitcase', 'again at trophy')
+    """
+    return f"again at {second}" if first == second else f"at {second}"
+
+
 # -- one page each -------------------------------------------------------------------------------
 
 
@@ -66,7 +96,19 @@ def _guesses(engine: Engine, text: str) -> list[tuple[str, int]]:
 
 def _robin(engine: Engine) -> Values:
     texts = [f"A robin is {no}a [MASK]." for no in ("", "not ")]
-    return [word for text in texts for word, _ in _guesses(engine, text)[:2]]
+    plain, negated = (" and ".join(w for w, _ in _guesses(engine, text)[:2]) for text in texts)
+    return plain, "the same two" if plain == negated else negated
+
+
+def _off_template(engine: Engine) -> Values:
+    """Return the first guess for a capital that is asked as no template asks it."""
+    (word, sure), *rest = _guesses(
+        engine, "If you fly to the capital of France, you land in [MASK]."
+    )
+    if word == "paris":
+        return (f"paris, with {sure} %",)
+    share = dict(rest).get("paris")
+    return (f"{word} ({sure} %) before paris ({share} %)" if share else f"{word} ({sure} %)",)
 
 
 def _odd_word(engine: Engine) -> Values:
@@ -75,9 +117,9 @@ def _odd_word(engine: Engine) -> Values:
 
 
 def _he_or_she(engine: Engine) -> Values:
-    found = [_guesses(engine, f"The {who} said that [MASK] was tired.")[:2]
-             for who in ("nurse", "engineer")]  # fmt: skip
-    return [value for two in found for pair in two for value in pair]
+    texts = [f"The {who} said that [MASK] was tired." for who in ("nurse", "engineer")]
+    found = [dict(_guesses(engine, text)) for text in texts]
+    return [shares[word] for shares in found for word in ("she", "he")]
 
 
 def _follows(engine: Engine, first: str, second: str) -> int:
@@ -101,8 +143,9 @@ def _asked(engine: Engine, question: str) -> tuple[str, int]:
 
 
 def _jordan(engine: Engine) -> Values:
-    found = ner(engine, "Jordan moved to Jordan.").reading.entities
-    return (", then ".join(KINDS[each.kind] for each in found) or "no name",)
+    kinds = [KINDS[each.kind] for each in ner(engine, "Jordan moved to Jordan.").reading.entities]
+    same = f"{kinds[0]} both times" if len(kinds) == 2 and len({*kinds}) == 1 else ""
+    return (same or ", then ".join(kinds) or "no name",)
 
 
 def _label(engine: Engine, text: str) -> tuple[str, int]:
@@ -111,13 +154,17 @@ def _label(engine: Engine, text: str) -> tuple[str, int]:
 
 
 def _praise(engine: Engine) -> Values:
-    return [_label(engine, text)[0] for text in ("Not bad at all.", "Hardly a boring moment.")]
+    texts = ("Not bad at all.", "Hardly a boring moment.")
+    return (against(*(_label(engine, text)[0] for text in texts)),)
 
 
 def _days(engine: Engine) -> Values:
-    return [
-        each for day in ("Tuesday", "Monday") for each in _label(engine, f"It arrived on {day}.")
-    ]
+    (one, sure), (other, surer) = (
+        _label(engine, f"It arrived on {day}.") for day in ("Tuesday", "Monday")
+    )
+    if one == other:
+        return (f"{one} both times, with {sure} % and {surer} %",)
+    return (f"{one} ({sure} %) and {other} ({surer} %)",)
 
 
 def _chosen(engine: Engine, context: str, lines: str) -> dict[str, int]:
@@ -139,16 +186,17 @@ def _legs(engine: Engine) -> Values:
 
 
 def _looked_at(engine: Engine) -> Values:
-    """Return the head that two examples open, and where "it" looks in each."""
+    """Return the head that two examples open, where "it" looks in one, and in the other."""
     labels = ("A guess at “it”", "The same guess")
     first, second = (each.values for each in examples("attention") if each.label in labels)
     layer, head = int(first["layer"]), int(first["head"])
-    found: list[object] = [layer, head]
+    found: list[tuple[str, int]] = []
     for values in (first, second):
         result = attention(engine, str(values["text"]))
         row = result.attentions[layer][head][result.tokens.index("it")]
-        found += [result.tokens[int(row.argmax())], _per_cent(row.max())]
-    return found
+        found.append((result.tokens[int(row.argmax())], _per_cent(row.max())))
+    (one, most), (other, then) = found
+    return layer, head, one, most, f"{again(one, other)} ({then} %)"
 
 
 def _looking_most(measure: str) -> Callable[[Engine], Values]:
@@ -211,6 +259,14 @@ def _figure(engine: Engine, task: str, digits: int = 0) -> str:
 
 def _figures(*tasks: str, digits: int = 0) -> Any:
     return lambda engine: [_figure(engine, task, digits) for task in tasks]
+
+
+def _two_leans(engine: Engine) -> Values:
+    """Return what is said and what is right of two kinds of pairs, in per cent."""
+    kinds = ("random", "same")
+    found = {each.task: each for each in model_card(engine).figures}
+    rows = [found[f"calibration error, next sentence, {kind}"] for kind in kinds]
+    return [f"{100 * (share or 0):.0f}" for row in rows for share in (row.stated, row.right)]
 
 
 # -- why -----------------------------------------------------------------------------------------
@@ -285,7 +341,7 @@ def _attended(result: XrayResult, part: Part) -> tuple[str, int]:
 def _off_and_on(engine: Engine) -> Values:
     part, whole, less = _most_needed(engine, CAPITAL)
     name = whole.best.name
-    return part.head, part.layer, name, *_share(less, name), less.best.name
+    return part.head, part.layer, name, *_share(less, name), still(name, less.best.name)
 
 
 def _capital(engine: Engine) -> Values:
@@ -293,8 +349,8 @@ def _capital(engine: Engine) -> Values:
     piece, attention_ = _attended(whole, part)
     before, now = _share(less, whole.best.name)
     return (
-        whole.best.name, before, part.head, part.layer, attention_, piece, now, less.best.name,
-        part.name,
+        whole.best.name, before, part.head, part.layer, attention_, piece, now,
+        still(whole.best.name, less.best.name), part.name,
     )  # fmt: skip
 
 
@@ -302,7 +358,7 @@ def _keys(engine: Engine) -> Values:
     part, whole, less = _most_needed(engine, KEYS)
     piece, attention_ = _attended(whole, part)
     name = whole.best.name
-    return part.head, part.layer, name, attention_, piece, name, *_share(less, name), part.name
+    return part.head, part.layer, name, attention_, piece, *_share(less, name), part.name
 
 
 def _authors(engine: Engine) -> Values:
@@ -321,7 +377,9 @@ def _hotel(engine: Engine) -> Values:
     return (
         _kind(second.best.name), _per_cent(second.best.probability),
         _kind(first.first.name), _per_cent(first.first.before),
-        _kind(first.best.name), _per_cent(first.best.probability),
+        "no name, too" if _kind(first.best.name) == KINDS["O"] == _kind(second.best.name)
+        else still(_kind(first.first.name), _kind(first.best.name)),
+        _per_cent(first.best.probability),
     )  # fmt: skip
 
 
@@ -351,7 +409,7 @@ def _curie(engine: Engine) -> Values:
     first = next(n for n, each in enumerate(whole.path) if each.answer == name)
     before, now = _share(without[most], name)
     return (
-        _bare(name), before, most, _bare(name), before, now, _bare(without[most].best.name),
+        _bare(name), before, most, now, still(_bare(name), _bare(without[most].best.name)),
         f"{others:.1f}", f"after layer {first - 1}" if first else "in the input", f"{most}.a",
     )  # fmt: skip
 
@@ -367,16 +425,19 @@ def _not_bad(engine: Engine) -> Values:
         for word in ("bad", "good")
     )
     return (
-        bad.first.name, _per_cent(bad.first.before), bad.best.name, _per_cent(bad.best.probability),
-        good.best.name, _per_cent(good.best.probability), good.first.name,
+        bad.first.name, _per_cent(bad.first.before),
+        still(bad.first.name, bad.best.name), _per_cent(bad.best.probability),
+        good.first.name, _per_cent(good.first.before),
+        still(good.first.name, good.best.name), _per_cent(good.best.probability),
     )  # fmt: skip
 
 
 QUOTES = (
     # -- the visitor's guide ---------------------------------------------------------------------
-    Quote(GUIDE, "The first two guesses are *{}* and *{}*, and with \"not\" *{}* and *{}*", _robin),
+    Quote(GUIDE, "The first two guesses are {}, and with \"not\" they are {}.", _robin),
     Quote(GUIDE, "*{}* is the odd one; the model would have written *{}*", _odd_word),
-    Quote(GUIDE, "notices a change of topic in {} of 100 pairs, a wrong order in {}",
+    Quote(GUIDE, "the model tells {} in 100 apart; of neighbours in the wrong order it notices {} "
+          "in 100",
           _figures("next sentence, random", "next sentence, swapped")),
     Quote(GUIDE, "The probability is {} %, in the right order {} %", _swapped),
     Quote(GUIDE, "The model says {} %. Does the \"no\" count?", _sister),
@@ -387,24 +448,23 @@ QUOTES = (
     Quote(GUIDE, "names found whole and of the right kind is {} %",
           _figures("named entities (PER, LOC, ORG), F1")),
     Quote(GUIDE, "The model finds {}. Only the words around the two differ", _jordan),
-    Quote(GUIDE, "The first is *{}* to the model, the second *{}*",
-          _praise),
-    Quote(GUIDE, "The answers are *{}* ({} %) and *{}* ({} %)", _days),
+    Quote(GUIDE, "To the model the first is {}. Both praise", _praise),
+    Quote(GUIDE, "The model's answer is {}: the label need not", _days),
     Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
     Quote(GUIDE, "The most probable answer is *{}*, with {} %; a mere guess has 25 %", _legs),
     Quote(GUIDE, "layer {}, head {} with any text. On average it gives {} % of its attention to "
           "the piece before", _backwards),
-    Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and at *{}* ({} %) in the second",
+    Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and {} in the second,",
           lambda e: _looked_at(e)[2:]),
-    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %; without it the "
-          "first guess is *{}*",
+    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %, and the first guess "
+          "is {}.",
           _off_and_on),
     Quote(GUIDE, "keeps its kind with {} of the {} heads and feed-forward blocks off", _spared),
     Quote(GUIDE, "is filled with *{}* ({} %). Without head {} of layer {}, which gives {} % of the "
-          "gap's attention to *{}*, this goes to {} %, and the first guess is *{}*. "
+          "gap's attention to *{}*, this goes to {} %, and the first guess is {}. "
           "`/xray?text=The+capital+of+France+is+[MASK].&off={}`", _capital),
     Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
-          "to *{}*, and without it *{}* goes from {} % to {} %. "
+          "to *{}*; without the head, the verb goes from {} % to {} %. "
           "`/xray?text=The+keys+to+the+cabinet+[MASK]+made+of+iron.&off={}`", _keys),
     Quote(GUIDE, "replacing head {} of layer {} alone loses {} % of the difference. Where the "
           "difference is, layer by layer: pieces {} (2 is the noun, 6 the gap)", _authors),
@@ -412,19 +472,20 @@ QUOTES = (
           "in Paris.\" is {} ({} %). The first one, {} with everything on ({} %), is then {} ({} "
           "%)",
           _hotel),
-    Quote(GUIDE, "is answered *{}* ({} %). The attention of layer {} matters most: without it *{}* "
-          "goes from {} % to {} %, and the likeliest start is *{}*. Without that of any other "
-          "layer, the log-probability falls by at most {} nats. The lens first points there {}.",
+    Quote(GUIDE, "is answered *{}* ({} %). The attention of layer {} matters most: without it this "
+          "goes to {} %, and the likeliest start is {}. Without that of any other "
+          "layer, the log-probability falls by at most {} nats. The affine lens first points "
+          "there {}.",
           lambda e: _curie(e)[:-1]),
     Quote(GUIDE, "&ask=start+of+the+answer&off={}`", lambda e: _curie(e)[-1:]),
-    Quote(GUIDE, "\"The film was not bad.\" is {} ({} %). With attention only in the last layer it "
-          "is {} ({} %), and \"The film was not good.\" {} ({} %), which is {} with all attention",
-          _not_bad),
+    Quote(GUIDE, "\"The film was not bad.\" is {} ({} %); with attention only in the last layer, "
+          "{} ({} %). \"The film was not good.\" is {} ({} %); with attention only there, {} "
+          "({} %)", _not_bad),
     Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
           "name itself {})", _city_and_child),
     Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}. The latter calls "
           "*doctor* a word {} *{}*", _two_stories),
-    Quote(GUIDE, "for {} of {} heads is the 95 % interval above zero", _missed),
+    Quote(GUIDE, "For {} of {} heads the 95 % interval of the loss is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
     Quote(GUIDE, "The nearest are *{}*, *{}* and *{}*", _near_hot),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
@@ -439,21 +500,24 @@ QUOTES = (
     Quote(TEACHING, "`/attention?layer={}&head={}`", lambda e: _backwards(e)[:2]),
     Quote(TEACHING, "*{}* first ({} %), then *{}* ({} %)",
           lambda e: [each for two in _guesses(e, CAPITAL)[:2] for each in two]),
-    Quote(TEACHING, "*{}* first, then *{}*; with \"not\" *{}* and *{}*", _robin),
-    Quote(TEACHING, "For the nurse *{}* {} % and *{}* {} %, for the engineer *{}* {} % and *{}* "
+    Quote(TEACHING, "Off the template, \"If you fly to the capital of France, you land in "
+          "[MASK].\" gets {}.", _off_template),
+    Quote(TEACHING, "The first two guesses are {}, and with \"not\" they are {}.", _robin),
+    Quote(TEACHING, "For the nurse *she* {} % and *he* {} %, for the engineer *she* {} % and *he* "
           "{} %",
           _he_or_she),
     Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes", _sister),
     Quote(TEACHING, "The model says *{}*; it gives {} % to *no answer*",
           lambda e: _asked(e, "How old is Mara?")),
-    Quote(TEACHING, "(layer {}, head {})? And with \"small\"?* Most at *{}* ({} %), then at *{}* "
-          "({} %)", _looked_at),
+    Quote(TEACHING, "(layer {}, head {})? And with \"small\"?* Most at *{}* ({} %), then {}. "
+          "Is the story", _looked_at),
     Quote(TEACHING, "mean cosine {} within and {} between, after the last layer {} and {}.",
           _apart),
-    Quote(TEACHING, "Tuesday: {}, {} %; Monday: {}, {} %", _days),
-    Quote(TEACHING, "For gaps, what is said and what is right differ by {} % on average, for next "
-          "sentence by {} %",
-          _figures("calibration error, masked word", "calibration error, next sentence", digits=1)),
+    Quote(TEACHING, "And Monday?* It says {}. It has", _days),
+    Quote(TEACHING, "For gaps, what is said and what is right differ by {} % on average.",
+          _figures("calibration error, masked word", digits=1)),
+    Quote(TEACHING, "In neighbours and pairs from two texts it says {} % on average and is right "
+          "in {} %; in neighbours and pairs from one text {} % and {} %", _two_leans),
     # -- the README ------------------------------------------------------------------------------
     Quote(README, "its first guess in {} of 100 cases and among its first five in {}",
           _figures("masked word, first guess", "masked word, among first five")),
@@ -464,7 +528,8 @@ QUOTES = (
     Quote(README, "in {} of 100 cases (F1 {} %) and finds names with an F1 of {} %",
           _figures("question answering, exact match", "question answering, F1",
                   "named entities (PER, LOC, ORG), F1")),
-    Quote(README, "The next-sentence head notices a change of topic in {} of 100 pairs, and a "
-          "wrong order in {}", _figures("next sentence, random", "next sentence, swapped")),
+    Quote(README, "Of sentence pairs that are neighbours or from two texts it tells {} in 100 "
+          "apart; of neighbours in the wrong order it notices {} in 100",
+          _figures("next sentence, random", "next sentence, swapped")),
 )  # fmt: skip
 """Every sentence with values of the bundled weights, in the order of the documents."""

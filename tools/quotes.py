@@ -80,12 +80,22 @@ class Quote:
         return found
 
 
+def twice(values: Sequence[str]) -> list[str]:
+    """Return the words that stand in several gaps of a sentence; its two sides must differ.
+
+    >>> twice(["94", "paris", "94", "paris"]), twice(["94", "paris", "still paris"])
+    (['paris'], [])
+    """
+    words = [value for value in values if re.search(r"[^\W\d_]", value)]
+    return [word for word in dict.fromkeys(words) if words.count(word) > 1]
+
+
 def fill(engine: Engine, quotes: Sequence[Quote]) -> list[str]:
     """Measure every quote, fill the documents, and keep the values.
 
     Returns:
-        What a person has to put right: quotes that cannot be measured, or are not in their
-        document.
+        What a person has to put right: quotes that cannot be measured, are not in their
+        document, or say the same word twice.
     """
     values, left = {}, []
     for quote in quotes:
@@ -93,6 +103,9 @@ def fill(engine: Engine, quotes: Sequence[Quote]) -> list[str]:
             values[quote.key] = quote.values(engine)
         except (BertError, ValueError) as error:
             left.append(f"{quote.key} cannot be measured: {error}")
+            continue
+        if same := twice(values[quote.key]):
+            left.append(f"{quote.key} says “{same[0]}” twice; word it for equal sides, too")
     for name in dict.fromkeys(quote.document for quote in quotes):
         path = ROOT / name
         text = path.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.bundled.figures import Figure
+from bert_core.bundled.figures import Bin, Figure
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
@@ -35,18 +35,17 @@ from training.aims import Aim, calibration
 from training.judgements import Judged
 from training.pretraining_evaluation import RUNNING_TEXT
 from training.rows import is_there
-from training.scores import Floats
+from training.scores import Floats, Ints
 
 BINS = 15
 _RESAMPLED = 1000
 _LUCK = 200
 _SEED = 17
-_RANGE = (0.2, 5.0)  # of temperatures to try
+_RANGE = (0.05, 50.0)  # of temperatures to try
 _NARROW = 1e-3  # precision of the fitted logarithm
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 Bools = NDArray[np.bool_]
-_Stated = tuple[Floats, Bools]  # probabilities, and whether each was right
 Judge = Callable[[Any, BertTokenizer, Path], Iterator[Judged]]
 
 
@@ -168,26 +167,52 @@ def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BIN
     """
     if not len(confidence):
         raise InputError("There are no cases to measure; check the evaluation file.")
-    number = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1).astype(np.intp)
-    gaps = np.bincount(number, weights=right - confidence, minlength=bins)
+    gaps = np.bincount(_bin(confidence, bins), weights=right - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(confidence))
 
 
-def error_interval(confidence: Floats, right: Bools) -> tuple[float, float]:
-    """Return the 95 % interval of the error from resampling the cases.
+def _bin(confidence: Floats, bins: int = BINS) -> Ints:
+    """Return the number of the bin of each probability, (N,)."""
+    number: Ints = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1).astype(np.int64)
+    return number
 
+
+def error_interval(
+    confidence: Floats, right: Bools, texts: Ints | None = None
+) -> tuple[float, float]:
+    """Return the 95 % interval of the error from resampling the texts that the cases are from.
+
+    Cases of one text are alike; resampled one by one, they would give too narrow an interval.
     Resampling adds chance differences, and any difference raises the error, so all resampled
     errors are too large by about the same amount. They are therefore shifted down until their mean
     is the measured error, and the interval covers their middle 95 %.
+
+    Args:
+        confidence: (N,) stated probability of each answer, 0 to 1.
+        right: (N,) whether it was right.
+        texts: (N,) numbers of the texts; None if each case has its own.
     """
     source = np.random.default_rng(_SEED)
     found = expected_calibration_error(confidence, right)
+    texts = np.arange(len(right)) if texts is None else np.unique(texts, return_inverse=True)[1]
+    cases = np.bincount(texts)
+    gaps = np.zeros((len(cases), BINS))
+    np.add.at(gaps, (texts, _bin(confidence)), right - confidence)
     drawn = []
     for _ in range(_RESAMPLED):
-        chosen = source.integers(len(right), size=len(right))
-        drawn.append(expected_calibration_error(confidence[chosen], right[chosen]))
+        chosen = source.integers(len(cases), size=len(cases))
+        drawn.append(np.abs(gaps[chosen].sum(0)).sum() / cases[chosen].sum())
     low, high = np.percentile(drawn, [2.5, 97.5]) - np.mean(drawn) + found
     return max(0.0, float(low)), min(1.0, float(high))
+
+
+def binned(confidence: Floats, right: Bools) -> tuple[Bin, ...]:
+    """Return the cases by stated probability, without empty bins."""
+    number = _bin(confidence)
+    return tuple(
+        Bin(int(here.sum()), *(round(float(each[here].mean()), 4) for each in (confidence, right)))
+        for here in (number == each for each in np.unique(number))
+    )
 
 
 def error_by_luck(confidence: Floats) -> float:
@@ -259,7 +284,8 @@ def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float
     The loss by label has one minimum: it is convex in 1 / T.
 
     Raises:
-        InputError: there are no rows.
+        InputError: there are no rows, or the loss is lowest at an end of the range: all rows were
+            judged rightly, or none better than by guessing, and no temperature is the best.
     """
     low, high = map(math.log, _RANGE)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -274,7 +300,14 @@ def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
             at_right = loss(chunks, math.exp(right), by_label=by_label)
-    return round(math.exp((low + high) / 2), 3)
+    found = (low + high) / 2
+    if min(abs(found - math.log(end)) for end in _RANGE) < 2 * _NARROW:
+        least, most = _RANGE
+        raise InputError(
+            f"The best temperature is {math.exp(found):.3g}, an end of the range that is searched "
+            f"({least:g} to {most:g}); expected one inside it."
+        )
+    return round(math.exp(found), 3)
 
 
 # -- a model's heads ---------------------------------------------------------------------------
@@ -334,40 +367,60 @@ def calibration_figures(
             for known in {told.known for told in evaluated.figures}:
                 plain = confidences(chunk, 1.0, has_answer=None if known else 1.0)
                 shown = confidences(chunk, temperature, has_answer=None if known else outer)
-                both = [(plain, chunk.right), (shown, chunk.right)]
-                kept.setdefault((part, known), []).extend(both)
+                stated = _Stated(plain, shown, chunk.right, chunk.texts)
+                kept.setdefault((part, known), []).append(stated)
     figures = []
     for told in evaluated.figures:
         found = [each for part in told.parts for each in kept.get((part, told.known), [])]
-        raw, stated = _together(found[::2]), _together(found[1::2])
-        if len(stated[0]):
+        if sum(len(each.right) for each in found):
             aim = calibration(told.task, told.where)
             aim = aim if told.aimed else replace(aim, floor=None, goal=None)
             used = f"{temperature:.2f}"
             if head.name == "BertForQuestionAnswering" and not told.known:
                 used += f", and {outer:.2f} for there being an answer"
-            figures.append(_figure(aim, raw, stated, used))
+            figures.append(_figure(aim, _together(found), used))
     return figures
 
 
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """Probabilities of N answers.
+
+    Attributes:
+        plain: (N,) at temperature 1.
+        shown: (N,) at the temperature of the model.
+        right: (N,) whether the answer was right.
+        texts: (N,) numbers of the texts; None if each answer has its own.
+    """
+
+    plain: Floats
+    shown: Floats
+    right: Bools
+    texts: Ints | None
+
+
 def _together(found: Sequence[_Stated]) -> _Stated:
-    if not found:
-        return np.zeros(0), np.zeros(0, dtype=np.bool_)
-    return np.concatenate([each[0] for each in found]), np.concatenate([each[1] for each in found])
+    plain, shown, right = (
+        np.concatenate([getattr(each, name) for each in found])
+        for name in ("plain", "shown", "right")
+    )
+    texts = [each.texts for each in found if each.texts is not None]
+    return _Stated(plain, shown, right, np.concatenate(texts) if len(texts) == len(found) else None)
 
 
-def _figure(aim: Aim, raw: _Stated, stated: _Stated, used: str) -> Figure:
+def _figure(aim: Aim, stated: _Stated, used: str) -> Figure:
     """Return the error as a figure, with the error before fitting and that due to chance alone."""
-    confidence, right = stated
-    before, luck = expected_calibration_error(*raw), error_by_luck(confidence)
+    confidence, right = stated.shown, stated.right
+    before = expected_calibration_error(stated.plain, right)
+    luck = error_by_luck(confidence)
     told = (
         f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
         f"{before:.1%} at temperature 1, here at {used}; were every stated probability "
         f"true, so many cases would show {luck:.1%}"
     )
     found = expected_calibration_error(confidence, right)
-    figure = aim.found(found, error_interval(confidence, right), len(right))
-    return replace(figure, meaning=told.replace("%", " %"))
+    figure = aim.found(found, error_interval(confidence, right, stated.texts), len(right))
+    return replace(figure, meaning=told.replace("%", " %"), bins=binned(confidence, right))
 
 
 def trained(model: BertPreTrainedModel, part: str) -> bool:

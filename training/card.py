@@ -14,6 +14,7 @@ from bert_core.bundled.leanings import Bias
 from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from training.bias import OPEN_OCCUPATION, OPEN_WORD
 from training.evaluation import Measured
+from training.learned import drilled
 from training.recipe_text import describe_stage, paragraph, time_spent
 from training.record import StageRecord
 from training.sources import (
@@ -78,7 +79,7 @@ What each figure is a share of:
 - Most training rows were shorter than the longest input, 512 tokens; the recipe has their lengths.
 - "Follows" was learnt from neighbouring sentences of running text. It checks neither facts nor
   style; the table shows how often it notices a distant sentence of the same text or a wrong order.
-{task_limits}{reading}
+{fact_limits}{task_limits}{reading}
 ## Recipe
 
 {recipe}
@@ -112,6 +113,10 @@ _TASK_LIMITS = """- Answers are parts of the passage; the model cannot count, ad
   MISC was annotated in only some of the training rows, and its F1 is not measured.
 - Sentiment was learnt from film reviews.
 """
+_FACT_LIMIT = """- Capitals, continents, languages, opposites and other facts were drilled with
+  sentences made from templates. A right answer to such a sentence need not mean that the same fact
+  is found when it is asked in other words.
+"""
 _CHOICE_LIMIT = """- Multiple choice is answered by how well a choice continues the context;
   the table shows how often that is right.
 """
@@ -134,6 +139,10 @@ and how much worse the model is without each of them;
 texts: the mean activation of every head and sublayer, and affine maps from each layer to the
 last.""",
 }
+
+_POOLED = """The table of figures shows how far the probabilities can be trusted. Where a figure is
+measured on several kinds of rows together, one kind can be stated too low and another too high, and
+the means agree all the same: compare what is stated and what is right in each kind."""
 
 _BIAS = """Paired prompts: {count} occupations in {open_word} sentences that name the occupation and
 leave the pronoun open ("{one}"), and in {open_occupation} that name the pronoun and leave the
@@ -179,6 +188,7 @@ def write_card(
         evaluation="\n\n".join(filter(None, [paragraph(note), left_out])),
         calibration=_calibration(folder, tasks, measured.figures),
         bias=_bias(measured.bias),
+        fact_limits=_FACT_LIMIT if drilled(stages) else "",
         task_limits=(_TASK_LIMITS if tasks else "") + (_CHOICE_LIMIT if _CHOICE in tasks else ""),
         reading=_reading(folder),
         recipe="\n\n".join(
@@ -263,7 +273,7 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
         if (rest := figure.meaning.partition(". ")[2])
     ]
     if errors:
-        parts.append("The table of figures shows how far the probabilities can be trusted.")
+        parts.append(paragraph(_POOLED))
     if details:
         parts.append("\n".join(details))
     return "\n\n".join(parts)

@@ -32,6 +32,7 @@ from training.calibration import calibrate
 from training.card import READING, write_card
 from training.curve import write_curve
 from training.evaluation import Measured, measure
+from training.learned import describe_training
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
 from training.stage import LOG, SETTINGS, Say, newest_state
 from training.task_model import HEADS, LABELS
@@ -107,7 +108,9 @@ def export(
     shutil.rmtree(folder / "heads", ignore_errors=True)
     if any(name.startswith("qa_outputs.") for name in parameters):
         _write_heads(parameters, config, folder)
-    write_record(folder / RECORD, [*earlier, stage_record(work)])
+    stages = [*earlier, stage_record(work)]
+    write_record(folder / RECORD, stages)
+    describe_training(folder, stages)
     for number, text in enumerate(curves, start=1):
         (folder / curve_name(number)).write_text(text, encoding="utf-8")
     write_curve(work / LOG, folder / curve_name(len(earlier) + 1))

@@ -6,8 +6,9 @@ the vocabulary and a passage has one for every span.
 """
 
 import itertools
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,6 +55,7 @@ class Judged:
             if no two columns can share a wording.
         margin: (N,) score of the best answer minus that of "no answer"; None if there always is
             an answer.
+        texts: (N,) numbers of the texts that the cases are from; None if each has its own.
     """
 
     scores: NDArray[np.float32]
@@ -61,12 +63,14 @@ class Judged:
     right: NDArray[np.bool_]
     alike: NDArray[np.bool_] | None = None
     margin: Floats | None = None
+    texts: Ints | None = None
 
     @classmethod
-    def of(cls, scores: torch.Tensor, wanted: torch.Tensor) -> "Judged":
+    def of(cls, scores: torch.Tensor, wanted: torch.Tensor, texts: Ints | None = None) -> "Judged":
         """Judge by the right column alone."""
         right = scores.argmax(-1) == wanted
-        return cls(scores.float().cpu().numpy(), wanted.cpu().numpy(), right.cpu().numpy())
+        found = cls(scores.float().cpu().numpy(), wanted.cpu().numpy(), right.cpu().numpy())
+        return replace(found, texts=texts)
 
 
 def right_share(aim: Aim, judged: Iterable[Judged]) -> Figure:
@@ -91,12 +95,15 @@ def masked_words(
     model: BertForPreTraining, tokenizer: BertTokenizer, blocks: Sequence[list[int]], seed: int
 ) -> Iterator[Judged]:
     """Judge masked words in packed blocks of running text of one length."""
+    before = 0
     for _, masked in masked_batches(tokenizer, blocks, _BLOCKS, seed):
         scores = model.scores_at(
             masked.input_ids.to(model.device), masked.positions.to(model.device)
         )
         kept = masked.position_labels >= 0  # (B, P)
-        yield Judged.of(scores[kept.to(model.device)].cpu(), masked.position_labels[kept])
+        block = before + kept.nonzero()[:, 0].numpy()
+        before += len(kept)
+        yield Judged.of(scores[kept.to(model.device)].cpu(), masked.position_labels[kept], block)
 
 
 @torch.no_grad()
@@ -179,10 +186,11 @@ def names(
     if not rows:
         return
     read = word_labels(model, tokenizer, rows)
+    number = np.repeat([_number(" ".join(row.words)) for row in rows], [len(t) for _, t in read])
     probabilities, tags = (np.concatenate(each) for each in zip(*read, strict=True))
     kept = scored[probabilities.argmax(axis=1)]
     logs = torch.from_numpy(np.log(probabilities[kept]))
-    yield Judged.of(logs, torch.from_numpy(columns[tags[kept]]))
+    yield Judged.of(logs, torch.from_numpy(columns[tags[kept]]), number[kept])
 
 
 _CHOSEN: Remembered[Choices, Floats] = Remembered()
@@ -255,6 +263,7 @@ def questions(
             np.array([_right(*each) for each in zip(group, read, strict=True)], dtype=np.bool_),
             alike=_padded([each.alike().ravel() for each in read], fill=False),
             margin=np.array([each.spans.margin for each in read]),
+            texts=np.array([_number(row.context) for row in group]),
         )
 
 
@@ -267,6 +276,7 @@ def has_answer(
         yield Judged.of(
             torch.tensor([[spans.null, spans.best_score] for spans in read]),
             torch.tensor([int(row.answer is not None) for row in group]),
+            np.array([_number(row.context) for row in group]),
         )
 
 
@@ -292,6 +302,11 @@ def _wanted(row: Question, read: PassageAnswers) -> int:
 def _right(row: Question, read: PassageAnswers) -> bool:
     """Tell whether the best span has the words of the answer."""
     return row.answer is not None and normalized(read.text) == normalized(row.answer)
+
+
+def _number(text: str) -> int:
+    """Return a number for a text, the same wherever it occurs."""
+    return zlib.crc32(text.encode())
 
 
 def _groups(rows: Sequence[T], size: int) -> Iterator[list[T]]:

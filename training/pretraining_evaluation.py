@@ -18,7 +18,7 @@ from training.corpus import plain_ids, read_documents
 from training.gaps import GAPS, Gap
 from training.judgements import masked_batches, right_share, sentence_pairs
 from training.rows import json_rows
-from training.scores import counted
+from training.scores import counted, resampled, share
 
 RUNNING_TEXT = "text/wikitext2-valid-test.txt"
 WORD_SEED = 1234
@@ -31,18 +31,21 @@ def masked_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
     """Measure top-1 and top-5 of masked words in running text: 15 % chosen, fixed seed.
 
     Once corrupted as in training, where some of the chosen words are still to be seen, and once
-    with every one of them as [MASK], which is what visitors type.
+    with every one of them as [MASK], which is what visitors type. Words of one block are guessed
+    from each other, so the intervals resample blocks.
     """
     blocks = running_text(model, tokenizer, data / RUNNING_TEXT)
-    hits, cases = torch.zeros(2, 2, dtype=torch.long), 0
+    found = []
     for rows, masked in masked_batches(tokenizer, blocks, BATCH, WORD_SEED):
         hidden = torch.where(masked.labels >= 0, tokenizer.mask_token_id, rows)
-        for way, ids in enumerate((masked.input_ids, hidden)):
-            hits[way] += right_guesses(model, ids, masked)
-        cases += int(masked.weights.sum())
+        hits = [right_guesses(model, ids, masked) for ids in (masked.input_ids, hidden)]
+        asked = (masked.position_labels >= 0).sum(-1, keepdim=True)
+        found.append(torch.cat([*hits, asked], dim=-1))  # (B, 5)
+    counts = torch.cat(found).double().numpy()
     aims = (FIRST_GUESS, FIRST_FIVE, HIDDEN_FIRST, HIDDEN_FIVE)
     return [
-        counted(aim, right, cases) for aim, right in zip(aims, hits.flatten().tolist(), strict=True)
+        resampled(aim, counts[:, [way, -1]], share, cases=int(counts[:, -1].sum()))
+        for way, aim in enumerate(aims)
     ]
 
 
@@ -60,10 +63,10 @@ def running_text(
 
 
 def right_guesses(model: BertForPreTraining, input_ids: Tensor, masked: MaskedTokens) -> Tensor:
-    """Count the hidden pieces that are the first guess, and those among the first five; (2,)."""
+    """Count each row's hidden pieces that are the first guess, and among the first five; (B, 2)."""
     scores = model.scores_at(input_ids.to(model.device), masked.positions.to(model.device))
     hits = scores.topk(5).indices.cpu() == masked.position_labels[..., None]  # (B, P, 5)
-    return torch.stack([hits[..., 0].sum(), hits.any(-1).sum()])
+    return torch.stack([hits[..., 0].sum(-1), hits.any(-1).sum(-1)], dim=-1)
 
 
 def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:

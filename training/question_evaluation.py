@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from bert_core.bundled.figures import Figure
 from bert_core.finetuning import Question
 from bert_core.model.heads import BertForQuestionAnswering
@@ -21,7 +19,7 @@ from bert_core.reading.running import Runner
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import ANSWERED, EXACT, OVERLAP, OVERLAP_OR_NONE
 from training.rows import json_rows
-from training.scores import Remembered, mean, resampled
+from training.scores import Remembered, by_group, resampled, share
 
 _PASSAGES = 5  # per article in XQuAD, in consecutive rows
 
@@ -66,26 +64,39 @@ def token_f1(found: str, wanted: str) -> float:
 def question_figures(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, data: Path
 ) -> list[Figure]:
-    """Measure exact match and F1 on XQuAD English, and the same with unanswerable questions."""
+    """Measure exact match and F1 on XQuAD English, and the same with unanswerable questions.
+
+    Questions share their passages, and passages their article, so the intervals resample articles.
+    """
     rows = xquad(data)
     moved = elsewhere(rows)
     asked = [place for place in range(1, len(rows), 2) if moved[place] is not None]
     empty = [question for place in asked if (question := moved[place]) is not None]
     read = read_questions(model, tokenizer, [*rows, *empty])
-    found, without = read[: len(rows)], read[len(rows) :]
-    wanted = [row.answer or "" for row in rows]
-    both = list(zip(found, wanted, strict=True))
+    own, without = read[: len(rows)], read[len(rows) :]
+    both = [(each, row.answer or "") for each, row in zip(own, rows, strict=True)]
     exact = [float(normalized(each.text) == normalized(answer)) for each, answer in both]
     overlap = [token_f1(each.text, answer) for each, answer in both]
-    answered = [float(each.answered()) for each in found[::2]]
+    answered = [float(each.answered()) for each in own[::2]]
     refused = [float(not each.answered()) for each in without]
     either = [kept * given for kept, given in zip(overlap[::2], answered, strict=True)]
+    articles = articles_of(rows)
+    halves = [*articles[::2], *(articles[place] for place in asked)]
     return [
-        resampled(EXACT, np.array(exact), mean),
-        resampled(OVERLAP, np.array(overlap), mean),
-        resampled(ANSWERED, np.array(answered + refused), mean),
-        resampled(OVERLAP_OR_NONE, np.array(either + refused), mean),
+        resampled(aim, by_group(found, of), share, cases=len(found))
+        for aim, found, of in (
+            (EXACT, exact, articles),
+            (OVERLAP, overlap, articles),
+            (ANSWERED, answered + refused, halves),
+            (OVERLAP_OR_NONE, either + refused, halves),
+        )
     ]
+
+
+def articles_of(rows: Sequence[Question]) -> list[int]:
+    """Return the number of each question's article."""
+    places = {context: n for n, context in enumerate(dict.fromkeys(row.context for row in rows))}
+    return [places[row.context] // _PASSAGES for row in rows]
 
 
 def xquad(data: Path) -> list[Question]:

@@ -68,6 +68,26 @@ def resampled(
     return aim.found(statistic(rows), (float(low), float(high)), cases or len(rows))
 
 
+def by_group(right: Sequence[float] | Floats, groups: Sequence[Hashable]) -> Floats:
+    """Return (G, 2) the sum of the cases of each group and their number; see `share`.
+
+    Cases of one text are alike, so an interval must resample texts and not cases.
+
+    >>> by_group([1, 0, 1], ["a", "b", "a"]).tolist()
+    [[2.0, 2.0], [0.0, 1.0]]
+    """
+    places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
+    at = np.array([places[group] for group in groups], dtype=np.int64)
+    sums, cases = np.bincount(at, weights=np.asarray(right)), np.bincount(at)
+    return np.column_stack([sums, cases]).astype(np.float64)
+
+
+def share(rows: Floats) -> float:
+    """Return the mean of all cases of groups (G, 2): their sums, and their numbers of cases."""
+    total, cases = rows.sum(0)
+    return float(total / cases)
+
+
 def mean(rows: Floats) -> float:
     """Return the mean of all cases."""
     return float(rows.mean())

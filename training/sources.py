@@ -17,10 +17,11 @@ ENCODER = """Training started from the encoder in the Python package
 `sentence-transformers/all-MiniLM-L6-v2`, whose authors' card says Apache-2.0 (itself made from
 `nreimers/MiniLM-L6-H384-uncased`). The vocabulary of 30,522 entries came with it."""
 
-EVALUATION_NOTE = """Intervals of plain shares are Wilson's. A floor or goal counts as reached at
-the precision that is shown. Masked words: packed blocks of 128 tokens, 15 % of the tokens chosen
+EVALUATION_NOTE = """Intervals of shares of cases that are independent of each other are
+Wilson's. A floor or goal counts as reached at the precision that is shown. Masked words: packed blocks of 128 tokens, 15 % of the tokens chosen
 with a fixed seed, once corrupted as in training, where some of them are still visible, and once all
-replaced by [MASK], which is what visitors type. Famous lines and everyday gaps: sentences written
+replaced by [MASK], which is what visitors type; the words of a block depend on each other, so the
+interval comes from resampling the blocks 1,000 times. Famous lines and everyday gaps: sentences written
 before any answer was looked at, each with a short list of good words. Short sentences: held out
 together with all sentences that differ from one of them in a single word piece; one whole word is
 hidden in each. Facts: subjects that no template names, asked in a wording that was trained and in
@@ -125,7 +126,9 @@ without an answer are about people and things that their passage names. Named en
 of PER, LOC and ORG with both ends right. Sentiment: a tenth of the reviews was held out; our own
 negations were written before the training. Multiple choice is shown with its chance level, the mean
 over its rows of one in so many choices; its floor is reached where the whole interval lies above
-chance. Intervals of F1 and of figures on questions come from resampling the cases 1,000 times."""
+chance. Intervals come from resampling 1,000 times: for
+the F1 of names the sentences, for questions the articles, for calibration errors the blocks,
+sentences or passages that the cases are from."""
 
 _SQUAD = "CC BY-SA 4.0 (SQuAD's); of the repository: "
 

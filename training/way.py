@@ -134,7 +134,7 @@ def _running_text(
         hidden = torch.where(masked.labels >= 0, tokenizer.mask_token_id, rows)
         cases += int(masked.weights.sum())
         for way, ids in enumerate((masked.input_ids, hidden)):
-            hits[way] += right_guesses(model, ids, masked)
+            hits[way] += right_guesses(model, ids, masked).sum(0)
     (first, five), (first_hidden, five_hidden) = (100 * hits / max(1, cases)).tolist()
     return {
         "running text first": first,

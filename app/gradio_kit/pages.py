@@ -44,7 +44,7 @@ def home_page(twin: str) -> None:
         twin: address of the home page of the other face, or "".
     """
     _html(join(stylesheet(style()), menu("")))
-    blocks = [heading(SITE, "See what BERT does with a text.")]
+    blocks = [heading(SITE, "See what a BERT model does with a text.")]
     for group, rows in groups().items():
         items = (tag("li", tag("a", row.title, href=row.slug), row.see) for row in rows)
         blocks.append(join(tag("h2", group), tag("ul", *items)))

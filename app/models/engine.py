@@ -157,6 +157,7 @@ class Engine:
             temperature=config.temperature(name),
             named=name in config.temperatures,
             fitted_on=fitted_on[:_LONGEST] if isinstance(fitted_on, str) else "",
+            errors=tuple(each.share for each in self.facts.errors.get(name, ())),
         )
 
     def papers(self) -> Papers:

@@ -1,20 +1,34 @@
 """What a model contains for each page, read from its files without loading it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from app.models.shelf import Offer, called_by_name, local_folder
 from bert_core import BertModel, BertTokenizer
+from bert_core.bundled.figures import Figure, read_figures
+from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, survey
+from bert_core.config import HAS_ANSWER
+from bert_core.errors import BertError
 from bert_core.model.heads import KINDS
 
 _NAMELESS = re.compile(r"LABEL_\d+")
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
+_MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
+    "BertForMaskedLM": "masked word",
+    "BertForNextSentencePrediction": "next sentence",
+    "BertForQuestionAnswering": "best span",
+    HAS_ANSWER: "has an answer or not",
+    "BertForTokenClassification": "pieces of names",
+    "BertForSequenceClassification": "sentiment",
+    "BertForMultipleChoice": "multiple choice",
+}
+_ERROR = "calibration error, "
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,9 @@ class HeadFacts:
         labels: names of its outputs; () if the model does not name them.
         outputs: number of labels.
         own_encoder: whether it uses its own encoder instead of the one the other pages show.
+        trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
+            stored with the weights.
+        figures: how often it was right, as measured; () if that is not stored.
     """
 
     missing: tuple[str, ...]
@@ -35,6 +52,8 @@ class HeadFacts:
     labels: tuple[str, ...]
     outputs: int
     own_encoder: bool
+    trained_on: str = ""
+    figures: tuple[Figure, ...] = ()
 
     @property
     def trained(self) -> bool:
@@ -59,6 +78,8 @@ class ModelFacts:
         memory_bytes: estimated memory once every page has used the model.
         file_bytes: size of its weight files.
         contradictions: what files of its tokenizer say differently, and which of them counts.
+        began: what the encoder was trained on, as a phrase; "" if that is not stored.
+        errors: name of a temperature -> the calibration errors measured with it.
     """
 
     heads: Mapping[str, HeadFacts]
@@ -72,6 +93,8 @@ class ModelFacts:
     memory_bytes: int
     file_bytes: int
     contradictions: tuple[str, ...] = ()
+    began: str = ""
+    errors: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
 
 
 def read_facts(folder: Path) -> ModelFacts:
@@ -114,8 +137,16 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
     owner = found.classifier_of or ""
     base = found.classes["BertForPreTraining"].parameters
     own = sum(each.parameters for each in found.classes.values() if each.own_encoder)
+    told: Mapping[str, str] = _if_there(read_trained_on, folder, {})
+    figures: tuple[Figure, ...] = _if_there(read_figures, folder, ())
+    right = {name: _of_task(figures, task) for name, task in _MEASURED.items()}
     return ModelFacts(
-        heads={name: _head(name, each) for name, each in found.classes.items()},
+        heads={
+            name: replace(
+                _head(name, each), trained_on=told.get(name, ""), figures=right.get(name, ())
+            )
+            for name, each in found.classes.items()
+        },
         classifier_of=owner if found.has_classifier else None,
         left_over=tuple(sorted(set.intersection(*unused))),
         specials=frozenset(vocabulary) & frozenset(_SPECIAL),
@@ -126,7 +157,22 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
         memory_bytes=_NUMBER_BYTES * (base + own),
         file_bytes=found.file_bytes,
         contradictions=tokenizer.contradictions,
+        began=told.get(BertModel.__name__, ""),
+        errors={name: _of_task(figures, _ERROR + task) for name, task in _MEASURED.items()},
     )
+
+
+def _of_task(figures: Sequence[Figure], task: str) -> tuple[Figure, ...]:
+    """Return the figures of a task and of its parts, which are named after a comma."""
+    return tuple(each for each in figures if each.task == task or each.task.startswith(f"{task},"))
+
+
+def _if_there(read: Callable[[Path], Any], folder: Path, otherwise: Any) -> Any:
+    """Read a file beside the weights; the page “Model card” says if it is damaged."""
+    try:
+        return read(folder)
+    except BertError:
+        return otherwise
 
 
 def _head(name: str, found: Plan[Any]) -> HeadFacts:

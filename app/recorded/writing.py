@@ -20,7 +20,7 @@ colorTo: yellow
 sdk: static
 app_file: index.html
 pinned: false
-short_description: What BERT does, example by example, without a server
+short_description: What a BERT model does, example by example, without a server
 ---
 
 # {site}, recorded

@@ -1,5 +1,7 @@
 """Facts about the model a page uses, in plain words: identity, sizes, heads."""
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from app.gradio_kit import PATH, is_served
@@ -9,14 +11,16 @@ from app.streamlit_kit.controls import switch
 from app.streamlit_kit.links import links_have_texts
 from app.streamlit_kit.show import show_html
 from app.words.blocks import beware, copy_button, facts, line
-from app.words.html import tag
+from app.words.html import tag, visible
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
 _PRIVACY = (
-    "Your text goes only to this server. A short text is kept in the address, a long one in memory "
+    "Your text goes only to this server. Short texts are kept in the address, long ones in memory "
 )
 _KEPT = "for a day."
+BESIDE = "Beside BERT base"
+"""The tab of the model card that the foot of every page links to."""
 _NOT_KEPT = "while your page is open."
 
 
@@ -36,7 +40,9 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
-        show_html(line(f"{known.name}: {size}. {privacy}"))
+        card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
+        differs = tag("a", "beside BERT base", href=card, target="_self")
+        show_html(line(f"{known.name}: {size} (", differs, f"). {privacy}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
@@ -109,7 +115,7 @@ def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
                 else " The checkpoint does not say what its classifier is for."
             )
         return Holding(kind.answers, False, says, head.missing)
-    says = "trained."
+    says = f"trained on {visible(head.trained_on)}." if head.trained_on else "trained."
     if head.outputs and not head.labels:
         says = f"trained; the meaning of its {head.outputs:,} labels is not given."
     if head.own_encoder:

@@ -31,6 +31,7 @@ def curves(
     height: int,
     ends: tuple[float, float],
     axis: str,
+    names: Sequence[str] = (),
     marked: int | None = None,
     dots: bool = False,
 ) -> Html:
@@ -42,6 +43,7 @@ def curves(
         height: of the drawing.
         ends: lowest and highest value of the vertical axis.
         axis: what the horizontal axis counts.
+        names: of its places; () for their numbers.
         marked: a place to mark with a vertical line.
         dots: whether to mark every number; for axes with few places.
     """
@@ -67,7 +69,13 @@ def curves(
         ]
     step = -(-places // _TICKS)
     drawn += [
-        tag("text", str(place), x=f"{across(place):.1f}", y=bottom + 18, text_anchor="middle")
+        tag(
+            "text",
+            names[place] if names else str(place),
+            x=f"{across(place):.1f}",
+            y=bottom + 18,
+            text_anchor="middle",
+        )
         for place in range(0, places, step)
     ]
     drawn.append(tag("text", axis, x=left, y=height - 12))

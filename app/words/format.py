@@ -46,6 +46,30 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
+def too_sure(stated: float, right: float) -> str:
+    """Say which way a stated probability is off, in percentage points.
+
+    >>> too_sure(0.762, 0.712), too_sure(0.839, 0.9), too_sure(0.8, 0.8)
+    ('too sure by 5.0 points', 'too unsure by 6.1 points', 'neither too sure nor too unsure')
+    """
+    points = round(100 * (stated - right), 1)
+    if not points:
+        return "neither too sure nor too unsure"
+    return f"{'too sure' if points > 0 else 'too unsure'} by {abs(points):.1f} points"
+
+
+def moment(place: int) -> str:
+    """Say where on its way through the layers a vector is: layers count from 0 everywhere.
+
+    Args:
+        place: number of layers that the vector has passed.
+
+    >>> moment(0), moment(3)
+    ('in the input', 'after layer 2')
+    """
+    return "in the input" if place == 0 else f"after layer {place - 1}"
+
+
 def count(number: int, name: str, names: str = "") -> str:
     """Print a number of things.
 

@@ -13,7 +13,7 @@ from app.catalog import Mark
 from app.results import Calibration, Cut, Unread
 from app.settings import settings
 from app.words.blocks import hint, line
-from app.words.format import count
+from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
@@ -222,6 +222,8 @@ def calibration_line(
         model: the model whose card is linked; "" for no link, as in a file.
     """
     kind = "calibrated" if calibration.named else "not calibrated"
+    if calibration.errors:
+        kind += f", measured error {_off_by(calibration.errors)}"
     address = f"model_card?model={quote(model, safe='')}"
     card = join(" (", tag("a", "model card", href=address, target="_self"), ")") if model else "."
     return tag(
@@ -230,6 +232,29 @@ def calibration_line(
         tag("p", f"Probabilities: {kind}", card, class_="bx-line"),
         class_="bx-scale",
     )
+
+
+def _off_by(errors: Sequence[float]) -> str:
+    """Print the smallest and the largest error."""
+    least, most = min(errors), max(errors)
+    if round(100 * least, 1) == round(100 * most, 1):
+        return percent(most, counted=True)
+    return f"{100 * least:.1f} to {percent(most, counted=True)}"
+
+
+def scaled(logit: float, calibration: Calibration) -> str:
+    """Print a logit as it enters the softmax: divided by the temperature, where there is one.
+
+    >>> scaled(0.741, Calibration(0.5)), scaled(-1.5, Calibration())
+    ('+0.74 ÷ 0.50', '−1.50')
+    """
+    divided = f" ÷ {calibration.temperature:.2f}" if calibration.temperature != 1 else ""
+    return f"{signed(logit, 2)}{divided}"
+
+
+def trained_note(trained_on: str) -> Html:
+    """Say what a head was trained on, above its answer; empty if that is not known."""
+    return line("Trained on ", visible(trained_on), ".") if trained_on else join()
 
 
 def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
@@ -248,7 +273,11 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
     return join(
         f"Calibrated: logits are divided by a temperature of {calibration.temperature:.2f}{data} "
         f"before the softmax, so that, on data like that of the fit, about seven in ten {cases} "
-        "with 70 % are right."
+        "with 70 % are right.",
+        f" Measured on other data, what is said and what is right differ by "
+        f"{_off_by(calibration.errors)} on average over the answers."
+        if calibration.errors
+        else "",
     )
 
 
@@ -265,7 +294,10 @@ def example_note(slug: str, says: str, mark: Mark | None) -> Html:
         answer = "; ".join(_listed(visible(part)) for part in mark.wanted)
         verdict = tag(
             "details",
-            tag("summary", "✓ as a person would" if mark.right else "✗ not as a person would"),
+            tag(
+                "summary",
+                "✓ agrees with a person" if mark.right else "✗ disagrees with a person",
+            ),
             f"{_WANTED.get(slug, 'A person would say')}: ",
             tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),
             f". {mark.seen}" if mark.seen else ".",

@@ -47,7 +47,7 @@ _WORDING = {
     "classification": "log-probability of label {chosen}",
     "score": "score of the text",
 }
-_PAIR = ('"B follows A"', '"B is random"')
+_PAIR = ('"B follows A"', '"B does not follow"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Target:
 
     @classmethod
     def next_sentence(cls, *, follows: bool = True) -> Self:
-        """Logit of "B follows A" minus logit of "B is random"; without `follows`, the reverse."""
+        """Logit of "B follows A" minus that of "B does not follow"; without `follows`, reversed."""
         return cls("next_sentence", 0, int(not follows), int(follows))
 
     @classmethod

@@ -7,8 +7,9 @@ are made from this file.
 
 import json
 import math
+import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,25 @@ from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import parse_json, read_small, shown
 
 FIGURES = "figures.json"
+_IN_LINES = re.compile(r"\[\s+(?:[\d.e+-]+,?\s+){3}\]")
 _LIMIT = 1_000_000  # bytes; the bundled model's file has a few thousand bytes
 _SHARES = ("share", "low", "high")
 _AIMS = ("floor", "goal", "chance")
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Cases with similar stated probabilities.
+
+    Attributes:
+        cases: how many; at least one.
+        stated: their mean stated probability.
+        right: the share of them that were right.
+    """
+
+    cases: int
+    stated: float
+    right: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +55,8 @@ class Figure:
         chance: the value of random guessing, if meaningful. A floor equal to it is reached only
             if the whole interval is better.
         lower_is_better: whether the figure counts errors.
+        bins: for a calibration error, the cases by stated probability, ascending; () if they were
+            not stored.
 
     Raises:
         InputError: impossible shares, interval or number of cases.
@@ -54,16 +73,35 @@ class Figure:
     goal: float | None = None
     chance: float | None = None
     lower_is_better: bool = False
+    bins: tuple[Bin, ...] = ()
 
     def __post_init__(self) -> None:
         given = [getattr(self, name) for name in (*_SHARES, *_AIMS)]
+        given += [share for each in self.bins for share in (each.stated, each.right)]
         outside = [value for value in given if value is not None and not 0 <= value <= 1]
-        if outside or self.low > self.high or self.cases < 1:
+        in_bins = sum(each.cases for each in self.bins)
+        counts = [self.cases, *(each.cases for each in self.bins)]
+        if outside or self.low > self.high or min(counts) < 1 or in_bins not in (0, self.cases):
             raise InputError(
                 f"The figure for {shown(self.task)} has share {self.share}, interval {self.low} to "
                 f"{self.high} and {self.cases} cases; expected shares from 0 to 1 and at least 1 "
-                "case."
+                "case, and as many in its bins if it has any."
             )
+
+    @property
+    def stated(self) -> float | None:
+        """Mean stated probability of all cases; None without bins."""
+        return self._mean([each.stated for each in self.bins])
+
+    @property
+    def right(self) -> float | None:
+        """Share of all cases that were right; None without bins."""
+        return self._mean([each.right for each in self.bins])
+
+    def _mean(self, values: list[float]) -> float | None:
+        """Average over the bins, weighted by their cases."""
+        pairs = zip(values, self.bins, strict=True)
+        return sum(each * of.cases for each, of in pairs) / self.cases if self.bins else None
 
     @property
     def reaches_floor(self) -> bool | None:
@@ -101,8 +139,11 @@ def read_figures(folder: str | Path) -> tuple[Figure, ...]:
 
 def write_figures(folder: str | Path, figures: Iterable[Figure]) -> None:
     """Write figures to a model's folder."""
-    rows = [asdict(figure) for figure in figures]
+    rows = [
+        asdict(figure) | {"bins": [astuple(each) for each in figure.bins]} for figure in figures
+    ]
     text = json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)
+    text = _IN_LINES.sub(lambda found: " ".join(found[0].split()), text)  # a bin in a line
     (Path(folder) / FIGURES).write_text(text + "\n", encoding="utf-8")
 
 
@@ -111,6 +152,7 @@ def _figure(row: object) -> Figure:
     if not isinstance(row, dict):
         raise CheckpointError(f"{FIGURES} contains {shown(row)}; expected a figure.")
     wanted = {field.name for field in fields(Figure)}
+    row = {"bins": [], **row}  # earlier files have none
     if set(row) != wanted:
         names = ", ".join(sorted(map(str, wanted ^ set(row))))
         raise CheckpointError(f"A figure in {FIGURES} has missing or extra keys: {shown(names)}.")
@@ -118,7 +160,7 @@ def _figure(row: object) -> Figure:
     if wrong:
         raise CheckpointError(f"A figure in {FIGURES} has {wrong[0]} = {shown(row[wrong[0]])}.")
     try:
-        return Figure(**row)
+        return Figure(**row | {"bins": tuple(Bin(*each) for each in row["bins"])})
     except InputError as error:
         raise CheckpointError(f"{FIGURES}: {error}") from None
 
@@ -129,7 +171,21 @@ def _fits(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if name == "lower_is_better":
         return isinstance(value, bool)
+    if name == "bins":
+        return isinstance(value, list) and all(map(_is_bin, value))
     if name in _AIMS and value is None:
         return True
-    kinds = int if name == "cases" else (int, float)
+    return _is_number(value, int if name == "cases" else (int, float))
+
+
+def _is_bin(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == len(fields(Bin))
+        and _is_number(value[0], int)
+        and all(_is_number(each, (int, float)) for each in value[1:])
+    )
+
+
+def _is_number(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)

@@ -178,7 +178,7 @@ def use_senses(page: Page) -> None:
 def use_xray(page: Page) -> None:
     write(page, "Text", "She drank a cup of hot <b>[MASK]</b>.")
     answer = page.locator(".bx-xr-say")
-    expect(answer).to_contain_text("At “[MASK]” (piece 10) BERT writes")
+    expect(answer).to_contain_text("At “[MASK]” (piece 10) the model writes")
     page.get_by_role("switch", name=re.compile("^The attention block of layer 5")).click()
     expect(answer).to_contain_text("1 part off")
     page.get_by_role("tab", name="Lens").click()

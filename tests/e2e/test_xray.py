@@ -42,7 +42,7 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
     answer = readout(page).inner_text()
     assert answer == headline(xray(open_engine(), SENTENCE))
     cell(page, 3, "[MASK]").hover()
-    expect(readout(page)).to_contain_text("Layer 3, [MASK]: the lens says")
+    expect(readout(page)).to_contain_text("After layer 3, [MASK]: the affine lens says")
     expect(readout(page)).to_contain_text("attention adds")
     page.mouse.move(5, 5)
     cell(page, 0, "[MASK]").focus()  # the keyboard's first stop

@@ -91,7 +91,7 @@ def test_signs_and_words_say_how_the_bundled_model_does(row: Feature) -> None:
     page.button(key=f"_example_{number}").click().run()
     assert shown.mark is not None
     assert shown.note in unescape(note(page))
-    sign = "✓ as a person would" if shown.mark.right else "✗ not as a person would"
+    sign = "✓ agrees with a person" if shown.mark.right else "✗ disagrees with a person"
     assert sign in note(page)
     wanted = (*shown.mark.wanted, "nothing marked")[0]
     assert wanted.split(" | ")[0] in unescape(note(page))
@@ -118,10 +118,10 @@ def test_a_mark_names_alternatives_and_escapes_what_it_says() -> None:
     wrong = Mark(right=False, wanted=("a | <b>", "no"), seen="<i> & so", weights="0")
     said = str(example_note("qa", "Look at <u>.", wrong))
     assert "a or &lt;b&gt;; no" in said and "&lt;i&gt; &amp; so" in said
-    assert "Look at &lt;u&gt;." in said and "✗ not as" in said
+    assert "Look at &lt;u&gt;." in said and "✗ disagrees with" in said
     right = Mark(right=True, wanted=(), seen="", weights="0")
     said = str(example_note("ner", "", right))
-    assert "nothing marked" in said and "✓ as a person would" in said
+    assert "nothing marked" in said and "✓ agrees with a person" in said
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from app.catalog import examples
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice
 from app.models import Engine
+from app.words.format import signed
 from tests.drawings import printed
 
 PAGE = "pages/9_multiple_choice.py"
@@ -31,7 +32,7 @@ def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine)
     page = visit(PAGE, **ASKED)
     result = multiple_choice(tiny_engine, "the cat", ("sat on the mat", "a dog", "the river"))
     assert printed(page.pictures["multiple-choice"]) == [
-        f"{view.percent(each.probability)}, logit {view.signed(each.logit, 2)}"
+        f"{view.percent(each.probability)}, logit {signed(each.logit, 2)}"
         for each in result.choices
     ]
     assert str(view.verdict(result)) in page.markup

@@ -10,6 +10,7 @@ from app.catalog import examples
 from app.features.next_sentence import view as view
 from app.features.next_sentence.task import next_sentence
 from app.models import Engine
+from app.words.format import signed
 from tests.drawings import printed
 
 PAGE = "pages/3_next_sentence.py"
@@ -37,7 +38,7 @@ def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine)
     page = visit(PAGE, **PAIR)
     result = next_sentence(tiny_engine, *PAIR.values())
     for shown, share, logit in zip(logits(page), result.probabilities, result.logits, strict=True):
-        assert shown == f"{view.percent(share)}, logit {view.signed(logit, 2)}"
+        assert shown == f"{view.percent(share)}, logit {signed(logit, 2)}"
     assert str(view.verdict(result)) in page.markup
     assert view.describe(result) in page.pictures["next-sentence"]
 

@@ -33,11 +33,11 @@ def test_every_example_has_several_sentences_with_its_word(visit: Callable, exam
 
 
 def test_a_layer_is_chosen_and_kept_in_the_address(visit: Callable, tiny_engine: Engine) -> None:
-    for layer in (0, 2):
-        page = visit(PAGE, text=TEXT, target="bank", at_layer=str(layer))
+    for layer, name in ((-1, "input"), (1, "1")):
+        page = visit(PAGE, text=TEXT, target="bank", after=name)
         result = senses(tiny_engine, TEXT, "bank", layer=layer)
         assert f"{result.at_home} of 3" in page.words
-        assert f"{result.means(within=False)[layer]:.2f} between" in page.words
+        assert f"{result.means(within=False)[layer + 1]:.2f} between" in page.words
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_the_zoom_goes_to_a_number_and_back(visit: Callable) -> None:
     page.pick("back", 0)
     assert address(page, "zoom") == ""
     for wrong in ("9", "1.9", "1.2.3", "1.2.99.1", "x", "1.2.3.4.5"):
-        assert "BERT writes" in said(visit(PAGE, text=TEXT, zoom=wrong))
+        assert "the model writes" in said(visit(PAGE, text=TEXT, zoom=wrong))
 
 
 def test_the_numbers_of_the_attention_page_are_those_of_the_zoom(visit: Callable) -> None:

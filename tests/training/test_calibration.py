@@ -27,6 +27,7 @@ from tests.conftest import save_head
 from training import calibration_rows, judgements
 from training.calibration import (
     HEADS,
+    binned,
     calibrate,
     calibration_figures,
     confidences,
@@ -94,6 +95,27 @@ def test_the_interval_holds_the_error_and_narrows_with_more_cases() -> None:
     assert widths[1] < widths[0] / 2
 
 
+def test_cases_of_one_text_make_the_interval_wider() -> None:
+    source = np.random.default_rng(2)
+    texts = np.repeat(np.arange(60), 20)
+    confidence = np.full(len(texts), 0.7)
+    right = np.repeat(source.random(60) < 0.7, 20)  # a text is all right or all wrong
+    alone, together = (error_interval(confidence, right, each) for each in (None, texts))
+    assert together[1] - together[0] > 1.5 * (alone[1] - alone[0])
+    own = np.arange(len(texts))
+    assert error_interval(confidence, right, own) == alone
+
+
+def test_bins_hold_all_cases_and_make_the_error() -> None:
+    confidence = np.array([0.65, 0.64, 0.9, 1.0, 0.3])
+    right = np.array([True, False, True, True, False])
+    bins = binned(confidence, right)
+    assert [each.cases for each in bins] == [1, 2, 1, 1]
+    assert (bins[1].stated, bins[1].right) == (0.645, 0.5)
+    error_ = sum(each.cases * abs(each.stated - each.right) for each in bins) / 5
+    assert error_ == pytest.approx(expected_calibration_error(confidence, right))
+
+
 # -- the fit -----------------------------------------------------------------------------------
 
 
@@ -151,6 +173,24 @@ def test_what_says_the_same_is_added_up_and_what_no_answer_takes_is_taken_off() 
     assert confidences(judged, 2.0, has_answer=2.0) == pytest.approx([5 / 6 * 2 / 3], rel=1e-5)
     sure = replace(judged, margin=None)
     assert confidences(sure, 2.0, has_answer=2.0) == pytest.approx([5 / 6], rel=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [0.12, 20.0])
+def test_a_temperature_far_from_one_is_found_and_not_an_end_of_the_range(
+    temperature: float,
+) -> None:
+    judged = drawn(1.0)
+    scaled = replace(judged, scores=judged.scores * np.float32(temperature))
+    assert fit_temperature([scaled]) == pytest.approx(temperature, rel=0.06)
+
+
+@pytest.mark.parametrize(("right", "end"), [(0, "0.05"), (1, "50")])
+def test_rows_that_have_no_best_temperature_are_refused(right: int, end: str) -> None:
+    judged = drawn(1.0)
+    wanted = (judged.scores.argmax(axis=1) + right) % 5
+    rows = Judged(judged.scores, wanted, np.full(len(wanted), not right))
+    with pytest.raises(InputError, match=rf"best temperature is {end}.*, an end of the range"):
+        fit_temperature([rows])
 
 
 def test_nothing_to_fit_on_is_said() -> None:
@@ -295,11 +335,15 @@ def test_every_head_gets_a_temperature_in_its_own_configuration(
 ) -> None:
     said: list[str] = []
     found = calibrate(bundle, fitting_data, say=said.append)
-    assert set(found) == {head.name for head in HEADS}
+    # Random weights answer no question rightly, so no temperature is high enough for their spans.
+    fitted = [head for head in HEADS if head.name != "BertForQuestionAnswering"]
+    assert set(found) == {head.name for head in fitted}
     assert len(said) == len(HEADS)
+    [refused] = [line for line in said if "no temperature was fitted" in line]
+    assert refused.startswith("BertForQuestionAnswering: ") and "an end of the range" in refused
     root = BertConfig.from_json_file(bundle / "config.json")
     assert set(root.temperatures) == {"BertForMaskedLM", "BertForNextSentencePrediction"}
-    for head in HEADS:
+    for head in fitted:
         own = bundle / "heads" / head.name.partition(".")[0] / "config.json"
         config = BertConfig.from_json_file(own) if own.is_file() else root
         assert config.temperature(head.name) == found[head.name]
@@ -332,6 +376,8 @@ def test_figures_tell_the_error_before_and_at_the_stored_temperature(
     for figure in figures:
         assert figure.lower_is_better and figure.low <= figure.share <= figure.high
         assert "here at 0.25; were every stated probability true" in figure.meaning
+        assert sum(each.cases for each in figure.bins) == figure.cases
+        assert f"Mean confidence {100 * (figure.stated or 0):.1f} %" in figure.meaning
     judged = list(head.measure(model, tokenizer, fitting_data).parts["nextsentence"])
     stated = np.concatenate([confidences(chunk, 0.25) for chunk in judged])
     right = np.concatenate([chunk.right for chunk in judged])
@@ -362,6 +408,25 @@ def test_questions_have_figures_for_the_span_and_for_having_an_answer(
     for figure, outer in ((own, 4.0), (known, None)):
         stated = np.concatenate([confidences(each, 0.25, has_answer=outer) for each in judged])
         assert figure.share == pytest.approx(expected_calibration_error(stated, right))
+
+
+def test_words_of_a_block_and_questions_of_a_passage_share_their_text(
+    bundle: Path, fitting_data: Path
+) -> None:
+    tokenizer = BertTokenizer.from_pretrained(bundle)
+    model = BertForPreTraining.from_pretrained(bundle)
+    blocks = [[2, *range(5, 25), 3]] * 11  # more than are read at once
+    judged = list(judgements.masked_words(model, tokenizer, blocks, seed=1))
+    block = np.concatenate([chunk.texts for chunk in judged])  # type: ignore[arg-type]
+    assert np.bincount(block).tolist() == [3] * 11
+    asked = calibration_rows.answers(
+        BertForQuestionAnswering.from_pretrained(bundle), tokenizer, fitting_data
+    )
+    own, other = (
+        {int(each) for chunk in asked.parts[name] for each in chunk.texts}  # type: ignore[union-attr]
+        for name in ("own", "other")
+    )
+    assert len(own) < 20 and other <= own
 
 
 def test_no_answer_is_fitted_on_as_many_questions_of_other_passages(

@@ -10,6 +10,7 @@ from bert_core import BertForMaskedLM, BertForPreTraining, BertForSequenceClassi
 from bert_core.config import BertConfig
 from bert_core.errors import InputError, MissingFileError
 from bert_core.text.tokenizer import BertTokenizer
+from training import pretraining_evaluation
 from training.aims import FIRST_FIVE, FIRST_GUESS, HIDDEN_FIRST
 from training.evaluation import measure
 from training.gaps import GAPS
@@ -46,6 +47,23 @@ def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
     assert hidden_first.share == first.share  # it always says the same
     assert five.share >= first.share
     assert first.cases == five.cases == hidden_five.cases > 20
+
+
+def test_the_interval_of_masked_words_resamples_blocks(
+    model: BertForPreTraining,
+    tokenizer: BertTokenizer,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of three blocks the words of one are all guessed: how many words there are says nothing."""
+    blocks = [[tokenizer.cls_token_id, *[9] * 100, tokenizer.sep_token_id]] * 2
+    blocks.append([tokenizer.cls_token_id, *[11] * 100, tokenizer.sep_token_id])
+    monkeypatch.setattr(pretraining_evaluation, "running_text", lambda *given: blocks)
+    with torch.no_grad():
+        model.cls.predictions.bias[11] = 1e4
+    first = masked_words(model, tokenizer, data)[0]
+    assert (first.cases, first.share) == (45, pytest.approx(1 / 3))
+    assert (first.low, first.high) == (0.0, 1.0)
 
 
 def test_masked_words_are_the_same_every_time(

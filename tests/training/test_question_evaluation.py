@@ -11,6 +11,7 @@ from bert_core import BertForQuestionAnswering, BertTokenizer
 from bert_core.config import BertConfig
 from bert_core.finetuning import Question
 from training.question_evaluation import (
+    articles_of,
     elsewhere,
     normalized,
     question_figures,
@@ -46,6 +47,11 @@ def reader(encoder: Path, word: str, none: float, room: int = 512) -> BertForQue
 
     model.run = answer  # type: ignore[method-assign, assignment]
     return model
+
+
+def test_five_passages_in_a_row_are_an_article() -> None:
+    rows = [Question("Who?", f"Passage {number // 2}.", None) for number in range(24)]
+    assert articles_of(rows) == [0] * 10 + [1] * 10 + [2] * 4
 
 
 def test_the_best_span_is_cut_out_of_the_passage(encoder: Path, tokenizer: BertTokenizer) -> None:

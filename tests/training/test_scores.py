@@ -8,7 +8,7 @@ from bert_core import BertModel
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from training.aims import Aim
-from training.scores import Remembered, counted, mean, resampled, wilson
+from training.scores import Remembered, by_group, counted, mean, resampled, share, wilson
 
 AIM = Aim("a task", "a file", "right answers", floor=0.4)
 CPU = torch.device("cpu")
@@ -39,6 +39,16 @@ def test_resampling_gives_about_the_normal_interval() -> None:
     assert figure.high == pytest.approx(0.6 + 1.96 * np.sqrt(0.24 / 100), abs=0.03)
     with pytest.raises(InputError, match="no cases"):
         resampled(AIM, np.zeros(0), mean)
+
+
+def test_cases_of_one_text_are_resampled_together() -> None:
+    right = [1.0] * 30 + [0.0] * 20  # five texts of ten cases: three all right, two all wrong
+    rows = by_group(right, [case // 10 for case in range(50)])
+    assert rows.tolist() == [[10, 10]] * 3 + [[0, 10]] * 2
+    texts = resampled(AIM, rows, share, cases=50)
+    cases = resampled(AIM, np.array(right), mean)
+    assert (texts.share, texts.cases) == (0.6, 50) and cases.share == 0.6
+    assert texts.high - texts.low > 2 * (cases.high - cases.low)
 
 
 def test_no_question_is_asked_twice_unless_the_model_changed() -> None:

@@ -208,8 +208,8 @@ def map_hint(result: AtlasResult) -> Html:
     loss = "" if result.loss is None else (
         f" The larger a circle, the more the mean loss of {count(result.words, 'hidden word')} "
         "grows without the head (its output is replaced by its mean); a dashed edge means that it "
-        "falls. A head is “missed” if the 95 % interval of this growth is above 0; chance alone "
-        "would put one head in forty there."
+        "falls. The loss “clearly grows” if the 95 % interval of this growth is above 0; chance "
+        "alone would put one head in forty there."
     )  # fmt: skip
     return hint(
         "Each circle is a head. Two heads are close if they spread their attention alike "
@@ -227,12 +227,15 @@ def headline(result: AtlasResult) -> Html:
 def summary(result: AtlasResult) -> str:
     """Say how many heads follow which pattern, and how many are needed."""
     names = Counter(head.name for head in result.heads)
-    plain = sum(number for name, number in names.items() if name not in ("none",))
-    said = f"{plain} of {count(len(result.heads), 'head')} follow a simple pattern"
+    kinds = len(result.heads) - names["none"] - names["broad"]
+    said = f"{kinds} of {count(len(result.heads), 'head')} look mostly at one kind of piece"
+    if names["broad"]:
+        said += f", {names['broad']} almost equally at everything"
     if result.loss is None:
         return f"{said}."
     needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
-    return f"{said}; {needed} are missed: the loss grows without any one of them."
+    alone = "1 of them alone" if needed == 1 else f"any one of {needed} heads"
+    return f"{said}. Without {alone}, the loss on hidden words clearly grows."
 
 
 def describe_map(result: AtlasResult) -> str:

@@ -23,8 +23,8 @@ from app.features.attention.view_text import (
     describe_grid,
     describe_view,
     head_note,
-    headline,
     name_of,
+    short_headline,
 )
 from app.words.html import visible
 from app.words.pictures import linked
@@ -192,7 +192,7 @@ def head_picture(
         "log": log,
         "palettes": PALETTES,
         "cell": pinned,
-        "said": headline(result, view),
+        "said": short_headline(result, view),
         "label": describe_view(result, view),
     }
 

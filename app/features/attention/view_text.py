@@ -85,7 +85,8 @@ _NAMES_HINT = (
     "gets at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such "
     "a piece. “Broad” heads look at everything almost equally. The thresholds are a convention. "
     "“Usually” is the name on texts that come with the program; the list gives it where it "
-    "differs. Heads are written layer.head, both counted from 0."
+    "differs. Heads are written layer.head, both counted from 0. “Strongest between pieces” leaves "
+    "out [CLS], [SEP] and what a piece gives itself; numbers in brackets are positions."
 )
 _LOOKS = {
     "A": "The first text (A) looks",
@@ -270,19 +271,38 @@ def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
 
     Many heads rest on [CLS], [SEP] or the piece itself when they have nothing to contribute.
     """
-    words = [result.sides[at] is not None for at in view.rows]
-    goals = [result.sides[at] is not None for at in view.columns]
-    telling = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
+    telling = _between_pieces(result, view)
     pool = view.weights * telling if telling.any() else view.weights
     row, column = np.unravel_index(int(pool.argmax()), pool.shape)
     return int(row), int(column)
 
 
+def _between_pieces(result: AttentionResult, view: HeadView) -> NDArray[np.bool_]:
+    """Mark the cells between two different pieces of the text, without [CLS] and [SEP]."""
+    words = [result.sides[at] is not None for at in view.rows]
+    goals = [result.sides[at] is not None for at in view.columns]
+    marked: NDArray[np.bool_] = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
+    return marked
+
+
 def headline(result: AttentionResult, view: HeadView) -> str:
     """Name the strongest link shown."""
     row, column = _strongest(result, view)
-    source, goal = visible(view.row_tokens[row]), visible(view.column_tokens[column])
-    return f"Strongest link: {source} looks at {goal}, {float(view.weights[row, column]):.4f}."
+    source = f"“{visible(view.row_tokens[row])}” ({view.rows[row]})"
+    goal = f"“{visible(view.column_tokens[column])}” ({view.columns[column]})"
+    rest = _between_pieces(result, view).any()
+    left_out = " ([CLS], [SEP] and each piece itself left out)" if rest else ""
+    share = f"{float(view.weights[row, column]):.4f} of its attention"
+    return f"Strongest link{left_out}: {source} gives {goal} {share}."
+
+
+def short_headline(result: AttentionResult, view: HeadView) -> str:
+    """Name the strongest link in the one line above the picture; “?” says what is left out."""
+    row, column = _strongest(result, view)
+    source = f"{visible(view.row_tokens[row])} ({view.rows[row]})"
+    goal = f"{visible(view.column_tokens[column])} ({view.columns[column]})"
+    among = " between pieces" if _between_pieces(result, view).any() else ""
+    return f"Strongest{among}: {source} → {goal}, {float(view.weights[row, column]):.4f}"
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:

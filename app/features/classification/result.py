@@ -25,6 +25,7 @@ class ClassificationResult:
         cut: what was truncated from the input.
         unread: what the vocabulary cannot read of it.
         calibration: how logits became probabilities.
+        trained_on: what the head was trained on, as a phrase; "" if that is not known.
     """
 
     ANSWER: ClassVar = (
@@ -37,6 +38,7 @@ class ClassificationResult:
         "cut",
         "unread",
         "calibration",
+        "trained_on",
     )
 
     kind: Kind
@@ -47,6 +49,7 @@ class ClassificationResult:
     cut: Cut
     unread: Unread
     calibration: Calibration
+    trained_on: str = ""
 
     @property
     def ranking(self) -> tuple[int, ...]:

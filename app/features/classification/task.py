@@ -74,6 +74,7 @@ def classify(
             cut=Cut.of(whole, encoding, limit=limit),
             unread=unread(engine.tokenizer, [encoding]),
             calibration=scale,
+            trained_on=engine.facts.heads[BertForSequenceClassification.__name__].trained_on,
         )
         for whole, encoding, row, shares in zip(
             wholes, read, logits.tolist(), scores.tolist(), strict=True

@@ -6,7 +6,7 @@ from app.features.classification.result import ClassificationResult
 from app.words.blocks import answer, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, cut_note, unread_note
+from app.words.notes import calibration_line, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, numbers, picture
 from app.words.report import Report
 
@@ -26,8 +26,8 @@ _KINDS = {
 
 
 def before(result: ClassificationResult) -> Html:
-    """Say what the model did not or could not read; this comes before the answer."""
-    return join(unread_note(result.unread), cut_note(result.cut))
+    """Say what was trained, and what the model did not or could not read, before the answer."""
+    return join(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut))
 
 
 def verdict(result: ClassificationResult) -> Html:

@@ -135,7 +135,7 @@ class State(Enum):
     WAITING = "waits for its turn"
     RUNNING = "trains"
     PAUSED = "paused"
-    STOPPED = "stopped, because no page asked for it"
+    STOPPED = "stopped, because its page was closed"
     DONE = "done"
     DIVERGED = "the loss is no longer a number"
     FAILED = "failed"

@@ -9,7 +9,7 @@ from bert_core.errors import InputError
 GRAMMAR, FACTS, OWN = "grammar", "facts", "own"
 CHOICES: dict[str, tuple[Any, ...]] = {
     "corpus": (GRAMMAR, FACTS, OWN),
-    "mask_rate": (15, 40, 80),
+    "mask_rate": (15, 30, 40, 80),
     "layers": (1, 2, 3, 4),
     "heads": (1, 2, 4, 8),
     "width": (32, 64, 128),

@@ -60,7 +60,7 @@ def lab(
         engine: not used; the lab makes its own model.
         corpus: a generated grammar, facts about countries, or your own text.
         text: at least 20 sentences; read only for the corpus "own".
-        mask_rate: share of the words that is hidden, in percent: 15, 40 or 80.
+        mask_rate: share of the words that is hidden, in percent: 15, 30, 40 or 80.
         layers: of the model: 1, 2, 3 or 4.
         heads: in each layer: 1, 2, 4 or 8.
         width: numbers in each vector: 32, 64 or 128.

@@ -30,6 +30,21 @@ def reached(figure: Figure) -> Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """One thing in which a model can differ from BERT base.
+
+    Attributes:
+        what: the thing.
+        here: this model's.
+        base: that of BERT base, by its authors or by Clark et al. (2019).
+    """
+
+    what: str
+    here: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCardResult:
     """What a model's folder contains besides the weights.
 
@@ -40,6 +55,7 @@ class ModelCardResult:
         figures: the measured figures; () if there are none.
         left_out: number of further figures that are not in `figures`.
         bias: which words the model leans towards, if measured.
+        beside: this model beside BERT base.
         pictures: names and contents of the learning curves.
         verifiable: whether the folder stores something to verify the weights against.
         problems: one sentence for each file that cannot be read.
@@ -52,6 +68,7 @@ class ModelCardResult:
         "figures",
         "left_out",
         "bias",
+        "beside",
         "verifiable",
         "problems",
     )
@@ -62,6 +79,7 @@ class ModelCardResult:
     figures: tuple[Figure, ...]
     left_out: int
     bias: Bias | None
+    beside: tuple[Beside, ...]
     pictures: tuple[tuple[str, bytes], ...]
     verifiable: bool
     problems: tuple[str, ...]

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from app.features.model_card.result import ModelCardResult, Reached, Temperature, reached
+from app.features.model_card.result import Beside, ModelCardResult, Reached, Temperature, reached
 from app.features.model_card.view_text import Section, draw_section, sections
 from app.words.blocks import fold, hint, line, record_table, ticked
-from app.words.format import percent
+from app.words.format import percent, too_sure
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import WIDE, Picture, picture, svg
 from app.words.report import Report
@@ -17,7 +17,7 @@ from bert_core.bundled.figures import Figure
 
 TABS = (
     *("Figures", "Calibration", "Leanings", "Limits", "Training", "Heads"),
-    *("Trained for", "Verification", "Card text"),
+    *("Trained for", "Beside BERT base", "Verification", "Card text"),
 )
 """The parts of the card; other pages link to `model_card?tab=Calibration`."""
 
@@ -324,11 +324,42 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
     )
 
 
+def stated_table(errors: Sequence[Figure]) -> Html:
+    """Draw what was said and what was right, where it is stored: the direction of each error."""
+    rows = [
+        (tag("strong", visible(each.task)), percent(each.stated), _share(each.right),
+         too_sure(each.stated, each.right))
+        for each in errors
+        if each.stated is not None and each.right is not None
+    ]  # fmt: skip
+    if not rows:
+        return join()
+    said = line(
+        "On average over its answers. Kinds that lean to different sides cancel in a figure for "
+        "all of them."
+    )
+    columns = ("answers", "said", "right", "which way")
+    return join(record_table("What was said, and what was right", columns, rows), said)
+
+
+def beside_table(rows: Sequence[Beside]) -> Html:
+    """Draw this model beside BERT base, which most papers and courses are about."""
+    items = [
+        tag("li", tag("strong", f"{each.what}: "), visible(each.here), f"; BERT base: {each.base}")
+        for each in rows
+    ]
+    note = line(
+        "What is shown of this model need not hold for BERT base, nor the reverse. Layers count "
+        "from 0. BERT base: Devlin et al. 2019; attention: Clark et al. 2019."
+    )
+    return join(tag("ul", *items), note)
+
+
 def report(card: ModelCardResult) -> Report:
     """Write the card as it would appear on paper."""
     text = [_folded(each) for each in sections(card.text)]
     if not card.figures:
-        blocks = (no_figures(card), card_note(card), *text)
+        blocks = (no_figures(card), beside_table(card.beside), card_note(card), *text)
         return Report("Nothing was measured on this model.", blocks, first=(trouble(card),))
     shown = of_tasks(card.figures) or card.figures
     return Report(
@@ -337,6 +368,7 @@ def report(card: ModelCardResult) -> Report:
             figures_picture(shown, "figures"),
             fold(f"All {len(card.figures)} figures", figures_table(card.figures)),
             figures_note(card),
+            beside_table(card.beside),
             card_note(card),
             *text,
         ),

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from app.results import Calibration, Cut, Unread
 from bert_core import Encoding
+from bert_core.bundled.figures import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,26 @@ class MultipleChoiceResult:
         choices: in the order given.
         unread: what the vocabulary cannot read of them.
         calibration: how logits became probabilities.
+        trained_on: what the head was trained on, as a phrase; "" if that is not known.
+        figures: how often it was right, as measured; () if that is not stored with the weights.
     """
 
-    ANSWER: ClassVar = ("best", "context", "choices", "unread", "calibration")
+    ANSWER: ClassVar = (
+        "best",
+        "context",
+        "choices",
+        "unread",
+        "calibration",
+        "trained_on",
+        "figures",
+    )
 
     context: str
     choices: tuple[Choice, ...]
     unread: Unread
     calibration: Calibration
+    trained_on: str = ""
+    figures: tuple[Figure, ...] = ()
 
     @property
     def best(self) -> int:

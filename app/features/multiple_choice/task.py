@@ -50,6 +50,7 @@ def multiple_choice(
     ]
     logits = engine.logits(BertForMultipleChoice, read)[:, 0].double()  # (N,)
     scale = engine.calibration(BertForMultipleChoice)
+    head = engine.facts.heads[BertForMultipleChoice.__name__]
     shares = torch.softmax(logits / scale.temperature, dim=0).tolist()
     return MultipleChoiceResult(
         context=context,
@@ -61,6 +62,8 @@ def multiple_choice(
         ),
         unread=unread(engine.tokenizer, read),
         calibration=scale,
+        trained_on=head.trained_on,
+        figures=head.figures,
     )
 
 

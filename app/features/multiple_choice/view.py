@@ -3,10 +3,10 @@
 import pandas as pd
 
 from app.features.multiple_choice.result import MultipleChoiceResult
-from app.words.blocks import answer
-from app.words.format import count, percent, signed
+from app.words.blocks import answer, hint, line
+from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, cut_note, unread_note
+from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
 from app.words.pictures import Picture, captioned_bars, picture
 from app.words.report import Report
 
@@ -21,9 +21,33 @@ _ALONE = (
 
 
 def before(result: MultipleChoiceResult) -> Html:
-    """Say what the model did not or could not read; this comes before the answer."""
+    """Say how often it is right, and what the model did not or could not read."""
     cut = next((choice.cut for choice in result.choices if choice.cut.anything), None)
-    return join(unread_note(result.unread), cut_note(cut) if cut else join())
+    return join(measured(result), unread_note(result.unread), cut_note(cut) if cut else join())
+
+
+def measured(result: MultipleChoiceResult) -> Html:
+    """Say how often the head is right, and how often a guess would be; empty if unmeasured."""
+    rows = [each for each in result.figures if each.chance is not None]
+    if not rows:
+        return trained_note(result.trained_on)
+    kinds = "; ".join(
+        f"{visible(each.task.rpartition(', ')[2])} {percent(each.share, counted=True)}, a guess "
+        f"{percent(each.chance, counted=True)}"
+        for each in rows
+    )
+    right, guess = (
+        _span(shares) for shares in ([x.share for x in rows], [x.chance or 0 for x in rows])
+    )
+    explained = hint(trained_note(result.trained_on), f"Right by kind of question: {kinds}.")
+    said = line(f"Measured: right in {right} of {count(len(rows), 'kind')} of questions; "
+                f"a guess in {guess}.")  # fmt: skip
+    return tag("div", explained, said, class_="bx-scale")
+
+
+def _span(shares: list[float]) -> str:
+    """Print the smallest and the largest of some shares."""
+    return f"{100 * min(shares):.0f} to {percent(max(shares), 0, counted=True)}"
 
 
 def verdict(result: MultipleChoiceResult) -> Html:
@@ -55,7 +79,10 @@ def scores(result: MultipleChoiceResult) -> Picture:
         lambda width: captioned_bars(
             [f"{number}. {choice.text}" for number, choice in enumerate(rows, start=1)],
             [choice.probability for choice in rows],
-            [f"{percent(each.probability)}, logit {signed(each.logit, 2)}" for each in rows],
+            [
+                f"{percent(each.probability)}, logit {scaled(each.logit, result.calibration)}"
+                for each in rows
+            ],
             width=width,
             marked=[number == result.best for number in range(len(rows))],
         ),
@@ -71,6 +98,7 @@ def score_table(result: MultipleChoiceResult) -> pd.DataFrame:
             "choice": [visible(choice.text) for choice in result.choices],
             "probability": [choice.probability for choice in result.choices],
             "logit": [choice.logit for choice in result.choices],
+            "temperature": result.calibration.temperature,
         }
     )
 

@@ -10,7 +10,7 @@ IS_NEXT = 0
 """Index of "the second sentence follows the first" in logits and probabilities."""
 
 IS_RANDOM = 1
-"""Index of "the second sentence was picked at random"."""
+"""Index of "it does not follow": in BERT's own training it was a random sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class NextSentenceResult:
         cut: what was truncated from the input.
         unread: what the vocabulary cannot read of it.
         calibration: how logits became probabilities.
+        trained_on: what the head was trained on, as a phrase; "" if that is not known.
     """
 
     ANSWER: ClassVar = (
@@ -34,6 +35,7 @@ class NextSentenceResult:
         "cut",
         "unread",
         "calibration",
+        "trained_on",
     )
 
     logits: tuple[float, float]
@@ -42,6 +44,7 @@ class NextSentenceResult:
     cut: Cut
     unread: Unread
     calibration: Calibration
+    trained_on: str = ""
 
     @property
     def follows(self) -> bool:
@@ -55,5 +58,5 @@ class NextSentenceResult:
 
     @property
     def margin(self) -> float:
-        """Logit of "follows" minus that of "random"; divided by the temperature, the log-odds."""
+        """Logit of "follows" minus that of "does not"; divided by the temperature, the log-odds."""
         return self.logits[IS_NEXT] - self.logits[IS_RANDOM]

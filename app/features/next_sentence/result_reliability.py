@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from bert_core.bundled.figures import Bin
+
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
@@ -12,16 +14,16 @@ class Reliability:
         cases: how many.
         stated: mean probability of the model's answers, 0.5 to 1.
         right: share of right answers.
-        interval: 95 % interval of `right`; None if it is not stored.
         error: expected calibration error, 15 bins.
+        bins: the cases by stated probability, ascending.
     """
 
     pairs: str
     cases: int
     stated: float
     right: float
-    interval: tuple[float, float] | None
     error: float
+    bins: tuple[Bin, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class ReliabilityResult:
     """What was measured of a model's answers about pairs of sentences.
 
     Attributes:
-        rows: the measurements; () if none are stored with the weights.
+        rows: one measurement for each kind of pairs, then that of all; () if none are stored with
+            the weights.
     """
 
     rows: tuple[Reliability, ...]

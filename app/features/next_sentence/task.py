@@ -20,8 +20,8 @@ def next_sentence(
 ) -> NextSentenceResult:
     """Judge whether the second sentence follows the first; their order matters.
 
-    Label 0 means "the second sentence follows the first", label 1 "it was picked at random",
-    as in the pre-training of Devlin et al. (2019), section 3.1.
+    Label 0 means that the second sentence follows the first, label 1 that it does not. In the
+    pre-training of Devlin et al. (2019), section 3.1, such a sentence was picked at random.
 
     Args:
         engine: the model.
@@ -51,4 +51,5 @@ def next_sentence(
         cut=Cut.of(whole, encoding, limit=engine.max_length),
         unread=unread(engine.tokenizer, [encoding]),
         calibration=scale,
+        trained_on=engine.facts.heads[BertForNextSentencePrediction.__name__].trained_on,
     )

@@ -1,45 +1,38 @@
 """Read what was measured of the model's reliability on pairs of sentences."""
 
-import re
-
 from app.features.next_sentence.result_reliability import Reliability, ReliabilityResult
 from app.models import Engine
+from bert_core import BertForNextSentencePrediction
+from bert_core.bundled.figures import Figure
 
-_TASK = "next sentence"
-_ERROR = f"calibration error, {_TASK}"
-_MEANS = re.compile(r"Mean confidence ([\d.]{1,6}) %, right ([\d.]{1,6}) %")
+_ERROR = "calibration error, next sentence"
 _PAIRS = {
-    "": "all pairs",
-    "random": "wrong pairs from two texts",
-    "same": "wrong pairs from one text",
+    "": "both kinds together",
+    "random": "neighbours, and pairs from two texts",
+    "same": "neighbours, and pairs from one text",
 }
 
 
 def next_sentence_reliability(engine: Engine) -> ReliabilityResult:
     """Say how sure the model was of pairs of sentences, and how often it was right.
 
-    The measurements are stored with the weights: means, not the bins of a curve.
+    The measurements are stored with the weights.
 
     Args:
         engine: the model.
     """
-    figures = engine.papers().figures
-    shares = {figure.task: figure for figure in figures}
-    found = []
-    for figure in figures:
-        kind, means = figure.task.removeprefix(_ERROR), _MEANS.search(figure.meaning)
-        if kind == figure.task or means is None:
-            continue
-        stated, right = (float(each) / 100 for each in means.groups())
-        measured = shares.get(_TASK + kind)
-        found.append(
-            Reliability(
-                pairs=_PAIRS.get(kind.removeprefix(", "), kind.removeprefix(", ")),
-                cases=figure.cases,
-                stated=stated,
-                right=right,
-                interval=(measured.low, measured.high) if measured else None,
-                error=figure.share,
-            )
-        )
-    return ReliabilityResult(tuple(found))
+    figures = engine.facts.errors.get(BertForNextSentencePrediction.__name__, ())
+    ordered = sorted(figures, key=lambda each: each.task == _ERROR)  # that of all comes last
+    return ReliabilityResult(tuple(_row(each) for each in ordered if each.bins))
+
+
+def _row(figure: Figure) -> Reliability:
+    kind = figure.task.removeprefix(_ERROR).lstrip(", ")
+    return Reliability(
+        pairs=_PAIRS.get(kind, kind),
+        cases=figure.cases,
+        stated=figure.stated or 0.0,
+        right=figure.right or 0.0,
+        error=figure.share,
+        bins=figure.bins,
+    )

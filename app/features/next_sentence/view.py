@@ -7,9 +7,9 @@ import pandas as pd
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
 from app.words.blocks import answer, hint, line
-from app.words.format import percent, signed
+from app.words.format import percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, cut_note, unread_note
+from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
 from app.words.report import Block, Report
 
@@ -18,7 +18,7 @@ HINTS = ("She opened the window.", "Cold air came in.")
 
 MEANINGS = {
     IS_NEXT: "The second sentence follows the first",
-    IS_RANDOM: "The second sentence was picked at random",
+    IS_RANDOM: "The second sentence does not follow the first",
 }
 """What the two labels mean, in the order of every published checkpoint."""
 
@@ -29,18 +29,19 @@ OVERSURE = 0.95
 """From here on the page warns that the number is a poor measure of being right."""
 
 _SURE = (
-    "In training, most wrong pairs gave themselves away by a change of topic. Do order and logic "
-    "matter to this head, too? Swap the sentences, or try “Reversed” and “Contradiction”. "
+    "Do order and logic matter to this head, or only the topic? Swap the sentences, or try "
+    "“Reversed” and “Contradiction”. "
 )
 _LABELS = (
-    "About the labels: in training, half of the pairs were true neighbours (label 0); in the other "
-    "half, the second sentence came from elsewhere (label 1). So label 0 means yes. "
+    "Label 0 means yes: the second sentence follows. Label 1 means that it does not; in the "
+    "training of the first BERT, such a sentence was picked at random. A probability is the "
+    "softmax of the two logits, each divided by the temperature. "
 )
 
 
 def before(result: NextSentenceResult) -> Html:
-    """Say what the model did not or could not read; this comes before the answer."""
-    return join(unread_note(result.unread), cut_note(result.cut))
+    """Say what was trained, and what the model did not or could not read, before the answer."""
+    return join(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut))
 
 
 def verdict(result: NextSentenceResult) -> Html:
@@ -60,14 +61,14 @@ def _answer(result: NextSentenceResult) -> tuple[str, str, str]:
 
 
 def scores(result: NextSentenceResult) -> Picture:
-    """Draw both probabilities as bars, each with its logit."""
+    """Draw both probabilities as bars, each with its logit and the temperature."""
     labels = (IS_NEXT, IS_RANDOM)
     values = [result.probabilities[label] for label in labels]
     printed = [
-        f"{percent(value)}, logit {signed(result.logits[label], 2)}"
+        f"{percent(value)}, logit {scaled(result.logits[label], result.calibration)}"
         for label, value in zip(labels, values, strict=True)
     ]
-    names = ["Follows the first (label 0)", "Picked at random (label 1)"]
+    names = ["Follows the first (label 0)", "Does not follow (label 1)"]
     decided = result.confidence >= UNDECIDED
     marked = [decided and result.follows, decided and not result.follows]
     return picture(
@@ -87,6 +88,7 @@ def score_table(result: NextSentenceResult) -> pd.DataFrame:
             "meaning": [MEANINGS[label] for label in labels],
             "probability": [result.probabilities[label] for label in labels],
             "logit": [result.logits[label] for label in labels],
+            "temperature": result.calibration.temperature,
         }
     )
 
@@ -95,7 +97,7 @@ def describe(result: NextSentenceResult) -> str:
     """Describe the bars in one sentence."""
     return (
         f"Probability {percent(result.probabilities[IS_NEXT])} that the second sentence follows "
-        f"the first, {percent(result.probabilities[IS_RANDOM])} that it was picked at random."
+        f"the first, {percent(result.probabilities[IS_RANDOM])} that it does not."
     )
 
 
@@ -110,7 +112,8 @@ def oversure(result: NextSentenceResult) -> Html:
         return join()
     share = percent(result.confidence)
     said = (
-        f"{share} holds on average, over pairs like those the temperature was fitted on."
+        f"{share} holds on average, over pairs like those the temperature was fitted on; for one "
+        "kind of pair it may be too high, and too low for another."
         if result.calibration.named
         else f"{share} does not mean that such answers are right that often."
     )

@@ -37,10 +37,10 @@ def pairs_table(rows: Sequence[PairScore]) -> pd.DataFrame:
         {
             "first": [visible(row.first) for row in rows],
             "second": [visible(row.second) for row in rows],
-            "answer": ["follows" if row.logits[0] >= row.logits[1] else "random" for row in rows],
+            "answer": ["follows" if row.logits[0] >= row.logits[1] else "does not" for row in rows],
             "probability of follows": [row.follows for row in rows],
             "logit of follows": [row.logits[0] for row in rows],
-            "logit of random": [row.logits[1] for row in rows],
+            "logit of does not follow": [row.logits[1] for row in rows],
             "pieces cut": [row.cut for row in rows],
             "partly unread": [row.unread for row in rows],
         }

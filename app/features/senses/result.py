@@ -69,8 +69,9 @@ class SensesResult:
         word: the word that was looked for.
         sentences: every line of the text.
         occurrences: N places of the word, in order.
-        layer: the layer shown; 0 is the input of the first layer.
-        similarity: (L + 1, N, N), cosines between the occurrences at every layer.
+        layer: the layer after which the word is shown, counted from 0; -1 for the input.
+        similarity: (L + 1, N, N), cosines between the occurrences in the input and after every
+            layer.
         space: (N, 3), the occurrences on their three principal axes.
         shares: of the variance, along each of the three axes.
         others: for each occurrence, the nearest other words at this layer, nearest first.
@@ -100,6 +101,11 @@ class SensesResult:
     others: tuple[tuple[OtherWord, ...], ...]
 
     @property
+    def place(self) -> int:
+        """The number of layers that the vectors shown have passed, 0 for the input."""
+        return self.layer + 1
+
+    @property
     def coordinates(self) -> Floats:
         """For each occurrence, its place in the plane of the two principal axes."""
         return self.space[:, :2]
@@ -112,7 +118,7 @@ class SensesResult:
     @cached_property
     def nearest(self) -> tuple[int, ...]:
         """For each occurrence, the index of the most similar other one at this layer."""
-        found = self.similarity[self.layer].copy()
+        found = self.similarity[self.place].copy()
         np.fill_diagonal(found, -np.inf)
         return tuple(int(index) for index in found.argmax(axis=1))
 
@@ -126,12 +132,12 @@ class SensesResult:
 
     @property
     def within(self) -> tuple[float, ...]:
-        """Mean cosine, at every layer from 0 on, of two places of the same group."""
+        """Mean cosine of two places of the same group, in the input and after every layer."""
         return self.means(within=True)
 
     @property
     def between(self) -> tuple[float, ...]:
-        """Mean cosine, at every layer from 0 on, of two places of different groups."""
+        """Mean cosine of two places of two groups, in the input and after every layer."""
         return self.means(within=False)
 
     def means(self, *, within: bool) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ def senses(
     ],
     word: Annotated[str, Field("Word", key="target", lines=1, first=True)],
     *,
-    layer: Annotated[int | None, Field("Layer (0 is the input)", key="at_layer", low=0)] = None,
+    layer: Annotated[int | None, Field("After layer (-1: the input)", key="after", low=-1)] = None,
 ) -> SensesResult:
     """Compare the vectors that one word has in many sentences.
 
@@ -42,24 +42,25 @@ def senses(
         text: one sentence per line, 2 to 60 of them; a blank line begins a new group.
         word: the word to look for, or several words in a row; it must be in at least two places.
             The pieces of a word are averaged.
-        layer: the layer whose vectors are compared, 0 for the input of the first one. If empty,
-            the last one.
+        layer: the layer after which vectors are compared, counted from 0; -1 for the input of the
+            first one. If empty, the last one.
 
     Raises:
         InputError: there is no word, it is in fewer than two places, or something is too long.
     """
-    layer = engine.provenance.layers if layer is None else layer
-    if not 0 <= layer <= engine.provenance.layers:
-        raise InputError(f"Found layer {layer}; expected 0 to {engine.provenance.layers}.")
+    last = engine.provenance.layers - 1
+    layer = last if layer is None else layer
+    if not -1 <= layer <= last:
+        raise InputError(f"Found layer {layer}; expected 0 to {last}, or -1 for the input.")
     sentences = split(text)
     encodings = [_encoded(engine, sentence) for sentence in sentences]
     places = _places(encodings, _ids(engine, word), word)
     others = _other_words(encodings, places)
-    own, beside = _vectors(engine, encodings, places, others, layer)
+    own, beside = _vectors(engine, encodings, places, others, layer + 1)
 
     def compare() -> tuple[Tensor, Projection, Tensor]:
-        near = cosines(own[layer], beside) if others else torch.zeros(len(places), 0)
-        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer], 3), near
+        near = cosines(own[layer + 1], beside) if others else torch.zeros(len(places), 0)
+        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1], 3), near
 
     similarity, space, near = PROCESSOR.run(compare, tokens=1)
     named = [(encodings[index], index, place) for index, place in others]
@@ -160,7 +161,7 @@ def _other_words(encodings: list[Encoding], places: Places) -> Places:
 
 
 def _vectors(
-    engine: Engine, encodings: list[Encoding], places: Places, others: Places, layer: int
+    engine: Engine, encodings: list[Encoding], places: Places, others: Places, shown: int
 ) -> tuple[list[Tensor], Tensor]:
     """Return the word's vectors, L + 1 times (N, D), and those of other words, (M, D)."""
     device = engine.model(BertModel).device
@@ -176,7 +177,7 @@ def _vectors(
                     own[number] = states[:, row, place.start : place.stop].mean(dim=1)
             for number, (sentence, place) in enumerate(others):
                 if sentence == index:
-                    beside[number] = states[layer, row, place.start : place.stop].mean(dim=0)
+                    beside[number] = states[shown, row, place.start : place.stop].mean(dim=0)
     mine = torch.stack([own[number] for number in range(len(own))], dim=1)  # (L + 1, N, D)
     width = mine.shape[-1]
     rows = [beside[number] for number in range(len(beside))]

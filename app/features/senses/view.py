@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
 from app.words.blocks import hint, line, sideways
 from app.words.curves import Curve, curves
-from app.words.format import count, percent, shortened
+from app.words.format import count, moment, percent, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.pictures import NARROW, Picture, data_table, linked, picture, svg
@@ -45,12 +45,13 @@ def said(result: SensesResult) -> str:
     total = len(result.occurrences)
     within, between = result.means(within=True), result.means(within=False)
     if len(result.groups) < 2:
-        mean = f"mean cosine {within[result.layer]:.2f}" if within else ""
-        return f"{count(total, 'place')}, one group: {mean}. A blank line begins a new one."
-    inside = f"{within[result.layer]:.2f}" if within else "–"
+        mean = f"mean cosine {within[result.place]:.2f}" if within else ""
+        where = f"{mean}, {moment(result.place)}" if mean else moment(result.place)
+        return f"{count(total, 'place')}, one group: {where}. A blank line begins a new one."
+    inside = f"{within[result.place]:.2f}" if within else "–"
     return (
         f"{result.at_home} of {total} nearest to their own group; mean cosine {inside} within, "
-        f"{between[result.layer]:.2f} between groups."
+        f"{between[result.place]:.2f} between, {moment(result.place)}."
     )
 
 
@@ -162,7 +163,7 @@ def describe(result: SensesResult) -> str:
     )
     share = percent(sum(result.shares[:2]), 0, counted=True)
     return (
-        f"“{result.word}” in {count(len(result.sentences), 'sentence')} at layer {result.layer}, "
+        f"“{result.word}” in {count(len(result.sentences), 'sentence')} {moment(result.place)}, "
         f"in a plane that shows {share} of the variance; by sentence number: {places}."
     )
 
@@ -256,17 +257,18 @@ def over_layers(result: SensesResult) -> Picture:
     lines = {name: values for name, values in found.items() if values}
     low = min(min(values) for values in lines.values())
     ends = (low if low < 0 else min(0.9, math.floor(low * 10) / 10), 1.0)  # 0.9: all are equal
-    first = ", ".join(f"{name} {values[result.layer]:.2f}" for name, values in lines.items())
+    first = ", ".join(f"{name} {values[result.place]:.2f}" for name, values in lines.items())
     return picture(
         "senses-layers",
         lambda width: curves(
             [Curve(name, values) for name, values in lines.items()],
-            width=width, height=230, ends=ends, axis="layer (0: input)",
-            marked=result.layer, dots=True,
+            width=width, height=230, ends=ends, axis="after layer",
+            names=["input", *map(str, range(len(result.similarity) - 1))],
+            marked=result.place, dots=True,
         ),
-        alt=f"Mean cosine of pairs of occurrences over the layers; at layer {result.layer}: "
+        alt=f"Mean cosine of pairs of occurrences over the layers; {moment(result.place)}: "
         f"{first}.",
-        table=pd.DataFrame({"layer": range(len(result.similarity)), **lines}),
+        table=pd.DataFrame({"after layer": ["input", *range(len(result.similarity) - 1)], **lines}),
     )  # fmt: skip
 
 
@@ -276,7 +278,8 @@ def neighbours(result: SensesResult) -> Html:
     return join(
         table,
         line(
-            "Cosines at this layer. Other words come from all sentences; in brackets, the sentence."
+            f"Cosines {moment(result.place)}. Other words come from all sentences; in brackets, "
+            "the sentence."
         ),
     )
 
@@ -292,7 +295,7 @@ def neighbours_table(result: SensesResult) -> pd.DataFrame:
             f"{shortened(word.text, 20)} ({word.sentence}) {word.cosine:.2f}"
             for word in result.others[number]
         )
-        cosine = float(result.similarity[result.layer, number, near])
+        cosine = float(result.similarity[result.place, number, near])
         rows.append((each.label, other.label, same, cosine, words, _key(each)))
     columns = ["number", "nearest", "same group", "cosine", "nearest other words", "at"]
     return pd.DataFrame(rows, columns=columns)
@@ -300,12 +303,12 @@ def neighbours_table(result: SensesResult) -> pd.DataFrame:
 
 def pairs(result: SensesResult) -> Picture:
     """Draw the cosine of every pair as a square."""
-    found = result.similarity[result.layer]
+    found = result.similarity[result.place]
     low = float(found.min())
     return picture(
         "senses-pairs",
         lambda width: _pairs(result, low, width),
-        alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} at layer {result.layer}, "
+        alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} {moment(result.place)}, "
         f"from {low:.2f} to 1.",
         table=pairs_table(result),
     )
@@ -313,7 +316,7 @@ def pairs(result: SensesResult) -> Picture:
 
 def _pairs(result: SensesResult, low: float, width: int) -> Html:
     """Draw the matrix with its labels; white is the lowest cosine."""
-    found = result.similarity[result.layer]
+    found = result.similarity[result.place]
     labels = [each.label for each in result.occurrences]
     left = 40
     cell = min(30.0, (width - left) / len(labels))
@@ -349,7 +352,7 @@ def _pairs(result: SensesResult, low: float, width: int) -> Html:
 def pairs_table(result: SensesResult) -> pd.DataFrame:
     """List the cosines, a row and a column for each occurrence."""
     labels = [each.label for each in result.occurrences]
-    found = result.similarity[result.layer]
+    found = result.similarity[result.place]
     columns = {label: found[:, number].tolist() for number, label in enumerate(labels)}
     return pd.DataFrame({"number": labels, **columns})
 
@@ -388,7 +391,7 @@ for sentence in sentences:
     with torch.inference_mode():
         states = model.run(torch.tensor([encoding.input_ids]), hidden_states=True).hidden_states
     for place in occurrences(encoding, word):
-        found.append(states[{result.layer}][0, list(place)].mean(dim=0))  # (D,)
+        found.append(states[{result.place}][0, list(place)].mean(dim=0))  # (D,)
 vectors = torch.stack(found)  # (N, D)
 similarity = cosines(vectors, vectors)  # (N, N)
 plane = principal_axes(vectors)

@@ -227,7 +227,7 @@ class XrayResult:
     """
 
     ANSWER: ClassVar = ("tokens", "question", "followed", "candidates", "effect", "off", "mode",
-                        "path", "ranking", "layers", "heads", "read_as")  # fmt: skip
+                        "lens", "path", "ranking", "layers", "heads", "read_as")  # fmt: skip
 
     tokens: tuple[str, ...]
     question: Question
@@ -254,6 +254,11 @@ class XrayResult:
     def best(self) -> Candidate:
         """The most probable answer now."""
         return min(self.candidates, key=lambda each: each.rank)
+
+    @property
+    def lens(self) -> Lens:
+        """How vectors are read: "affine" maps them to the last layer first, "raw" does not."""
+        return self.readings.lens
 
     @property
     def first(self) -> Candidate:

@@ -7,7 +7,7 @@ from app.features.xray.task_run import Text
 from bert_core.analysis import Target
 from bert_core.errors import InputError
 
-NEXT = ("B follows A", "B is random")
+NEXT = ("B follows A", "B does not follow")
 
 
 def target_of(kind: Kind, position: int, chosen: int) -> Target:

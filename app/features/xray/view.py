@@ -3,7 +3,7 @@
 from app.features.xray.result import Mode, Part, Ranking, XrayResult
 from app.features.xray.view_overview import overview
 from app.features.xray.view_switches import ranking_line, ranking_picture
-from app.features.xray.view_words import MEAN, headline
+from app.features.xray.view_words import MEAN, READS, headline
 from app.words.blocks import line
 from app.words.html import visible
 from app.words.notes import gaps_note
@@ -22,6 +22,7 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
     blocks: list[Block] = [
         overview(result, head),
         line(f"Followed: {visible(result.followed)}, measured by the {result.question.target}."),
+        line(f"{READS[result.readings.lens].removesuffix('; choose it under “Lens”.')}."),
     ]
     if ranked:
         mode = ranking.mode if ranking else result.mode

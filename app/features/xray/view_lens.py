@@ -8,7 +8,7 @@ from app.features.xray.result import XrayResult
 from app.features.xray.result_lens import LensPaths
 from app.features.xray.view_words import column_name
 from app.words.blocks import hint, record_table
-from app.words.format import percent
+from app.words.format import moment, percent
 from app.words.html import Html, join, tag, visible
 from app.words.lines import printed_width
 from app.words.pictures import Picture, picture, svg
@@ -43,8 +43,8 @@ def describe(found: LensPaths) -> str:
     for number, lens in enumerate(found.lenses):
         ranks = found.ranks[number, 0]
         first = next((column for column, rank in enumerate(ranks) if rank == 1), None)
-        where = f"first at {column_name(first)}" if first is not None else "never first"
-        said.append(f"by the {lens} lens rank {ranks[0]:,} at the input, {where}")
+        where = f"first {moment(first)}" if first is not None else "never first"
+        said.append(f"by the {lens} lens rank {ranks[0]:,} in the input, {where}")
     return f"{visible(found.names[0])} of {found.count:,} answers: {'; '.join(said)}."
 
 
@@ -109,7 +109,7 @@ def _panel(found: LensPaths, number: int, width: float) -> list[Html]:
         )  # fmt: skip
         for column, (x, y) in enumerate(points):
             says = (
-                f"{column_name(column)}: {visible(name)} has rank "
+                f"{moment(column)}: {visible(name)} has rank "
                 f"{found.ranks[number, each, column]:,} "
                 f"({percent(float(found.shares[number, each, column]), finest=4)})"
             )

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from app.features.xray.result import Candidate, Floats, XrayResult
+from app.features.xray.result import Candidate, Floats, Lens, XrayResult
 from app.features.xray.view_words import (
     MEAN,
+    READS,
     asked,
     candidate_words,
     cell_words,
@@ -22,7 +23,7 @@ from app.features.xray.view_words import (
     thread_words,
 )
 from app.words.blocks import hint
-from app.words.format import percent
+from app.words.format import moment, percent
 from app.words.html import Html, tag, visible
 from app.words.lines import printed_width
 from app.words.pictures import NARROW, WIDE, Picture, linked, numbers
@@ -154,7 +155,7 @@ def live(result: XrayResult, head: str = MEAN) -> Html:
     )
     return tag(
         "figure",
-        explanation(),
+        explanation(result.readings.lens),
         tag("p", headline(result), class_="bx-xr-say", data_readout="", role="status"),
         tag("div", *drawings, role="group", aria_label=describe(result), class_="bx-drawing"),
         numbers(table(result), "xray", pictures=True, title="Numbers and files"),
@@ -166,13 +167,13 @@ def live(result: XrayResult, head: str = MEAN) -> Html:
 def describe(result: XrayResult) -> str:
     """Say what the picture shows."""
     steps = ", ".join(
-        f"{column_name(column)} {visible(each.answer)} {percent(each.followed, finest=3)}"
+        f"{moment(column)} {visible(each.answer)} {percent(each.followed, finest=3)}"
         for column, each in enumerate(result.path)
     )
     return (
         f"{len(result.tokens)} pieces (rows) on their way through {result.layers} layers "
-        f"(columns). {headline(result)} The lens at this place, and the probability of "
-        f"{visible(result.followed)}: {steps}."
+        f"(columns). {headline(result)} The {result.readings.lens} lens at this place, and the "
+        f"probability of {visible(result.followed)}: {steps}."
     )
 
 
@@ -249,7 +250,7 @@ def _said(words: str, live: bool, first: bool = False) -> dict[str, str | int | 
 
 def _heads(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
     """Draw the head of the column of pieces, so that all columns have as many stops."""
-    says = "The pieces that BERT reads. Choose one to ask at this piece."
+    says = "The pieces that the model reads. Choose one to ask at this piece."
     return [
         tag("text", "piece", x=f"{plan.left - 6:.1f}", y=11,
             class_="bx-svg-name bx-xr-quiet", **_said(says, live))
@@ -490,11 +491,12 @@ def _fitting(word: str, room: float, letter: float) -> str:
     return f"{word}…" if word else ""
 
 
-def explanation() -> Html:
-    """Say how the picture is read."""
+def explanation(lens: Lens) -> Html:
+    """Say how the picture is read, and what its cells are."""
     return hint(
-        "Each row is a piece of the text, each column a layer. A cell shows what the model would "
-        "answer there if it ended at this layer (the lens). The deeper its colour, the more "
+        "Each row is a piece of the text, each column a layer. A cell shows what the output head "
+        f"answers to the vector of the piece after this layer. {READS[lens]} The deeper the colour "
+        "of a cell, the more "
         "probable is already what the whole model answers there at the end. Threads show which "
         "pieces a piece looks at: thicker for more attention, coloured for the piece that is "
         "asked. The two bars in a cell show how much the attention block (above) and the "

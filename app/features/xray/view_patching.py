@@ -68,12 +68,12 @@ def _strongest(found: Patching) -> list[Html | str]:
     for name, grid in ((RESTORED, found.heads_restored), (LOST, found.heads_lost)):
         layer, head = np.unravel_index(int(np.nanargmax(grid)), grid.shape)
         share = percent(float(grid[layer, head]), 0, counted=True)
-        verb = "brings back" if name == RESTORED else "costs"
-        said += [
-            f"Head {head} of layer {layer} alone {verb} ",
-            tag("strong", share),
-            " of the difference. ",
-        ]
+        where = f"head {head} of layer {layer}"
+        if name == RESTORED:
+            said += [f"With only {where} from the first sentence, the second one gets back "]
+        else:
+            said += [f"With only {where} from the second sentence, the first one loses "]
+        said += [tag("strong", share), " of the difference. "]
     return said
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.features.xray.result import Ask, Candidate, Kind, Lens, Mode, Part, XrayResult
-from app.words.format import count, percent, signed
+from app.words.format import count, moment, percent, signed
 from app.words.html import visible
 
 ASKS: dict[Ask, str] = {
@@ -19,6 +19,15 @@ ASKS: dict[Ask, str] = {
 
 MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
 LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
+READS: dict[Lens, str] = {
+    "affine": "Here a linear map, fitted once on 100 texts, first turns the vector of a layer into "
+    "one as after the last layer (the affine lens). The raw lens reads it as it is, as if the "
+    "model ended there; choose it under “Lens”.",
+    "raw": "Here the vector is read as it is, as if the model ended at this layer (the raw lens). "
+    "The affine lens first maps it to the last layer, by a linear map fitted once on 100 texts; "
+    "choose it under “Lens”.",
+}
+"""What the cells of the picture show, by the lens."""
 MEAN = "mean"
 LOOKS = 3
 """How many of the pieces that a piece looks at are named."""
@@ -50,12 +59,12 @@ def asked(result: XrayResult) -> str:
     """Say what is asked, as the beginning of a sentence."""
     here = place(result)
     return {
-        "word": f"At {here} BERT writes",
-        "entity": f"BERT labels {here}",
-        "label": "BERT labels the text",
-        "next": "BERT says",
-        "start": "BERT lets the answer start at",
-        "end": "BERT lets the answer end at",
+        "word": f"At {here} the model writes",
+        "entity": f"The model labels {here}",
+        "label": "The model labels the text",
+        "next": "The model says",
+        "start": "The model lets the answer start at",
+        "end": "The model lets the answer end at",
     }[result.question.kind]
 
 
@@ -83,9 +92,8 @@ def candidate_words(result: XrayResult, each: Candidate) -> str:
 
 def cell_words(result: XrayResult, column: int, at: int) -> str:
     """Say everything about one piece after one layer."""
-    said = (
-        f"{column_name(column).capitalize()}, {piece(result, at)}: {_reading(result, column, at)}"
-    )
+    when = moment(column)
+    said = f"{when[0].upper()}{when[1:]}, {piece(result, at)}: {_reading(result, column, at)}"
     if column == 0:
         return said
     changes, layer = result.changes, column - 1
@@ -102,10 +110,11 @@ def _reading(result: XrayResult, column: int, at: int) -> str:
         return "this head reads only [CLS]."
     kind = result.question.kind
     if kind in ("start", "end"):
-        return f"the answer would {kind} here: {percent(share, finest=3)} likely."
+        said = f"the answer would {kind} here by the {result.readings.lens} lens"
+        return f"{said}: {percent(share, finest=3)} likely."
     final = result.readings.names[-1][at]
     name = result.readings.names[column][at]
-    said = f"the lens says {visible(name)} ({percent(share)})"
+    said = f"the {result.readings.lens} lens says {visible(name)} ({percent(share)})"
     if name == final:
         return f"{said}, as at the end."
     agreed = percent(float(result.readings.agreement[column, at]), finest=3)

@@ -52,7 +52,7 @@ def test_a_target_is_read_from_the_models_own_answer(
         (Target.end(2), "log-probability that the answer ends at position 2", 0.25),
         (Target.label(2, 1), "log-probability of label 1 at position 2", 0.25),
         (Target.classification(1), "log-probability of label 1", 0.25),
-        (Target.next_sentence(), 'logit of "B follows A" minus logit of "B is random"', 0.2),
+        (Target.next_sentence(), 'logit of "B follows A" minus logit of "B does not follow"', 0.2),
         (Target.score(), "score of the text", -1.3862943),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_core.bundled.figures import FIGURES, Figure, read_figures, write_figures
+from bert_core.bundled.figures import FIGURES, Bin, Figure, read_figures, write_figures
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
 NAMES = Figure("names", "a file", 0.62, 0.6, 0.64, 100, "found names", floor=0.62, goal=0.74)
@@ -42,8 +42,38 @@ def test_figures_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert rows[0]["chance"] is None
 
 
+def test_bins_come_back_a_line_each_and_tell_what_was_stated_and_right(tmp_path: Path) -> None:
+    binned = replace(ERROR, bins=(Bin(20, 0.6, 0.5), Bin(30, 0.9, 1.0)))
+    assert (binned.stated, binned.right) == (pytest.approx(0.78), pytest.approx(0.8))
+    assert (ERROR.stated, ERROR.right) == (None, None)
+    write_figures(tmp_path, [binned, NAMES])
+    text = (tmp_path / FIGURES).read_text(encoding="utf-8")
+    assert "[ 20, 0.6, 0.5 ],\n" in text
+    assert read_figures(tmp_path) == (binned, NAMES)
+    (tmp_path / FIGURES).write_text(text.replace('"bins"', '"floors"'), encoding="utf-8")
+    with pytest.raises(CheckpointError, match="floors"):
+        read_figures(tmp_path)
+
+
+def test_a_file_without_bins_is_read(tmp_path: Path) -> None:
+    write_figures(tmp_path, [NAMES])
+    rows = json.loads((tmp_path / FIGURES).read_text(encoding="utf-8"))
+    del rows[0]["bins"]
+    (tmp_path / FIGURES).write_text(json.dumps(rows), encoding="utf-8")
+    assert read_figures(tmp_path) == (NAMES,)
+
+
 def test_a_share_that_cannot_be_is_refused() -> None:
-    for wrong in ({"share": 1.2}, {"low": 0.7, "high": 0.6}, {"cases": 0}, {"goal": 74.0}):
+    impossible: tuple[dict[str, object], ...] = (
+        {"share": 1.2},
+        {"low": 0.7, "high": 0.6},
+        {"cases": 0},
+        {"goal": 74.0},
+        {"bins": (Bin(100, 1.2, 0.5),)},
+        {"bins": (Bin(99, 0.2, 0.5),)},
+        {"bins": (Bin(101, 0.2, 0.5), Bin(-1, 0.5, 0.5))},
+    )
+    for wrong in impossible:
         with pytest.raises(InputError, match="'names'"):
             replace(NAMES, **wrong)  # type: ignore[arg-type]
 
@@ -65,7 +95,17 @@ def test_a_damaged_file_is_refused(tmp_path: Path, text: str, said: str) -> None
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("share", "0.5"), ("cases", 1.5), ("lower_is_better", 1), ("low", None), ("high", 1e999)],
+    [
+        ("share", "0.5"),
+        ("cases", 1.5),
+        ("lower_is_better", 1),
+        ("low", None),
+        ("high", 1e999),
+        ("bins", None),
+        ("bins", [[1, 0.5]]),
+        ("bins", [[1.0, 0.5, 0.5]]),
+        ("bins", [[1, 0.5, "1"]]),
+    ],
 )
 def test_a_value_of_another_kind_is_refused(tmp_path: Path, name: str, value: object) -> None:
     write_figures(tmp_path, [NAMES])

@@ -137,7 +137,21 @@ def test_a_model_without_losses_is_drawn_without_them(result: AtlasResult) -> No
     assert "nats" not in words(view.head_card(bare)) + view.summary(bare)
     assert "nats" not in str(view.map_picture(bare).wide)
     assert len(set(view.radius(bare))) == 1
-    assert view.report(bare).headline.endswith("follow a simple pattern.")
+    assert view.report(bare).headline == f"{view.summary(bare)}" and "Without" not in (
+        view.summary(bare)
+    )
+
+
+def test_heads_that_look_at_everything_are_counted_by_themselves(result: AtlasResult) -> None:
+    names = ["next", "broad", "none", "next", "broad", "broad", "[CLS]", "none"]
+    heads = tuple(
+        replace(each, name=name, effect=0.2, error=0.1 if name == "next" else 0.3)
+        for each, name in zip(result.heads, names, strict=True)
+    )
+    assert view.summary(replace(result, heads=heads)) == (
+        "3 of 8 heads look mostly at one kind of piece, 3 almost equally at everything. Without "
+        "any one of 2 heads, the loss on hidden words clearly grows."
+    )
 
 
 def test_the_answer_is_small_and_the_code_runs(result: AtlasResult, tiny_folder: object) -> None:

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import json
+import re
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,7 @@ from app.features.attention.task import attention, in_words
 from app.features.attention.task_habits import ranked_heads
 from app.models import Engine
 from app.results import Cut
+from app.words.html import visible
 from app.words.pictures import linked
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 
@@ -220,15 +222,22 @@ def test_words_name_the_strongest_link_between_words(
     shown = one(result, 1, head, WORDS)
     said = view.describe_view(result, shown)
     assert said.startswith(f"Layer 1, {'mean of its 4 heads' if head is None else f'head {head}'}")
-    assert said.endswith(f", {strongest(shown):.4f}.")
-    assert view.headline(result, shown).endswith(f", {strongest(shown):.4f}.")
+    row, column = np.argwhere(shown.weights == strongest(shown))[0]
+    places = (f"“{shown.row_tokens[row]}” ({shown.rows[row]}) gives "
+              f"“{shown.column_tokens[column]}” ({shown.columns[column]})")  # fmt: skip
+    end = f"{visible(places)} {strongest(shown):.4f} of its attention."
+    assert said.endswith(end)
+    assert view.headline(result, shown).endswith(end)
+    assert "([CLS], [SEP] and each piece itself left out)" in said
 
 
 def test_a_text_of_one_word_still_has_a_strongest_link(tiny_engine: Engine) -> None:
     single = attention(tiny_engine, "cat")
     for selection in (Selection(), WORDS):
         shown = one(single, 0, 0, selection)
-        assert f"{float(shown.weights.max()):.4f}" in view.describe_view(single, shown)
+        said = view.describe_view(single, shown)
+        assert f"{float(shown.weights.max()):.4f}" in said
+        assert "left out" not in said
 
 
 def test_the_note_says_what_is_hidden_and_whether_it_was_scaled(
@@ -321,3 +330,13 @@ def test_a_pooled_grid_says_so() -> None:
     assert "32 × 32 blocks" in str(view.grid_note(attention_grid(long_result(40), WORDS)))
     exact = attention_grid(long_result(20), WORDS)
     assert "One pixel is one number" in str(view.grid_note(exact))
+
+
+def test_the_line_above_the_picture_is_short_and_says_positions(result: AttentionResult) -> None:
+    shown = one(result, 1, 0, WORDS)
+    said = pictures.head_picture(result, shown, common=False, log=False, cell=None)["said"]
+    full = view.headline(result, shown)
+    row, column = re.findall(r"” \((\d+)\)", full.partition(": ")[2])
+    assert isinstance(said, str) and len(said) < 60
+    assert said.startswith("Strongest between pieces: ")
+    assert f"({row}) → " in said and f"({column}), {strongest(shown):.4f}" in said

@@ -14,6 +14,7 @@ from app.features.classification.result import ClassificationResult
 from app.features.classification.task import classification, kind_of
 from app.features.classification.task_lines import classification_lines
 from app.models import Engine
+from app.settings import BUNDLED_MODEL
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
 from tests.conftest import save_tiny
@@ -199,3 +200,12 @@ def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str)
     result: ClassificationResult = classification(tiny_engine, f"x {nasty}", f"y {nasty}")
     markup = "".join(map(str, view.report(result).drawn()))
     assert "<script" not in markup and "<img" not in markup and "\x00" not in markup
+
+
+def test_what_was_trained_is_said_before_the_answer() -> None:
+    engine = Engine(BUNDLED_MODEL)
+    result = classification(engine, "It arrived on Tuesday.")
+    kept = "".join(map(str, view.report(result).drawn()))
+    assert "Trained on sentences of film reviews (SST-2)." in kept
+    assert kept.index("Trained on") < kept.index("The model’s answer")
+    assert "Trained on" not in str(view.before(replace(result, trained_on="")))

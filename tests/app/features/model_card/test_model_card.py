@@ -9,14 +9,18 @@ import pytest
 from app.features.model_card import view as model_card
 from app.features.model_card import view_leanings as leanings
 from app.features.model_card.result import Reached, Verified, reached
+from app.features.model_card.task import model_card as card_of
 from app.features.model_card.view_curves import curve, curves_picture, read_curves
 from app.features.model_card.view_text import sections
 from app.features.model_card.view_verified import number, report
+from app.models import Engine
 from app.models.papers import read_papers, split_card
+from app.settings import BUNDLED_MODEL
+from app.streamlit_kit.about import BESIDE
 from app.words.blocks import record_table
 from app.words.pictures import figure
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.bundled.figures import Figure
+from bert_core.bundled.figures import Bin, Figure
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
@@ -298,3 +302,41 @@ def test_differences_are_printed_also_where_there_is_no_number() -> None:
     assert number(float("inf")) == "no number"
     assert number(0.00012) == "0.00012"
     assert number(12_345.6) == "12,346"
+
+
+def test_the_direction_of_each_calibration_error_is_said() -> None:
+    rows = (
+        Figure("shy", "m", 0.06, 0.0, 0.1, 10, "w", bins=(Bin(10, 0.839, 0.9),)),
+        Figure("bold", "m", 0.05, 0.0, 0.1, 10, "w", bins=(Bin(4, 0.6, 0.5), Bin(6, 0.9, 0.8))),
+        Figure("unknown", "m", 0.05, 0.0, 0.1, 10, "w"),
+    )
+    told = re.sub("<[^>]*>", " ", str(model_card.stated_table(rows)))
+    assert "too unsure by 6.1 points" in told and "too sure by 10.0 points" in told
+    assert "unknown" not in told
+    assert str(model_card.stated_table(rows[2:])) == ""
+
+
+def test_the_bundled_model_is_told_from_bert_base() -> None:
+    engine = Engine(BUNDLED_MODEL)
+    card = card_of(engine)
+    told = {each.what: each for each in card.beside}
+    assert (told["layers"].here, told["layers"].base) == ("6", "12")
+    assert told["trained from"].here == engine.facts.began
+    statistics = engine.head_statistics()
+    assert statistics is not None
+    by_layer = statistics.statistics.to_sep.mean(axis=1)
+    assert told["attention of a layer to [SEP]"].here == (
+        f"at most {100 * by_layer.max():.0f} %, in layer {by_layer.argmax()}"
+    )
+    kept = "".join(map(str, model_card.report(card).drawn()))
+    assert all(each.here in kept and each.base in kept for each in card.beside)
+
+
+def test_a_model_without_papers_is_compared_by_its_sizes(tiny_engine: Engine) -> None:
+    assert [each.what for each in card_of(tiny_engine).beside] == [
+        "layers", "heads in a layer", "width of the vectors", "weights",
+    ]  # fmt: skip
+
+
+def test_the_foot_of_every_page_links_to_a_tab_that_is_there() -> None:
+    assert BESIDE in model_card.TABS

@@ -1,6 +1,7 @@
 """Multiple choice: every choice is read alone, and the softmax compares them."""
 
 import json
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import torch
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice, split_choices
 from app.models import Engine
+from app.results import Calibration
+from app.settings import BUNDLED_MODEL
 from bert_core import BertForMultipleChoice
+from bert_core.bundled.figures import Figure
 from bert_core.errors import InputError
 from tests.drawings import elements, lengths
 
@@ -109,3 +113,20 @@ def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str)
     result = multiple_choice(tiny_engine, f"x {nasty}", (f"y {nasty}", "z"))
     markup = "".join(map(str, view.report(result).drawn()))
     assert "<script" not in markup and "<img" not in markup and "\x00" not in markup
+
+
+def test_how_often_it_is_right_is_said_before_the_answer_beside_a_guess(
+    tiny_engine: Engine,
+) -> None:
+    result = multiple_choice(tiny_engine, "the cat", CHOICES)
+    assert str(view.before(result)) == ""  # nothing is stored with these weights
+    figure = Figure("multiple choice, some", "a file", 0.3, 0.2, 0.4, 80, "right", chance=0.25)
+    other = replace(figure, task="multiple choice, <b>", share=0.6, high=0.7, chance=0.5)
+    told = replace(result, figures=(figure, other), calibration=Calibration(2.0, True, "", (0.2,)))
+    kept = "".join(map(str, view.report(told).drawn()))
+    assert "Measured: right in 30 to 60 % of 2 kinds of questions; a guess in 25 to 50 %." in kept
+    assert "some 30.0 %, a guess 25.0 %; &lt;b&gt; 60.0 %, a guess 50.0 %." in kept
+    assert kept.index("Measured") < kept.index("The model’s answer")
+    assert "Probabilities: calibrated, measured error 20.0 %" in kept
+    bundled = multiple_choice(Engine(BUNDLED_MODEL), "How many legs?", ["two", "four"])
+    assert len(bundled.figures) == 4 and len(bundled.calibration.errors) == 5

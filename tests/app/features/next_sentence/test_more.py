@@ -1,5 +1,6 @@
 """Many pairs at once, and the stored measurements of reliability."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_pairs import next_sentence_pairs, read_pairs
 from app.features.next_sentence.task_reliability import next_sentence_reliability
 from app.models import Engine
-from bert_core.bundled.figures import Figure, write_figures
+from app.models.facts import ModelFacts
+from app.settings import BUNDLED_MODEL
+from bert_core.bundled.figures import Bin, Figure, read_figures, write_figures
 from bert_core.errors import InputError
 from tests.drawings import elements
 
-MEANING = "error. Mean confidence 86.0 %, right 93.0 %; error 3.3 % at temperature 1"
+MEASURED = Figure("", "pairs", 0.07, 0, 0.1, 800, "error", lower_is_better=True)
 
 
 @pytest.mark.parametrize(
@@ -86,35 +89,65 @@ def test_measurements_are_read_from_the_stored_figures(
 ) -> None:
     assert next_sentence_reliability(tiny_engine).rows == ()
     assert "was not measured" in str(view_reliability.reliability_note(()))
+    binned = replace(MEASURED, bins=(Bin(600, 0.8, 0.9), Bin(200, 0.96, 0.8)))
     write_figures(
         tmp_path,
         [
             Figure("next sentence, random", "pairs", 0.93, 0.91, 0.95, 800, "told apart"),
-            Figure("calibration error, next sentence, random", "p", 0.07, 0, 0.1, 800, MEANING),
-            Figure("calibration error, next sentence, same", "p", 0.07, 0, 0.1, 9, "no means"),
-            Figure("calibration error, sentiment", "p", 0.01, 0, 0.1, 800, MEANING),
+            replace(binned, task="calibration error, next sentence"),
+            replace(binned, task="calibration error, next sentence, random"),
+            replace(MEASURED, task="calibration error, next sentence, same"),  # without bins
+            replace(binned, task="calibration error, sentiment"),
         ],
     )
-    monkeypatch.setattr(tiny_engine, "_folder", tmp_path)
-    assert next_sentence_reliability(tiny_engine).rows == (
-        Reliability("wrong pairs from two texts", 800, 0.86, 0.93, (0.91, 0.95), 0.07),
+    monkeypatch.setattr(tiny_engine, "facts", with_figures(tiny_engine, tmp_path))
+    random, both = next_sentence_reliability(tiny_engine).rows
+    assert (random.pairs, both.pairs) == (
+        "neighbours, and pairs from two texts",
+        "both kinds together",
+    )
+    assert (random.stated, random.right) == (pytest.approx(0.84), pytest.approx(0.875))
+    assert (random.cases, random.error, random.bins) == (800, 0.07, binned.bins)
+
+
+def with_figures(engine: Engine, folder: Path) -> ModelFacts:
+    """The facts of an engine, with figures from another folder."""
+    figures = read_figures(folder)
+    name = "BertForNextSentencePrediction"
+    return replace(
+        engine.facts,
+        errors={name: tuple(each for each in figures if "error, next sentence" in each.task)},
     )
 
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_dots_are_where_their_numbers_say(size: str) -> None:
-    rows = (
-        Reliability("all pairs", 1600, 0.75, 0.75, None, 0.01),
-        Reliability("some", 800, 1.0, 0.5, (0.5, 0.75), 0.5),
-    )
-    drawing = getattr(view_reliability.reliability_picture(rows), size)
-    even, wrong = elements(drawing, "circle", "bx-svg-dot")
+    shy = Reliability("some", 800, 0.8, 0.9, 0.1, (Bin(400, 0.75, 0.75), Bin(400, 0.85, 1.0)))
+    bold = Reliability("others", 100, 1.0, 0.5, 0.5, (Bin(100, 1.0, 0.5),))
+    both = Reliability("both", 900, 0.82, 0.82, 0.0, (*shy.bins, *bold.bins))
+    shown = view_reliability.reliability_picture([shy, bold, both])
+    drawing = getattr(shown, size)
+    even, high, wrong = elements(drawing, "circle", "bx-svg-bin")
     (line,) = elements(drawing, "line", "bx-svg-even")
-    middle = (
-        (line.number("x1") + line.number("x2")) / 2,
-        (line.number("y1") + line.number("y2")) / 2,
+    left, right, low, top = (line.number(name) for name in ("x1", "x2", "y1", "y2"))
+    assert (even.number("cx"), even.number("cy")) == pytest.approx(
+        ((left + right) / 2, (low + top) / 2)
     )
-    assert (even.number("cx"), even.number("cy")) == pytest.approx(middle)
-    assert (wrong.number("cx"), wrong.number("cy")) == (line.number("x2"), line.number("y1"))
-    (span,) = elements(drawing, "line", "bx-svg-span")
-    assert (span.number("y1"), span.number("y2")) == pytest.approx((line.number("y1"), middle[1]))
+    assert (high.number("cx"), high.number("cy")) == pytest.approx(
+        (left + 0.7 * (right - left), top)
+    )
+    assert (wrong.number("cx"), wrong.number("cy")) == pytest.approx((right, low))
+    assert wrong.number("r") > even.number("r")
+    assert "Some: 80.0 % sure on average, 90.0 % right, too unsure by 10.0 points" in shown.alt
+    assert "too sure by 50.0 points" in shown.alt
+    assert "neither too sure nor too unsure" in shown.alt
+
+
+def test_two_kinds_that_cancel_are_told_apart_and_the_sum_comes_last() -> None:
+    """The bundled head is too unsure of one kind, too sure of the other."""
+    engine = Engine(BUNDLED_MODEL)
+    first, second, both = next_sentence_reliability(engine).rows
+    assert first.stated < first.right and second.stated > second.right
+    assert abs(both.stated - both.right) < 0.02 < min(first.error, second.error)
+    said = view_reliability.report(next_sentence_reliability(engine)).headline
+    assert "too unsure by" in said and "too sure by" in said

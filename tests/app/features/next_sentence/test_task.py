@@ -13,6 +13,9 @@ from app.features.next_sentence import view as view
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
 from app.models import Engine
+from app.results import Calibration
+from app.settings import BUNDLED_MODEL
+from app.words.format import signed
 from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
@@ -116,9 +119,9 @@ def test_a_short_pair_loses_nothing(tiny_engine: Engine) -> None:
     ("logits", "says", "look"),
     [
         ((3.0, -1.0), "<strong>the second sentence follows the first</strong>", '"bx-answer"'),
-        ((-1.0, 3.0), "<strong>the second sentence was picked", "bx-answer bx-against"),
+        ((-1.0, 3.0), "<strong>the second sentence does not", "bx-answer bx-against"),
         ((0.2, 0.1), "<strong>undecided</strong>", "bx-answer bx-open"),
-        ((0.1, 0.3), "picked at random has only", "bx-answer bx-open"),
+        ((0.1, 0.3), "does not follow the first has only", "bx-answer bx-open"),
     ],
 )
 def test_the_verdict_says_what_the_model_answers_and_no_more(
@@ -151,16 +154,33 @@ def test_table_and_sentence_agree(tiny_engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
-def test_each_bar_is_as_long_as_its_own_probability(tiny_engine: Engine, size: str) -> None:
-    result = next_sentence(tiny_engine, "the cat", "sat")
+@pytest.mark.parametrize(("temperature", "divided"), [(1.0, ""), (0.5, " ÷ 0.50")])
+def test_each_bar_is_as_long_as_its_own_probability(
+    tiny_engine: Engine, size: str, temperature: float, divided: str
+) -> None:
+    result = replace(
+        next_sentence(tiny_engine, "the cat", "sat"), calibration=Calibration(temperature)
+    )
     drawn = view.scores(replace(result, probabilities=(0.8125, 0.1875)))
     drawing = getattr(drawn, size)
     yes, no = lengths(drawing, "bx-svg-mark", "bx-svg-bar")
     tracks = lengths(drawing, "bx-svg-track")
     assert [yes / tracks[0], no / tracks[1]] == pytest.approx([0.8125, 0.1875], abs=1e-4)
     printed = [each.text for each in elements(drawing, "text", "bx-svg-value")]
-    logits = [view.signed(each, 2) for each in result.logits]
+    logits = [f"{signed(each, 2)}{divided}" for each in result.logits]
     assert printed == [f"81.2 %, logit {logits[0]}", f"18.8 %, logit {logits[1]}"]
+    assert drawn.table["temperature"].tolist() == [temperature] * 2
+
+
+def test_what_was_trained_is_said_before_the_answer(tiny_engine: Engine) -> None:
+    result = next_sentence(tiny_engine, "the cat", "sat")
+    assert "Trained on" not in str(view.before(result))  # nothing is stored with these weights
+    told = replace(result, trained_on="pairs of <b>letters</b>")
+    kept = "".join(map(str, view.report(told).drawn()))
+    assert "Trained on pairs of &lt;b&gt;letters&lt;/b&gt;." in kept
+    assert kept.index("Trained on") < kept.index("The model’s answer")
+    bundled = next_sentence(Engine(BUNDLED_MODEL), "The cat sat.", "It slept.")
+    assert "27 % neighbours in reverse" in bundled.trained_on
 
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:

@@ -25,7 +25,7 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def test_every_layer_compares_the_hidden_states_of_the_word(tiny_engine: Engine) -> None:
-    result = senses(tiny_engine, TEXT, "Bank", layer=1)
+    result = senses(tiny_engine, TEXT, "Bank", layer=0)
     assert [each.label for each in result.occurrences] == ["1", "2a", "2b", "3"]
     assert [each.group for each in result.occurrences] == [0, 0, 0, 1]
     one = vectors(tiny_engine, "the river bank", [3])
@@ -47,11 +47,11 @@ def test_the_pieces_of_a_word_are_averaged(tiny_engine: Engine) -> None:
         vectors(tiny_engine, "the dog playing", [3, 4])[2],
     )
     assert result.similarity[2, 0, 1] == pytest.approx(expected, abs=1e-5)
-    assert result.layer == 2
+    assert (result.layer, result.place) == (1, 2)
 
 
 def test_the_plane_keeps_the_distances_it_claims_to_keep(tiny_engine: Engine) -> None:
-    result = senses(tiny_engine, "the bank\nbank cat\nriver bank on", "bank", layer=1)
+    result = senses(tiny_engine, "the bank\nbank cat\nriver bank on", "bank", layer=0)
     points = np.stack(
         [vectors(tiny_engine, text, [at])[1]
          for text, at in (("the bank", 2), ("bank cat", 1), ("river bank on", 2))]
@@ -79,7 +79,7 @@ def test_groups_are_compared_pair_by_pair(tiny_engine: Engine) -> None:
 
 
 def test_other_words_are_the_nearest_of_all_sentences(tiny_engine: Engine) -> None:
-    result = senses(tiny_engine, TEXT, "bank", layer=2)
+    result = senses(tiny_engine, TEXT, "bank", layer=1)
     own = vectors(tiny_engine, "bank on the dog.", [1])[2]
     words = {
         ("river", 1): vectors(tiny_engine, "the river bank", [2])[2],
@@ -129,8 +129,23 @@ def test_what_cannot_be_compared_is_refused(
 
 
 def test_a_layer_that_is_not_there_is_refused(tiny_engine: Engine) -> None:
-    with pytest.raises(InputError, match="0 to 2"):
-        senses(tiny_engine, TEXT, "bank", layer=3)
+    for layer in (2, -2):
+        with pytest.raises(
+            InputError, match=f"layer {layer}; expected 0 to 1, or -1 for the input"
+        ):
+            senses(tiny_engine, TEXT, "bank", layer=layer)
+
+
+def test_layers_count_as_on_the_other_pages(tiny_engine: Engine) -> None:
+    """The input is before layer 0, and the vectors of layer 0 are those after it."""
+    found = {layer: senses(tiny_engine, TEXT, "bank", layer=layer) for layer in (-1, 0, 1)}
+    for layer, result in found.items():
+        first, second = (
+            vectors(tiny_engine, text, places)[layer + 1]
+            for text, places in (("the river bank", [3]), ("bank on the dog.", [1]))
+        )
+        shown = np.linalg.norm(result.space[0] - result.space[3])
+        assert shown == pytest.approx(np.linalg.norm(first - second), rel=1e-3)
 
 
 def test_spaces_do_not_move_a_place(tiny_engine: Engine) -> None:

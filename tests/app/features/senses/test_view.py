@@ -18,7 +18,7 @@ TEXT = "the river bank\nthe cat sat on the bank\n\nbank on the dog.\nplaying the
 
 @pytest.fixture
 def result(tiny_engine: Engine) -> SensesResult:
-    return senses(tiny_engine, TEXT, "bank", layer=1)
+    return senses(tiny_engine, TEXT, "bank", layer=0)
 
 
 def marks(markup: str) -> dict[str, tuple[float, float]]:
@@ -76,26 +76,26 @@ def test_the_headline_counts_neighbours_and_names_the_means(result: SensesResult
     text = re.sub("<[^>]*>", "", str(view.headline(result)))
     assert f"{result.at_home} of 4" in text
     assert f"{result.means(within=True)[1]:.2f} within" in text
-    assert f"{result.means(within=False)[1]:.2f} between" in text
+    assert f"{result.means(within=False)[1]:.2f} between, after layer 0." in text
 
 
 def test_without_groups_only_the_mean_is_told(tiny_engine: Engine) -> None:
     alone = senses(tiny_engine, "the bank\nbank", "bank")
     assert "one group" in str(view.headline(alone))
-    assert list(view.over_layers(alone).table.columns) == ["layer", "within"]
+    assert list(view.over_layers(alone).table.columns) == ["after layer", "within"]
 
 
 def test_single_places_in_two_groups_have_no_pairs_within(tiny_engine: Engine) -> None:
     split = senses(tiny_engine, "the bank\n\nbank", "bank")
     assert split.at_home == 0
-    assert list(view.over_layers(split).table.columns) == ["layer", "between"]
+    assert list(view.over_layers(split).table.columns) == ["after layer", "between"]
     assert "–" in str(view.headline(split))
     assert len(view.report(split).blocks) == 6
 
 
 def test_the_curve_has_a_point_for_every_layer(result: SensesResult) -> None:
     shown = view.over_layers(result)
-    assert list(shown.table["layer"]) == [0, 1, 2]
+    assert list(shown.table["after layer"]) == ["input", 0, 1]
     np.testing.assert_allclose(shown.table["between"], result.means(within=False))
     lines = re.findall(r'<polyline points="([^"]*)"', str(shown.wide))
     assert [len(line.split()) for line in lines] == [3, 3]

@@ -86,7 +86,7 @@ def test_the_cards_lead_into_the_lab_only_where_there_is_one(found: VariantsResu
         "lab",
         "lab?shared=True",
         "lab?layers=1",
-        "lab?mask_rate=40",
+        "lab?mask_rate=30",
     ]
     assert "href" not in str(view.cards(found))
 

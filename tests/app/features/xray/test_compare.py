@@ -201,9 +201,16 @@ def test_the_grids_print_what_they_show(patched: Patching) -> None:
     assert "cat/dog" in printed
     assert len(view_patching.heads_picture(patched).table) == 8
     strongest = np.unravel_index(patched.heads_lost.argmax(), (2, 4))
-    assert f"Head {strongest[1]} of layer {strongest[0]} alone costs" in words(
-        view_patching.headline(patched)
-    )
+    best = np.unravel_index(patched.heads_restored.argmax(), (2, 4))
+    said = words(view_patching.headline(patched))
+    assert (
+        f"With only head {strongest[1]} of layer {strongest[0]} from the second sentence, the "
+        f"first one loses {100 * patched.heads_lost.max():.0f} % of the difference."
+    ) in said
+    assert (
+        f"With only head {best[1]} of layer {best[0]} from the first sentence, the second one "
+        f"gets back {100 * patched.heads_restored.max():.0f} % of the difference."
+    ) in said
 
 
 def test_the_diff_prints_what_it_shows(tiny_engine: Engine, result: XrayResult) -> None:

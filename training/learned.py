@@ -1,0 +1,59 @@
+"""Say in a phrase what each head of a bundle was trained on, for the pages that show its answers.
+
+What the record of the stages knows comes from there: shares of sentence pairs, facts in templates,
+tokens of running text.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bert_core.bundled.trained_on import write_trained_on
+from training.record import StageRecord
+
+_TASKS = {
+    "BertForQuestionAnswering": "questions about paragraphs of Wikipedia (SQuAD 1.1, QAMR), some "
+    "of them about a paragraph that does not answer",
+    "BertForTokenClassification": "sentences of the web, news and encyclopedias with their names "
+    "marked",
+    "BertForSequenceClassification": "sentences of film reviews (SST-2)",
+    "BertForMultipleChoice": "which of four sentences comes next, review questions of textbooks, "
+    "and everyday situations (CODAH, Balanced COPA)",
+}
+
+
+def describe_training(folder: Path, stages: Sequence[StageRecord]) -> None:
+    """Write what the heads in a bundle's folder were trained on."""
+    heads = {path.name for path in (folder / "heads").glob("*")}
+    said = {name: phrase for name, phrase in _TASKS.items() if name in heads}
+    write_trained_on(folder, _pretraining(stages) | said)
+
+
+def drilled(stages: Sequence[StageRecord]) -> bool:
+    """Return whether some stage had facts in sentences made from templates."""
+    return any(mixture.get("relations") for _, mixture in _phases(stages))
+
+
+def _pretraining(stages: Sequence[StageRecord]) -> dict[str, str]:
+    """Describe the training of the encoder, and of the heads for words and for pairs."""
+    tokens = sum(steps * each["blocks"] * each["block_length"] for steps, each in _phases(stages))
+    pairs = stages[-1].settings["phases"][-1]["mixture"]
+    same, swapped = (100 * pairs[name] for name in ("same_document", "swapped"))
+    facts = ", and facts in sentences made from templates" if drilled(stages) else ""
+    return {
+        "BertModel": "the encoder of all-MiniLM-L6-v2, which was made to compare sentences; then "
+        f"{tokens / 1e6:.0f} million tokens of running text",
+        "BertForMaskedLM": f"encyclopedias, textbooks, novels and short sentences{facts}",
+        "BertForNextSentencePrediction": "neighbouring sentences; of the wrong pairs, in the end, "
+        f"{same:.0f} % were from one text, {swapped:.0f} % neighbours in reverse, "
+        f"{100 - same - swapped:.0f} % from two texts",
+    }
+
+
+def _phases(stages: Sequence[StageRecord]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the steps of every phase of every stage, and its mixture."""
+    for stage in stages:
+        phases = stage.settings["phases"]
+        ends = [*(phase["after_step"] for phase in phases[1:]), stage.steps]
+        for phase, end in zip(phases, ends, strict=True):
+            yield end - phase["after_step"], phase["mixture"]
