@@ -1,4 +1,4 @@
-"""The second face: a Gradio page, an API endpoint and an MCP tool for each feature.
+"""The second face: a Gradio page, and an endpoint for Gradio's clients, for each feature.
 
 All three are made from the declarations of the tasks (`app.declared`); nothing here is written for
 one feature. Importing this package does not import Gradio, which takes seconds.
@@ -12,7 +12,6 @@ one feature. Importing this package does not import Gradio, which takes seconds.
 - `written.py`: what a page shows.
 - `work.py`: runs a task in its turn, and turns errors into messages.
 - `routes.py`: which of Gradio's routes exist here, and how long a request may be.
-- `tools.py`: the MCP tools.
 - `look.py`: the style sheets, the theme and the menu.
 - `limits.py`: how much at once.
 - `alone.py`: the face as a program of its own, for a Gradio Space.

@@ -146,14 +146,20 @@ PAGES = "/{} /?text={} /fill_mask?text={} /{}/_stcore/health /media/{} /static/{
 PAGES += " /_stcore/stream?{} /_stcore/host-config?{} /_stcore/{} /healthz?{} /gradio/{}"
 PAGES += " /gradio/?text={} /gradio/fill_mask?text={}&model={} /gradio/assets/{}"
 CALLS = (
-    *(Call(f"{API}/mcp/", each) for each in (*MESSAGES, *BODIES)),
+    *(Call(path, each) for path in (f"{API}/mcp/", "/mcp") for each in (*MESSAGES, *BODIES)),
+    *(Call(f"/api/{task}", each, headers=headers)
+      for task in ("fill_mask", "ner", WORD, QUOTED) for each in BODIES
+      for headers in ({}, {"Accept": "text/event-stream"})),
+    *(Call(f"/api/{path}", method="GET")
+      for path in ("", f"?{QUOTED}", f"openapi.json?{QUOTED}", QUOTED)),
     *(Call(f"{API}/{path}", each) for path in POSTS.split() for each in BODIES),
     *(Call(f"{API}/{path}".replace("{}", word), method="GET")
       for path in GETS.split() for word in (WORD, QUOTED)),
     *(Call(path.replace("{}", word), method=method)
       for path in PAGES.split() for word in (WORD, QUOTED) for method in ("GET", "POST", WORD)),
     *(Call(path, b"" if path == "/" else tool(), headers={name: IN_HEADER})
-      for path in ("/", f"{API}/mcp/", f"{API}/run/fill_mask", "/_stcore/upload_file/a/b")
+      for path in ("/", "/mcp", "/api/fill_mask", f"{API}/run/fill_mask",
+                   "/_stcore/upload_file/a/b")
       for name in HEADERS.split()),
     *(Call(path.replace("{}", WORD), form, method, {"Content-Type": FORM_TYPE})
       for path in ("/_stcore/upload_file/{}/{}", f"{API}/upload", f"{API}/run/fill_mask")
