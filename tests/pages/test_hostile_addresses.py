@@ -10,7 +10,7 @@ from tests.pages.test_empty_parameters import CASES, bound, is_text
 
 LINE = "Left out of the address, because it is not possible here: "
 VALUES = ["1e400", "-1e400", "<b>no such</b>"]
-MORE = ["nan", "inf", "-inf", "9" * 400, "-1", "0x10", "1e-400", "٣٣٣٣", "\ud83d\ude00 *x*", "a\nb"]
+MORE = ["nan", "inf", "-inf", "9" * 400, "-1", "0x10", "😀 *x*", "a\nb"]
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +42,8 @@ def test_what_no_widget_can_show_falls_back_and_is_said(
     page = visit(script, **address, **dict.fromkeys(kinds, value))
     assert (page.errors, page.warnings) == (usual.errors, usual.warnings)
     assert page.markup == usual.markup
-    for key, kind in kinds.items():
-        now = page.at.session_state[key]
-        if kind == "slider" and value == "1e-400":  # this is 0
-            continue
-        assert now == usual.at.session_state[key], key
+    for key in kinds:
+        assert page.at.session_state[key] == usual.at.session_state[key], key
         assert f"{key}=" in said(page).replace("\\", ""), key
     assert "<b>" not in said(page) and " *x*" not in said(page)
 
