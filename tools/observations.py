@@ -479,8 +479,9 @@ QUOTES = (
           lambda e: _curie(e)[:-1]),
     Quote(GUIDE, "&ask=start+of+the+answer&off={}`", lambda e: _curie(e)[-1:]),
     Quote(GUIDE, "\"The film was not bad.\" is {} ({} %); with attention only in the last layer, "
-          "{} ({} %). \"The film was not good.\" is {} ({} %); with attention only there, {} "
-          "({} %)", _not_bad),
+          "{} ({} %)", lambda e: _not_bad(e)[:4]),
+    Quote(GUIDE, "\"The film was not good.\" is {} ({} %); with attention only there, {} ({} %)",
+          lambda e: _not_bad(e)[4:]),
     Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
           "name itself {})", _city_and_child),
     Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}. The latter calls "

@@ -62,10 +62,12 @@ class Quote:
         return found[0]
 
     def fill(self, text: str, values: Sequence[str]) -> str:
-        """Return the text with other values in the gaps."""
+        """Return the text with other values in the gaps; equal ones keep their line breaks."""
         found = self.find(text)
         for number in range(len(values), 0, -1):
-            text = text[: found.start(number)] + values[number - 1] + text[found.end(number) :]
+            value = values[number - 1]
+            if " ".join(found[number].split()) != value:
+                text = text[: found.start(number)] + value + text[found.end(number) :]
         return text
 
     def values(self, engine: Engine) -> list[str]:
