@@ -192,7 +192,7 @@ def test_the_snippet_computes_the_pages_numbers(
         exec(view.snippet(result, str(tmp_path / "model")), {})  # noqa: S102
         printed = ast.literal_eval(capsys.readouterr().out)
         assert printed == pytest.approx(
-            dict(zip(result.labels, result.scores, strict=True)), abs=1e-6
+            dict(zip(result.labels, result.scores, strict=True)), abs=1e-5
         )
 
 
