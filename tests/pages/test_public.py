@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.compute import processor
 from app.compute.visitor import Allowances
+from app.serving.sessions import Visitor
 from app.streamlit_kit import progress
 
 
@@ -29,7 +30,7 @@ def test_a_visitor_who_asks_too_much_is_told_to_wait_and_the_next_is_not(
 ) -> None:
     allowances = Allowances(2, 100, clock=lambda: 0.0)
     monkeypatch.setattr(processor, "ALLOWANCES", allowances)
-    monkeypatch.setattr(progress, "visitor_name", lambda: "one")  # AppTest has no cookies
+    monkeypatch.setattr(progress, "visitor", lambda: Visitor("one"))  # AppTest has no cookies
     page = visit("pages/2_fill_mask.py", text="the limit [MASK] sat")
     page.type("the first dog [MASK]")
     assert page.warnings == ""
@@ -40,7 +41,7 @@ def test_a_visitor_who_asks_too_much_is_told_to_wait_and_the_next_is_not(
     )
     page.type("the first dog [MASK]")
     assert page.warnings == ""  # it was computed before
-    monkeypatch.setattr(progress, "visitor_name", lambda: "another")
+    monkeypatch.setattr(progress, "visitor", lambda: Visitor("another"))
     assert page.type("the second dog [MASK]").warnings == ""
 
 

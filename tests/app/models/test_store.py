@@ -8,8 +8,7 @@ from typing import cast
 
 import pytest
 
-from app.models import Engine, ModelStore, is_open, open_engine
-from app.models import store as store_module
+from app.models import Engine, ModelStore, is_open, open_engine, usable
 from app.models.shelf import Kind, Offer
 from app.settings import Settings
 from bert_core.errors import CheckpointError, MissingFileError
@@ -192,7 +191,7 @@ def test_a_model_larger_than_all_may_be_is_refused_with_both_numbers(
     tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limited = Settings(model_bytes=2**20)
-    monkeypatch.setattr(store_module, "settings", lambda: limited)
+    monkeypatch.setattr(usable, "settings", lambda: limited)
     fits = Offer("small", str(tiny_folder), Kind.FOLDER)
     assert open_engine(fits).facts.memory_bytes < 2**20
     limited = Settings(model_bytes=2**10)
