@@ -8,6 +8,7 @@
 - `answers.py`: asking a task; the command line, the notebook, Gradio and the API do it there.
 - `json.py`: a result as JSON.
 - `page.py`: a report as one file that opens offline.
+- `notebook.py`: the computation of a page as a notebook.
 - `text.py`: a report on a terminal.
 - `terminal.py`: `python -m app TASK TEXT`.
 """

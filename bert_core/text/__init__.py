@@ -1,5 +1,6 @@
 """Text to an Encoding: normalisation, WordPiece, and a trace of every step.
 
 Read `normalizer`, `wordpiece`, `packed`, `words`, `encoding`, then `tokenizer`; `trace` shows the
-same steps one by one. This package must not import `bert_core.model`.
+same steps one by one. `stored` and `tokenizer_json` read a tokenizer's files. This package must
+not import `bert_core.model`.
 """
