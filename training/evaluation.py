@@ -122,8 +122,6 @@ TASKS = (
         ("relations/relations.jsonl",),
         _WORDS,
     ),
-    Part("everyday facts", BertForPreTraining, made_facts, head=_WORDS),
-    Part("own inputs with gaps", BertForPreTraining, filled_inputs, head=_WORDS),
     Part("masked words", BertForPreTraining, masked_words, (RUNNING_TEXT,), _WORDS),
     Part(
         "everyday gaps",
@@ -131,6 +129,8 @@ TASKS = (
         lambda model, tokenizer, data: [everyday_gaps(model, tokenizer)],
         head=_WORDS,
     ),
+    Part("everyday facts", BertForPreTraining, made_facts, head=_WORDS),
+    Part("own inputs with gaps", BertForPreTraining, filled_inputs, head=_WORDS),
     Part(
         "next sentence", BertForPreTraining, next_sentences, ("nsp/eval_pairs.jsonl",), _SENTENCES
     ),

@@ -78,7 +78,7 @@ def test_unseen_sentences_are_the_same_that_training_leaves_out(
     first, copies, content = unseen_words(the, tokenizer, long_data)
     assert first.cases == copies.cases == content.cases > 4
     assert content.share <= copies.share and content.lower_is_better
-    assert copies.lower_is_better and (copies.floor, copies.goal) == (0.02, 0.01)
+    assert copies.lower_is_better and (content.floor, content.goal) == (0.02, 0.01)
     assert 0 < first.low <= first.share <= first.high or first.share == 0
 
 
