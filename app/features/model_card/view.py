@@ -327,7 +327,7 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
 def stated_table(errors: Sequence[Figure]) -> Html:
     """Draw what was said and what was right, where it is stored: the direction of each error."""
     rows = [
-        (tag("strong", visible(each.task)), percent(each.stated), _share(each.right),
+        (tag("strong", visible(each.task)), _share(each.stated), _share(each.right),
          too_sure(each.stated, each.right))
         for each in errors
         if each.stated is not None and each.right is not None
