@@ -67,7 +67,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
             _html(join(heading(row.title, row.see), tab_links(row)))
         example = _example_list(declared)
         model = gr.Dropdown(model_choices(), label="Model", min_width=150)
-    remarks = _html(join())
+    remarks = _html(join(), "bx-remarks")
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
@@ -183,6 +183,6 @@ def _twin_link(title: str, twin: str) -> None:
         _html(line(tag("a", title, href=twin)))
 
 
-def _html(markup: Html) -> gr.HTML:
+def _html(markup: Html, kind: str = "") -> gr.HTML:
     """Show markup. Gradio's own template takes it as it is; only `tag` may have written it."""
-    return gr.HTML(str(markup), apply_default_css=False, js_on_load=None)
+    return gr.HTML(str(markup), elem_classes=kind, apply_default_css=False, js_on_load=None)

