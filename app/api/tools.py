@@ -192,8 +192,17 @@ def _prefix() -> str:
 
 async def schema(request: Request) -> Response:
     """List the tools without the protocol."""
-    listed = [each.model_dump(mode="json", exclude_none=True) for each in _offered(request)]
+    listed = [
+        {**each.model_dump(mode="json", exclude_none=True), "meta": _of_gradio(each)}
+        for each in _offered(request)
+    ]
     return json_response(listed)
+
+
+def _of_gradio(tool: types.Tool) -> dict[str, Any]:
+    """Return what the documentation in Gradio's pages reads of a tool."""
+    name = tool.name.removeprefix(_prefix())
+    return {"file_data_present": False, "mcp_type": "tool", "endpoint_name": name}
 
 
 async def no_stream(_: Request) -> Response:
