@@ -175,9 +175,9 @@ def use_senses(page: Page) -> None:
     second = page.get_by_role("list", name="Group 2").get_by_role("listitem")
     expect(second.first).to_contain_text("He swung the <b>bat</b>.")
     expect(second).to_have_count(2)
-    expect(page.get_by_role("img", name=re.compile("^“bat” in 4 sentences at"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^“bat” in 4 sentences after"))).to_be_visible()
     page.get_by_role("radio", name="0", exact=True).click()
-    expect(page.get_by_role("img", name=re.compile("sentences at layer 0"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("sentences after layer 0"))).to_be_visible()
 
 
 def use_xray(page: Page) -> None:
