@@ -49,7 +49,7 @@ def test_training_exporting_and_evaluating_from_the_command_line(
     shown = capsys.readouterr().out
     card = (bundle / "README.md").read_text(encoding="utf-8")
     table = shown.split("\n\n")[0]
-    assert table.count("\n") == 13
+    assert table.count("\n") == 20
     assert table in card
     assert shown.removeprefix(table).count("[MASK]") == 100
 
