@@ -58,7 +58,7 @@ _TASK_ROWS = (
     "questions", "tags", "partial_tags", "made_tags", "sentiment", "phrases", "reviews", "feelings",
     "choices", "gapped",
 )  # fmt: skip
-_PASSAGES = 7  # in a part; attention of more needs too much memory
+_PASSAGES = 5  # in a part; attention of more needs too much memory
 _SHARING = 16  # steps that share a pool of rows sorted by length, for less padding
 
 

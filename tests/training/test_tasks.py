@@ -329,9 +329,8 @@ def test_all_parts_of_a_step_have_finite_losses_and_gradients(
 
 
 def test_a_step_has_rows_of_every_source(task_data: Path, encoder: Path) -> None:
-    sizes = replace(
-        SMALL, phrases=5, reviews=3, feelings=2, partial_tags=2, made_tags=4, made_questions=0.34
-    )
+    rows_of = {"phrases": 5, "reviews": 3, "feelings": 2, "partial_tags": 2, "made_tags": 4}
+    sizes = replace(SMALL, made_questions=0.34, max_length=400, **rows_of)
     batches = mixture(task_data, encoder, sizes)
     asked = 0
     for step in range(8):
