@@ -64,7 +64,7 @@ def agree(page: Page) -> None:
 def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers(
     visit: Visit, hub: Loopback, downloads: Path, model: Repository, name: str
 ) -> None:
-    page = visit("tokenizer?text=the+cat")
+    page = visit("tokenizer?text=the+[MASK]")
     settled(page, "tokenizer")
     before = chosen(page).get_by_role("paragraph").inner_text()
     assert hub.asked() == [path for path in hub.asked() if name not in path]

@@ -24,7 +24,7 @@ def readout(page: Page) -> Locator:
 
 
 def cell(page: Page, layer: int, piece: str) -> Locator:
-    name = re.compile(rf"^Layer {layer}, {re.escape(piece)}:")
+    name = re.compile(rf"^After layer {layer}, {re.escape(piece)}:")
     return page.locator(".bx-wide").get_by_role("button", name=name)
 
 
@@ -47,9 +47,9 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
     page.mouse.move(5, 5)
     cell(page, 0, "[MASK]").focus()  # the keyboard's first stop
     for key, said in (
-        ("ArrowRight", "Layer 1, [MASK]:"),
-        ("ArrowUp", "Layer 1, is:"),
-        ("ArrowRight", "Layer 2, is:"),
+        ("ArrowRight", "After layer 1, [MASK]:"),
+        ("ArrowUp", "After layer 1, is:"),
+        ("ArrowRight", "After layer 2, is:"),
     ):
         page.keyboard.press(key)
         expect(readout(page)).to_contain_text(said)
