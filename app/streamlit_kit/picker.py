@@ -71,7 +71,7 @@ def model_picker(page: str) -> Offer:
         if by_id:
             curated_list()
     st.session_state[_KEPT] = (page, chosen)
-    return table[chosen]
+    return table.get(chosen, table[first])  # a forged message can name anything
 
 
 def _bring_choice(page: str, table: dict[str, Offer]) -> None:
