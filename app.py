@@ -22,7 +22,7 @@ def start() -> None:
     read_arguments(sys.argv[1:])
     try:
         check_settings()
-        from app.streamlit_kit.server import serve  # its imports need valid settings
+        from app.server.start import serve  # its imports need valid settings
 
         serve(Path(__file__).resolve())
     except BertError as error:
@@ -32,7 +32,7 @@ def start() -> None:
 
 if __name__ == "__main__":
     if threading.current_thread() is threading.main_thread():  # visits run in other threads
-        from app.serving.stopping import STOP
+        from app.server.stopping import STOP
 
         STOP.obey()
         # Looking for garbage among what imports and models create finds none, and took a sixth of

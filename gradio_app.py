@@ -14,7 +14,7 @@ def start() -> None:
 
     try:
         check_settings()
-        from app.gradio_kit.alone import serve  # its imports need valid settings
+        from app.server.gradio_start import serve  # its imports need valid settings
 
         serve()
     except BertError as error:
@@ -23,7 +23,7 @@ def start() -> None:
 
 
 if __name__ == "__main__":
-    from app.serving.stopping import STOP
+    from app.server.stopping import STOP
     from app.waiting import limit_waiting  # before PyTorch is imported
 
     STOP.obey()

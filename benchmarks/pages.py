@@ -26,7 +26,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, Feature
 from app.models import open_engine
-from app.streamlit_kit.server import warm_up
+from app.server.start import warm_up
 from app.waiting import VARIABLE, WAIT
 from benchmarks.measure import seconds
 

@@ -17,7 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.serving.sessions import COOKIE
+from app.server.sessions import COOKIE
 
 _PATIENCE = 120.0  # seconds that an answer may take before the visitor gives up
 _CACHED = 200  # messages; a page has about 80, and answers to interrupted runs may still come

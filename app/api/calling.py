@@ -13,7 +13,7 @@ from app.compute.visitor import Visit
 from app.declared import Declared, declared
 from app.faces.answers import answer, engine_of
 from app.faces.calls import Refusal, check, refused, submit
-from app.serving.sessions import announced
+from app.server.sessions import announced
 from bert_core.errors import InputError
 
 T = TypeVar("T")

@@ -17,6 +17,6 @@ one feature. Importing this package does not import Gradio, which takes seconds.
 - `alone.py`: the face as a program of its own, for a Gradio Space.
 """
 
-from app.gradio_kit.later import PATH, Later, is_served, mounted
+from app.server.later import PATH, Later, is_served, mounted
 
 __all__ = ["PATH", "Later", "is_served", "mounted"]

@@ -19,7 +19,7 @@ from app.declared import all_declared
 from app.faces.calls import Refusal, check
 from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.work import message_of
-from app.serving.sessions import announced
+from app.server.sessions import announced
 
 _OPEN = (
     r"/(?:(?:{pages})/?|config/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json"

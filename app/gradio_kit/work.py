@@ -12,7 +12,7 @@ from gradio.utils import LRUCache
 from app.compute.visitor import Visit
 from app.faces.calls import refused, submit
 from app.gradio_kit.limits import UNFETCHED
-from app.serving.sessions import Visitor, announced
+from app.server.sessions import Visitor, announced
 
 T = TypeVar("T")
 

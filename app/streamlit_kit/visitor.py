@@ -6,7 +6,7 @@ from ipaddress import ip_address
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.serving.sessions import Visitor, announced
+from app.server.sessions import Visitor, announced
 from app.settings import Visitors
 
 _FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")

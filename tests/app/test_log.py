@@ -101,7 +101,7 @@ def test_a_record_of_a_library_is_its_place_and_the_class_of_the_exception() -> 
 def test_a_record_of_ours_keeps_its_message() -> None:
     log, out = log_of()
     log.handle(record("app", level=logging.INFO))
-    log.handle(record("app.serving.health", raised(lambda: fail(ValueError("hidden")))))
+    log.handle(record("app.server.health", raised(lambda: fail(ValueError("hidden")))))
     first, second = out.getvalue().splitlines()
     assert first.endswith(f"INFO app: {SECRET} is wrong")
     assert f"{SECRET} is wrong, ValueError, tests/" in second and "hidden" not in second
@@ -160,7 +160,7 @@ def test_a_traceback_that_a_library_prints_is_its_place_and_the_class() -> None:
     assert "print: there.py:3, ValueError, there.py:2 in <module>" in said and SECRET not in said
 
 
-@pytest.mark.parametrize("module", ["app.streamlit_kit.server", "__main__"])
+@pytest.mark.parametrize("module", ["app.server.start", "__main__"])
 def test_what_we_print_stays(module: str) -> None:
     assert printed(module, "print('here', file=out)") == ("here\n", "")
 

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from app.models.copies import downloads_folder
-from app.serving.listening import listener
+from app.server.listening import listener
+from app.server.start import bring_model, open_first, warm_up
 from app.streamlit_kit import server
-from app.streamlit_kit.server import bring_model, open_first, warm_up
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.compute import processor
 from app.compute.visitor import Allowances
-from app.serving.sessions import Visitor
+from app.server.sessions import Visitor
 from app.streamlit_kit import progress
 
 

@@ -12,12 +12,12 @@ import pytest
 from starlette.applications import Starlette
 
 from app.api import API, TOOLS, Programs
-from app.serving.elsewhere import Elsewhere
-from app.serving.gate import Gate
-from app.serving.names import names_of
-from app.serving.nonces import Nonced
-from app.serving.policy import Policy
-from app.serving.sessions import Cookies, Sessions
+from app.server.elsewhere import Elsewhere
+from app.server.gate import Gate
+from app.server.names import names_of
+from app.server.nonces import Nonced
+from app.server.policy import Policy
+from app.server.sessions import Cookies, Sessions
 from tests.strangers import PATIENCE, face, running
 
 COOKIES = Cookies("k" * 32)

@@ -18,7 +18,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.routing import Mount
 
 from app.gradio_kit import Later, mounted
-from app.serving.sessions import Visitor
+from app.server.sessions import Visitor
 
 PATIENCE = 120  # seconds; a slow machine is not a failure
 

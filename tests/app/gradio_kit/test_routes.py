@@ -16,7 +16,7 @@ from app.faces import calls
 from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.routes import OwnRoutes
 from app.gradio_kit.work import Session
-from app.serving.sessions import Visitor
+from app.server.sessions import Visitor
 from tests.app.gradio_kit.conftest import Served, ask, told
 
 FILE = "/etc/passwd"

@@ -10,7 +10,7 @@ from app.declared import Declared
 from app.faces import calls
 from app.gradio_kit import work
 from app.gradio_kit.work import message_of
-from app.serving.sessions import Visitor
+from app.server.sessions import Visitor
 from bert_core.errors import InputError
 from tests.app.gradio_kit.conftest import Served, ask
 

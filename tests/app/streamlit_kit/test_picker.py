@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES
 from app.models import default_offer, open_engine
+from app.server.start import bring_model
 from app.settings import read_arguments
-from app.streamlit_kit.server import bring_model
 from bert_core import BertForSequenceClassification, BertForTokenClassification
 from bert_core.errors import DownloadError
 from tests.conftest import VOCABULARY, save_tiny

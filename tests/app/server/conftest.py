@@ -6,11 +6,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from app.serving.gate import Gate
-from app.serving.names import names_of
-from app.serving.nonces import Nonced
-from app.serving.policy import Policy
-from app.serving.sessions import Cookies, Sessions
+from app.server.gate import Gate
+from app.server.names import names_of
+from app.server.nonces import Nonced
+from app.server.policy import Policy
+from app.server.sessions import Cookies, Sessions
 from tests.strangers import Running, face, running
 
 COOKIES = Cookies("k" * 32)

@@ -18,13 +18,13 @@ from app.api import Programs
 from app.gradio_kit.face import OPTIONS, at_path, build, own_app
 from app.gradio_kit.limits import SESSIONS
 from app.models import open_engine
-from app.serving.gate import Gate
-from app.serving.listening import listener
-from app.serving.names import names_of
-from app.serving.nonces import Nonced
-from app.serving.policy import Policy
-from app.serving.running import affordable, configured, run
-from app.serving.sessions import Sessions, own_cookies
+from app.server.gate import Gate
+from app.server.listening import listener
+from app.server.names import names_of
+from app.server.nonces import Nonced
+from app.server.policy import Policy
+from app.server.running import affordable, configured, run
+from app.server.sessions import Sessions, own_cookies
 from app.settings import settings
 
 _BRIEF = 10  # seconds of the visitor's quota that one call may take

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.file_util import get_static_dir
 
-from app.serving.policy import Policy, inline_scripts
+from app.server.policy import Policy, inline_scripts
 
 
 def rules(headers: dict[str, str]) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.serving.health import Health
+from app.server.health import Health
 from bert_core.errors import CheckpointError
 
 

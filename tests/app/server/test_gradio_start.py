@@ -16,8 +16,8 @@ import pytest
 from gradio_client import Client
 
 from app.declared import all_declared
-from app.gradio_kit.alone import lend_gpu
 from app.gradio_kit.face import build
+from app.server.gradio_start import lend_gpu
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 180  # seconds; importing Gradio takes several even on a quiet machine

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from app.serving import running
-from app.serving.connections import Connection
+from app.server import running
+from app.server.connections import Connection
 from bert_core.errors import ConfigError
 from tests.strangers import PATIENCE, Served, everything, header, until
 

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.serving.policy import Policy
-from app.serving.sessions import COOKIE
-from tests.app.serving.conftest import COOKIES
+from app.server.policy import Policy
+from app.server.sessions import COOKIE
+from tests.app.server.conftest import COOKIES
 from tests.strangers import HANDSHAKE, PATIENCE, Served, header, status, until
 
 

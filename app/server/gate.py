@@ -12,10 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from app.log import cause
-from app.serving.names import Names
-from app.serving.nonces import NONCE
-from app.serving.policy import Policy
-from app.serving.sessions import Cookies, Sessions, Visitor, network_of
+from app.server.names import Names
+from app.server.nonces import NONCE
+from app.server.policy import Policy
+from app.server.sessions import Cookies, Sessions, Visitor, network_of
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it

@@ -27,17 +27,17 @@ from app.models.copies import remove_all_leftovers
 from app.models.hub import fetch_at_start, may_be_hub_id
 from app.models.shelf import is_there
 from app.models.usable import refusals
-from app.serving.elsewhere import Elsewhere
-from app.serving.gate import Gate
-from app.serving.health import Health
-from app.serving.heaps import give_back, share_heaps
-from app.serving.listening import EVERYWHERE, listener
-from app.serving.names import names_of
-from app.serving.nonces import Nonced
-from app.serving.policy import Policy, inline_scripts
-from app.serving.probes import elsewhere
-from app.serving.running import affordable, configured, run
-from app.serving.sessions import Sessions, own_cookies
+from app.server.elsewhere import Elsewhere
+from app.server.gate import Gate
+from app.server.health import Health
+from app.server.heaps import give_back, share_heaps
+from app.server.listening import EVERYWHERE, listener
+from app.server.names import names_of
+from app.server.nonces import Nonced
+from app.server.policy import Policy, inline_scripts
+from app.server.probes import elsewhere
+from app.server.running import affordable, configured, run
+from app.server.sessions import Sessions, own_cookies
 from app.settings import BUNDLED_MODEL, settings
 from app.streamlit_kit.messages import OnlyMessages
 from app.streamlit_kit.site import DRAWN

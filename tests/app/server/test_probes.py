@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from app.serving.probes import elsewhere
+from app.server.probes import elsewhere
 
 
 def ask(below: str, path: str, method: str = "GET") -> httpx.Response:

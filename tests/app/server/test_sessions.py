@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 from starlette.datastructures import MutableHeaders
 
-from app.serving.sessions import COOKIE, Cookies, Sessions, Visitor, announced, network_of
+from app.server.sessions import COOKIE, Cookies, Sessions, Visitor, announced, network_of
 
 ANN = Visitor("ann", "10.0.0.1")
 

@@ -30,7 +30,7 @@ async def get(app: Later) -> httpx.Response:
 
 
 def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.gradio_kit.later._SERVED", threading.Event())  # not the session's
+    monkeypatch.setattr("app.server.later._SERVED", threading.Event())  # not the session's
     release = threading.Event()
 
     def build() -> FastAPI:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from app.serving.elsewhere import Elsewhere
+from app.server.elsewhere import Elsewhere
 
 SEEN: list[str] = []
 

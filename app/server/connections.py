@@ -16,7 +16,7 @@ from websockets.http11 import Request
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from app.serving.policy import Policy
+from app.server.policy import Policy
 
 _SECONDS = 20.0  # for a whole request; without an end, a few hundred half ones fill the server
 _LINGER = 1.0  # seconds in which a refused client can read why

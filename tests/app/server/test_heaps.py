@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 THREADS = """
 import ctypes, threading
-from app.serving.heaps import share_heaps
+from app.server.heaps import share_heaps
 
 share_heaps()
 libc = ctypes.CDLL(None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.serving.names import Names, names_of
+from app.server.names import Names, names_of
 
 LOCAL = names_of("127.0.0.1", 8501, "desk", ())
 OPEN = names_of("0.0.0.0", 8501, "Desk", ("bert.school.example", "tunnel.example:9000"))

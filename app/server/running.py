@@ -12,8 +12,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from app import log
-from app.serving.connections import Connection, Socket, State
-from app.serving.stopping import STOP
+from app.server.connections import Connection, Socket, State
+from app.server.stopping import STOP
 from bert_core.errors import ConfigError
 
 _MESSAGE = 4 * 2**20  # bytes from a page at once; all its texts together are far below that

@@ -17,8 +17,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from app.serving import stopping
-from app.serving.stopping import Stop
+from app.server import stopping
+from app.server.stopping import Stop
 from app.settings import BUNDLED_MODEL
 from benchmarks.visitor import Visitor
 from tests.strangers import (

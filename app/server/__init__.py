@@ -11,5 +11,5 @@
 - `stopping.py`: how it ends.
 - `heaps.py`: how its threads share memory.
 
-These rooms know nothing of Streamlit or Gradio; `app.streamlit_kit.server` puts them together.
+These rooms know nothing of Streamlit or Gradio; `app.server.start` puts them together.
 """
