@@ -11,6 +11,8 @@ from functools import partial
 import numpy as np
 
 from app.catalog import feature
+from app.engine.models import Engine
+from app.engine.models.fit import Severity, misfits
 from app.features.attention.task import attention
 from app.features.attention.view_text import goes
 from app.features.fill_mask.task import fill_mask, mask_word
@@ -20,8 +22,6 @@ from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
 from app.features.qa.task_suggested import suggested
 from app.features.tokenizer.task import tokenizer
-from app.models import Engine
-from app.models.fit import Severity, misfits
 from app.words.blocks import line, share_bar
 from app.words.format import count, percent, shortened
 from app.words.html import Html, tag, visible

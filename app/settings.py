@@ -100,9 +100,9 @@ class Settings:
 
     Attributes:
         model: bundled name or folder of the model that is loaded first.
-        device: where models compute; see `app.compute.device`.
+        device: where models compute; see `app.engine.compute.device`.
         threads: processor threads per forward pass while others may run at the same time.
-        runs: forward passes that may run at the same time; see `app.compute.processor`.
+        runs: forward passes that may run at the same time; see `app.engine.compute.processor`.
         folders: folders whose models visitors may choose, in this order.
         models: maximum number of loaded models kept in memory.
         model_bytes: maximum size of all loaded models together; a larger model is not loaded.
@@ -224,7 +224,7 @@ def _key(name: str) -> str:
 
 
 def _device(name: str) -> str:
-    """Read the name of a device; `app.compute.device` checks that it exists."""
+    """Read the name of a device; `app.engine.compute.device` checks that it exists."""
     value = _value(name).lower() or "cpu"
     if not _DEVICE.fullmatch(value):
         raise _refusal(name, "cpu, cuda, cuda:0 (with the number of the GPU), mps or auto")

@@ -25,7 +25,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, Feature
-from app.models import open_engine
+from app.engine.models import open_engine
 from app.server.start import warm_up
 from app.waiting import VARIABLE, WAIT
 from benchmarks.measure import seconds

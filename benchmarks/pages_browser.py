@@ -25,7 +25,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from app.catalog import FEATURES, feature
-from app.models import open_engine
+from app.engine.models import open_engine
 from benchmarks.measure import seconds
 from benchmarks.pages import Texts, can_answer
 

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from app.models.papers import fingerprint
+from app.engine.models.papers import fingerprint
 from bert_core import BertForMaskedLM, BertTokenizer
 from bert_core.analysis import (
     METHODS,

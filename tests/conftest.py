@@ -16,7 +16,7 @@ import torch
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from app.models import Engine
+from app.engine.models import Engine
 from app.recorded.writing import record
 from bert_core import (
     BertConfig,

@@ -12,8 +12,8 @@ import pandas as pd
 from app import catalog
 from app.catalog import Feature
 from app.declared import declared
+from app.engine.models import Engine
 from app.fields import Field
-from app.models import Engine
 from app.words.html import join, tag, visible
 from app.words.pictures import picture, svg
 from app.words.report import Report

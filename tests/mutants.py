@@ -100,7 +100,7 @@ FILES = {
     "lab controls": "app/features/lab/controls.py",
     "lab live": "app/features/lab/controls_live.py",
     "lab task": "app/features/lab/task.py",
-    "turns": "app/compute/turns.py",
+    "turns": "app/engine/compute/turns.py",
     "why": "app/features/why/view.py",
     "why text": "app/features/why/view_text.py",
     "why duel": "app/features/why/view_duel.py",
@@ -165,7 +165,7 @@ TESTS = {
     "lab views": "tests/app/features/lab/test_view.py",
     "lab task": "tests/app/features/lab/test_task.py",
     "lab page": "tests/pages/test_lab_page.py",
-    "turns": "tests/app/compute/test_turns.py",
+    "turns": "tests/app/engine/compute/test_turns.py",
     "why": "tests/app/features/why/test_view.py",
     "why task": "tests/app/features/why/test_task.py",
 }

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import torch
 
-from app.models import Engine, Provenance
+from app.engine.models import Engine, Provenance
 from bert_core import BertConfig, BertForQuestionAnswering, BertTokenizer, Encoding
 from bert_core.model.outputs import ModelOutputs
 from tests.conftest import VOCABULARY

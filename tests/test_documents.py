@@ -12,12 +12,12 @@ from PIL import Image
 
 from app.catalog import FEATURES, examples, feature
 from app.declared import all_declared
+from app.engine.models import Engine, open_engine
 from app.features.input.task import input as input_parts
 from app.features.model_card.view import TABS
 from app.features.ner.task import ner
 from app.features.tokenizer.task import tokenizer
 from app.features.variants.task import variants
-from app.models import Engine, open_engine
 from app.overview import FIRST, doors
 from app.recorded.entries import all_entries
 from bert_core import BertForMaskedLM

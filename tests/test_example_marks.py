@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.catalog import FOLDER, read_text
-from app.models import Engine
+from app.engine.models import Engine
 from app.settings import BUNDLED_MODEL
 from tools.example_marks import choose_heads, remarked, strongest, weakest_link, with_heads
 

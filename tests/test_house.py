@@ -18,8 +18,8 @@ from app.catalog import FEATURES
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = {"build", "dist", "runs", "node_modules", "__pycache__", ".git"}  # .git may be a file
 CONFINED = {
-    "inference_mode": "app/compute",
-    "no_grad": "app/compute",
+    "inference_mode": "app/engine/compute",
+    "no_grad": "app/engine/compute",
     "cache_data": "app/streamlit_kit",
     "cache_resource": "app/streamlit_kit",
 }
@@ -59,7 +59,7 @@ def import_table(page: str) -> dict[str, list[str]]:
 def is_in(room: str, place: str) -> bool:
     """Return whether a place is in a room.
 
-    `app/models` contains `app/models/store` and `app/models_store`, not `app/modelss`.
+    `app/engine/models` contains `app/engine/models/store` and `app/models_store`, not `app/modelss`.
     """
     return _slug_in(room, place) is not None
 
@@ -322,7 +322,11 @@ def test_the_slug_checks_see_what_they_should() -> None:
 def test_the_stray_check_sees_what_it_should() -> None:
     source = "with torch.inference_mode():\n    pass"
     assert len(strays("app/features/qa/task.py", source)) == 1
-    assert strays("app/compute/processor.py", source) == strays("training/train.py", source) == []
+    assert (
+        strays("app/engine/compute/processor.py", source)
+        == strays("training/train.py", source)
+        == []
+    )
 
 
 def test_the_place_check_sees_what_it_should() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models import Engine
+from app.engine.models import Engine
 from bert_core.errors import InputError
 from tools import quotes
 from tools.quotes import Quote, fill, read, write

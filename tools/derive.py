@@ -27,7 +27,7 @@ from pathlib import Path
 
 import torch
 
-from app.models import Engine
+from app.engine.models import Engine
 from app.recorded.writing import record
 from app.settings import BUNDLED_MODEL, ROOT
 from benchmarks import workbench

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app.models.papers import fingerprint
+from app.engine.models.papers import fingerprint
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
 

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from app.catalog import ALTERNATIVES, FOLDER, Example, examples, read_text
 from app.declared import declared
+from app.engine.models import Engine, default_offer
 from app.features.attention.task import attention
 from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
@@ -42,7 +43,6 @@ from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa, questions
 from app.features.senses.task import senses
 from app.features.tokenizer.task import tokenizer
-from app.models import Engine, default_offer
 from app.settings import ROOT
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder

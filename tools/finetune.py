@@ -5,11 +5,11 @@ To be repeated after a change of the rows, of the bundled model or of the traini
 
 import sys
 
+from app.engine.models import Engine
 from app.features.lab.task_finetune import completed
 from app.features.lab.task_finetune_recorded import write
 from app.features.lab.task_finetune_rows import READY, ready
 from app.features.lab.task_finetune_run import Tuning
-from app.models import Engine
 from app.settings import BUNDLED_MODEL
 
 

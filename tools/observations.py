@@ -8,6 +8,7 @@ import numpy as np
 
 from app.catalog import examples
 from app.declared import declared
+from app.engine.models import Engine
 from app.features.atlas.task import atlas
 from app.features.attention.task import attention
 from app.features.classification.task import classification
@@ -29,7 +30,6 @@ from app.features.xray.task import xray
 from app.features.xray.task_patching import patching
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import text_of
-from app.models import Engine
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
 from bert_core.errors import InputError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.models import Engine
+from app.engine.models import Engine
 from app.settings import ROOT
 from bert_core.errors import BertError
 

@@ -9,10 +9,10 @@ from typing import Any, NoReturn, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from app.compute.visitor import Visit
 from app.declared import Declared, declared
+from app.engine.calls import Refusal, check, refused, submit
+from app.engine.compute.visitor import Visit
 from app.faces.answers import answer, engine_of
-from app.faces.calls import Refusal, check, refused, submit
 from app.server.sessions import announced
 from bert_core.errors import InputError
 

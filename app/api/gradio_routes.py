@@ -34,7 +34,7 @@ from app.api.calling import (
 )
 from app.api.routes import event, event_stream
 from app.declared import Declared
-from app.faces.calls import Refusal, refused, submit
+from app.engine.calls import Refusal, refused, submit
 
 _BEAT = 15.0  # seconds between signs of life of a stream
 _KEPT = 300.0  # seconds for which an answer waits to be fetched

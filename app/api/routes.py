@@ -21,8 +21,8 @@ from app.api.calling import (
 )
 from app.api.described import openapi
 from app.api.pages import documentation
-from app.compute.visitor import Visit
-from app.faces.calls import refused, submit
+from app.engine.calls import refused, submit
+from app.engine.compute.visitor import Visit
 
 EVENTS = "text/event-stream"
 _BEAT = 15.0  # seconds between signs of life of a stream

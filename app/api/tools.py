@@ -23,9 +23,9 @@ from starlette.routing import Route
 
 from app.api.calling import answered, body_of, disconnected, job, json_response, visit_of, worked
 from app.api.described import about, taken
-from app.compute.visitor import Visit
 from app.declared import all_declared, declared
-from app.faces.calls import Refusal, check, refused
+from app.engine.calls import Refusal, check, refused
+from app.engine.compute.visitor import Visit
 
 _NAME, _VERSION = "BERT Explorer", "1"
 _SAYS = (

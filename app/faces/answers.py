@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from app.declared import Declared, declared
+from app.engine.models import Engine, Provenance, offers, open_engine
+from app.engine.models.fit import Severity, misfits
+from app.engine.models.shelf import is_there, offer_of
+from app.engine.models.usable import refusals
 from app.faces.json import as_json
 from app.faces.page import page
 from app.faces.text import as_text
-from app.models import Engine, Provenance, offers, open_engine
-from app.models.fit import Severity, misfits
-from app.models.shelf import is_there, offer_of
-from app.models.usable import refusals
 from app.words.html import framed, visible
 from app.words.report import Report
 from bert_core.errors import CheckpointError, InputError

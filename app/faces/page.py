@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.catalog import Feature
-from app.models import Provenance
+from app.engine.models import Provenance
 from app.settings import ASSETS, ROOT
 from app.words.blocks import beware, line, note
 from app.words.html import document, tag, visible

@@ -9,8 +9,8 @@ from textwrap import wrap
 import pandas as pd
 
 from app.catalog import Feature
+from app.engine.models import Provenance
 from app.faces.page import signature
-from app.models import Provenance
 from app.words.html import Html, visible
 from app.words.pictures import Picture
 from app.words.report import Report

@@ -8,7 +8,7 @@ UNFETCHED = 500
 
 QUEUED = 1_000
 """Calls of the pages that Gradio keeps in its queue, which hands each on at once: whose turn it is
-is decided in `app.compute`."""
+is decided in `app.engine.compute`."""
 
 QUEUE_PAUSE, PROGRESS_PAUSE = 0.02, 0.2
 """Seconds between Gradio's looks at its queue, which has no bell. Its own are 0.001 and 0.01, which

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.compute.visitor import Visit
 from app.declared import all_declared
-from app.faces.calls import Refusal, check
+from app.engine.calls import Refusal, check
+from app.engine.compute.visitor import Visit
 from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.work import message_of
 from app.server.sessions import announced

@@ -6,9 +6,9 @@ import gradio as gr
 from gradio.components import Component
 
 from app.declared import Declared, Parameter
+from app.engine.models import offers
+from app.engine.models.usable import refusals
 from app.gradio_kit.carry import name_of
-from app.models import offers
-from app.models.usable import refusals
 from app.settings import settings
 
 ANY, YES, NO = "as the model was trained", "yes", "no"

@@ -9,8 +9,8 @@ import gradio as gr
 from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import LRUCache
 
-from app.compute.visitor import Visit
-from app.faces.calls import refused, submit
+from app.engine.calls import refused, submit
+from app.engine.compute.visitor import Visit
 from app.gradio_kit.limits import UNFETCHED
 from app.server.sessions import Visitor, announced
 

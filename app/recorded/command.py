@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from app.engine.models import open_engine
+from app.engine.models.shelf import offer_of
 from app.faces.terminal import Parser
-from app.models import open_engine
-from app.models.shelf import offer_of
 from app.recorded.writing import record
 from bert_core.errors import BertError
 

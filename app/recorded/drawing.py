@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.catalog import GROUPS, Feature
+from app.engine.models import Provenance
 from app.faces.page import signature
-from app.models import Provenance
 from app.overview import FIRST, Door, draw
 from app.recorded.entries import Entry
 from app.words.blocks import beware, heading, line, note

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from app.engine.models import Engine
 from app.faces.page import style
-from app.models import Engine
 from app.overview import FIRST, doors
 from app.recorded.drawing import SITE, Recording, home, menu, page
 from app.recorded.entries import all_entries, results

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp
 
 from app import log
 from app.api import Programs
+from app.engine.models import open_engine
 from app.gradio_kit.face import OPTIONS, at_path, build, own_app
 from app.gradio_kit.limits import SESSIONS
-from app.models import open_engine
 from app.server.gate import Gate
 from app.server.listening import listener
 from app.server.names import names_of

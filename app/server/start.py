@@ -18,15 +18,15 @@ from streamlit.url_util import make_url_path
 from streamlit.web.bootstrap import load_config_options
 
 from app.api import API, TOOLS, Programs
-from app.compute.device import chosen_device
-from app.compute.recent import RECENT
+from app.engine.compute.device import chosen_device
+from app.engine.compute.recent import RECENT
+from app.engine.models import open_engine
+from app.engine.models.asking import ask_model
+from app.engine.models.copies import remove_all_leftovers
+from app.engine.models.hub import fetch_at_start, may_be_hub_id
+from app.engine.models.shelf import is_there
+from app.engine.models.usable import refusals
 from app.gradio_kit import PATH, mounted
-from app.models import open_engine
-from app.models.asking import ask_model
-from app.models.copies import remove_all_leftovers
-from app.models.hub import fetch_at_start, may_be_hub_id
-from app.models.shelf import is_there
-from app.models.usable import refusals
 from app.server.elsewhere import Elsewhere
 from app.server.gate import Gate
 from app.server.health import Health

@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from app.engine.models import Engine, ModelFacts, Provenance
 from app.gradio_kit import PATH, is_served
-from app.models import Engine, ModelFacts, Provenance
 from app.streamlit_kit.components import PRESENT
 from app.streamlit_kit.controls import switch
 from app.streamlit_kit.links import links_have_texts

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.carried import TEXT_KEYS
 from app.catalog import Example, examples
-from app.models import Engine
+from app.engine.models import Engine
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import put
 from app.words.notes import example_note

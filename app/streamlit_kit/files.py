@@ -12,9 +12,9 @@ from itertools import groupby
 import streamlit as st
 
 from app.catalog import Feature
+from app.engine.models import Engine
 from app.faces.notebook import notebook
 from app.faces.page import page
-from app.models import Engine
 from app.streamlit_kit.show import show_html
 from app.words.blocks import line
 from app.words.html import tag

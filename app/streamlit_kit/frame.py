@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import Feature, feature
-from app.models import Engine, Offer
+from app.engine.models import Engine, Offer
 from app.settings import ASSETS
 from app.streamlit_kit.about import foot
 from app.streamlit_kit.address import say_left_out

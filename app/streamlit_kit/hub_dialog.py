@@ -1,17 +1,17 @@
 """The dialog for models from the Hugging Face Hub, and the progress of downloads on every page.
 
 The dialog contacts the Hub only when its button is pressed, and downloads only when a second
-button is. The process owns the download (`app.models.downloads`), so pages stay usable meanwhile.
+button is. The process owns the download (`app.engine.models.downloads`), so pages stay usable meanwhile.
 """
 
 from dataclasses import dataclass
 
 import streamlit as st
 
-from app.models.copies import note
-from app.models.curated import CURATED
-from app.models.downloads import DOWNLOADS, State, Status, Ticket
-from app.models.hub import (
+from app.engine.models.copies import note
+from app.engine.models.curated import CURATED
+from app.engine.models.downloads import DOWNLOADS, State, Status, Ticket
+from app.engine.models.hub import (
     DownloadPlan,
     HubId,
     copy_here,
@@ -20,7 +20,7 @@ from app.models.hub import (
     parse_hub_id,
     size_text,
 )
-from app.models.shelf import offers
+from app.engine.models.shelf import offers
 from app.settings import settings
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.visitor import is_among

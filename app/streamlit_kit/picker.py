@@ -5,11 +5,11 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from app.models import Engine, Offer, default_offer, is_open, offers, open_engine
-from app.models.facts import ModelFacts, offered_facts
-from app.models.fit import Misfit, Severity, first_fitting, misfits
-from app.models.hub import HubId, copy_here, parse_hub_id
-from app.models.usable import refusals, usable
+from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
+from app.engine.models.facts import ModelFacts, offered_facts
+from app.engine.models.fit import Misfit, Severity, first_fitting, misfits
+from app.engine.models.hub import HubId, copy_here, parse_hub_id
+from app.engine.models.usable import refusals, usable
 from app.settings import Visitors, settings
 from app.streamlit_kit.hub_dialog import (
     arrived,

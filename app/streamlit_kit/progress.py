@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from app.compute.visitor import Visit, visiting
+from app.engine.compute.visitor import Visit, visiting
 from app.streamlit_kit.visitor import visitor
 
 Progress = Callable[[int, int], None]

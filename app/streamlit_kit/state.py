@@ -13,7 +13,7 @@ import streamlit as st
 
 from app.carried import TEXT_KEYS, UNFIT, boxes
 from app.catalog import FEATURES, Feature, examples
-from app.compute.visitor import check_text
+from app.engine.compute.visitor import check_text
 from app.settings import settings
 from app.streamlit_kit.address import read_address
 from app.streamlit_kit.carrying import add_ours, arriving, give, note, take_along

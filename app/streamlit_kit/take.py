@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app.catalog import Feature
-from app.models import Engine
+from app.engine.models import Engine
 from app.streamlit_kit.files import save_menu
 from app.streamlit_kit.state import send_buttons
 from app.words.report import Report

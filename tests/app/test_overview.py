@@ -3,9 +3,9 @@
 import re
 
 from app.catalog import feature
+from app.engine.models import Engine
 from app.features.fill_mask.task import fill_mask
 from app.features.next_sentence.task import next_sentence
-from app.models import Engine
 from app.overview import OTHER, doors, draw
 from app.words.format import percent
 

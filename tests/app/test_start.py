@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.models.copies import downloads_folder
+from app.engine.models.copies import downloads_folder
 from app.server.listening import listener
 from app.server.start import bring_model, open_first, warm_up
 from app.streamlit_kit import server

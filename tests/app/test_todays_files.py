@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from app.declared import declared
+from app.engine.models import Engine
+from app.engine.models.facts import read_facts
 from app.faces import ask
 from app.faces.answers import answer, engine_of
 from app.gradio_kit.widgets import model_choices
 from app.gradio_kit.written import write
-from app.models import Engine
-from app.models.facts import read_facts
 from app.recorded.writing import record
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.__main__ import main as library

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.catalog import FEATURES, Feature
-from app.models import open_engine
+from app.engine.models import open_engine
 from benchmarks import pages
 from benchmarks.pages import COLUMNS, Texts, Timing, can_answer, measure
 from benchmarks.report import section

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.models.curated import CURATED
+from app.engine.models.curated import CURATED
 from deploy.check import Place, gradio_install
 from deploy.dockerfile import read_dockerfile
 from deploy.tree import FILES, ROOT, build_tree

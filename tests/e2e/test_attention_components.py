@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.catalog import examples
+from app.engine.models import open_engine
 from app.features.attention.task import attention
-from app.models import open_engine
 from tests.e2e.test_journey import settled
 
 pytestmark = pytest.mark.e2e

@@ -19,11 +19,11 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from app.engine.models import open_engine
 from app.faces import ask
 from app.faces.page import style
 from app.features.fill_mask import view
 from app.features.fill_mask.task import fill_mask
-from app.models import open_engine
 from app.settings import BUNDLED_MODEL
 from app.streamlit_kit.components import script
 from app.words.html import Html, document, tag, visible

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.models.curated import CURATED
+from app.engine.models.curated import CURATED
 from tests.e2e.test_journey import PHONE, SIDEWAYS, faults, go, settled, tabbed
 from tests.e2e.test_journey import model as chosen
 from tests.loopback import Fault, Loopback, Repository

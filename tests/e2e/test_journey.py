@@ -14,12 +14,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, feature
+from app.engine.models import open_engine
 from app.features.classification.task import classification
 from app.features.input.task import input as input_parts
 from app.features.input.task import neighbours
 from app.features.multiple_choice.task import multiple_choice
 from app.features.next_sentence.task import next_sentence
-from app.models import open_engine
 from app.overview import doors
 from app.words.format import percent
 from tests.drawings import words

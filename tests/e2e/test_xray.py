@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from app.engine.models import open_engine
 from app.features.xray.result import read_parts
 from app.features.xray.task import xray
 from app.features.xray.view_words import headline
-from app.models import open_engine
 from tests.e2e.conftest import wait_until
 from tests.e2e.test_journey import settled
 

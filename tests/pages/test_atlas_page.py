@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from app.engine.models import Engine
 from app.features.atlas.task import atlas
-from app.models import Engine
 from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 
 PAGE = "pages/13_atlas.py"

@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.attention import controls
 from app.features.attention.task import attention
-from app.models import Engine
 from app.streamlit_kit import components
 from bert_core import BertModel
 from bert_core.analysis.head_statistics import head_statistics

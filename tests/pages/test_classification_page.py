@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.classification import view as view
 from app.features.classification.task import classification
-from app.models import Engine
 from bert_core import BertConfig, BertForSequenceClassification
 from tests.conftest import save_tiny
 from tests.drawings import printed

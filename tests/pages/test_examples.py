@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, Example, Feature, Mark, examples, read_examples, read_text
-from app.models import Engine
+from app.engine.models import Engine
 from app.settings import BUNDLED_MODEL
 from app.words.notes import example_note
 from bert_core.bundled import bundled_names

@@ -10,10 +10,10 @@ import streamlit as st
 import torch
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.fill_mask.task import fill_mask
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import fill_together
-from app.models import Engine
 from bert_core import BertForPreTraining
 from bert_core.bundled import bundled_names
 from tests.conftest import save_tiny

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.input import task, view
-from app.models import Engine
 
 PAGE = "pages/10_input.py"
 

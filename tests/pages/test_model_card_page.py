@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.engine.models import Engine
 from app.features.model_card.task import model_card
 from app.features.model_card.view import report, snippet
-from app.models import Engine
 from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled.figures import Figure, write_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias

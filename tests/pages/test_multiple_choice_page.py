@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice
-from app.models import Engine
 from app.words.format import signed
 from tests.drawings import printed
 

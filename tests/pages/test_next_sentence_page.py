@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.next_sentence import view as view
 from app.features.next_sentence.task import next_sentence
-from app.models import Engine
 from app.words.format import signed
 from tests.drawings import printed
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.compute import processor
-from app.compute.visitor import Allowances
+from app.engine.compute import processor
+from app.engine.compute.visitor import Allowances
 from app.server.sessions import Visitor
 from app.streamlit_kit import progress
 
@@ -56,7 +56,7 @@ def test_who_waits_sees_a_line_that_goes_away() -> None:
     def script() -> None:
         import streamlit as st
 
-        from app.compute.visitor import current_visit
+        from app.engine.compute.visitor import current_visit
         from app.streamlit_kit.progress import waiting_line
 
         with waiting_line():

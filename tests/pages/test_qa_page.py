@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
 from app.features.qa.task import qa
 from app.features.qa.task_suggested import suggested
-from app.models import Engine
 
 PAGE = "pages/5_qa.py"
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank."

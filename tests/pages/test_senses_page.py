@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.senses.task import senses
-from app.models import Engine
 
 PAGE = "pages/11_senses.py"
 TEXT = "the river bank\nthe cat sat on the bank\n\nbank on the dog."

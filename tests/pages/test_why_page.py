@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.why import controls, view, view_duel
 from app.features.why.task import why
 from app.features.why.task_texts import Row
-from app.models import Engine
 from bert_core.errors import InputError
 
 PAGE = "pages/14_why.py"

@@ -8,9 +8,9 @@ import pytest
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 from app.catalog import examples
+from app.engine.models import Engine
 from app.features.xray.result import all_parts
 from app.features.xray.task import xray
-from app.models import Engine
 
 PAGE = "pages/12_xray.py"
 TEXT = "the cat sat on the [MASK] ."

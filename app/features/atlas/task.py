@@ -9,12 +9,12 @@ from typing import Annotated
 import numpy as np
 import torch
 
-from app.compute.background import Background, Progress
-from app.compute.processor import PROCESSOR
+from app.engine.compute.background import Background, Progress
+from app.engine.compute.processor import PROCESSOR
+from app.engine.models import Engine
 from app.features.atlas.result import AtlasResult, MappedHead, Neighbour, OneHead, TypicalText
 from app.features.atlas.task_findings import findings
 from app.fields import Field
-from app.models import Engine
 from app.results import PLACES
 from bert_core import BertForMaskedLM, BertModel
 from bert_core.analysis.head_atlas import AtlasSums, HeadAtlas

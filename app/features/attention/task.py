@@ -11,11 +11,11 @@ from typing import Annotated
 import numpy as np
 from torch import Tensor
 
-from app.compute.recent import RECENT
+from app.engine.compute.recent import RECENT
+from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Floats, Heads, Units
 from app.features.attention.result_views import one_head
 from app.fields import Field
-from app.models import Engine
 from app.results import Cut
 from bert_core import Encoding
 from bert_core.analysis.head_statistics import text_statistics

@@ -3,11 +3,11 @@
 import math
 from typing import Annotated
 
-from app.compute.recent import RECENT
+from app.engine.compute.recent import RECENT
+from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Floats, Place
 from app.features.attention.task import attention
 from app.fields import Field
-from app.models import Engine
 from app.results import CellArithmetic
 from bert_core.errors import InputError
 

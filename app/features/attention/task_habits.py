@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Heads
 from app.features.attention.result_habits import (
     HeadComparison,
@@ -10,7 +11,6 @@ from app.features.attention.result_habits import (
     RankedHead,
 )
 from app.features.attention.result_views import rank
-from app.models import Engine
 from app.results import PLACES
 from bert_core.analysis.head_statistics import name_heads
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
+from app.engine.models import Engine
 from app.features.classification.result import ClassificationResult, Kind
 from app.fields import Field
-from app.models import Engine
 from app.results import Cut
 from bert_core import BertConfig, BertForSequenceClassification, Encoding
 from bert_core.errors import InputError

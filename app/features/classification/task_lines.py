@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from app.compute.recent import RECENT
+from app.engine.compute.recent import RECENT
+from app.engine.models import Engine
 from app.features.classification.result import LinesResult
 from app.features.classification.task import classify
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertForSequenceClassification
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress

@@ -14,9 +14,9 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
+from app.engine.models import Engine
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, Word
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs, score_filling, widen_gaps

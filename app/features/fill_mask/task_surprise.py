@@ -3,10 +3,10 @@
 import math
 from typing import Annotated
 
+from app.engine.models import Engine
 from app.features.fill_mask.result import Expected, FillMaskResult, SurpriseResult
 from app.features.fill_mask.task import fill_mask
 from app.fields import Field
-from app.models import Engine
 from bert_core.errors import InputError
 from bert_core.reading.gaps import PieceScore, odd_word, score_pieces
 

@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
+from app.engine.models import Engine
 from app.features.input.result import InputResult, Neighbour, Neighbours
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertModel
 from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
 from bert_core.analysis.similarity import cosines, nearest

@@ -7,8 +7,9 @@ from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Annotated, Literal
 
-from app.compute.processor import PROCESSOR
-from app.compute.visitor import check_text
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine
 from app.features.lab.result import LabResult
 from app.features.lab.result_settings import OWN, LabSettings
 from app.features.lab.task_corpora import corpus_of
@@ -17,7 +18,6 @@ from app.features.lab.task_model import corpus_file
 from app.features.lab.task_recorded import recorded
 from app.features.lab.task_run import Run
 from app.fields import Field
-from app.models import Engine
 from bert_core.errors import InputError
 
 LOOKS = 38

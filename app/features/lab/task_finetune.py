@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
+from app.engine.models import Engine
 from app.features.lab.result_finetune import FinetuneResult
 from app.features.lab.task import LONGEST, alone
 from app.features.lab.task_finetune_recorded import recorded, weights_of
@@ -10,7 +11,6 @@ from app.features.lab.task_finetune_rows import ready
 from app.features.lab.task_finetune_run import STEPS, Tuning
 from app.features.lab.task_lab import allowed
 from app.fields import Field
-from app.models import Engine
 from bert_core.errors import InputError
 
 EVERY = 4  # steps between two points

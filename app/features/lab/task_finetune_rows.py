@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from app.compute.visitor import check_text
+from app.engine.compute.visitor import check_text
 from app.features.lab.result_finetune import TEXTS, WORDS, LabelledRow, LabelledRows
 from bert_core.errors import InputError
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from app.engine.models import Engine
 from app.features.lab.result_finetune import (
     TEXTS,
     FinetuneResult,
@@ -23,7 +24,6 @@ from app.features.lab.result_finetune import (
     TuningPoint,
 )
 from app.features.lab.task_finetune_rows import read_rows, ready
-from app.models import Engine
 from bert_core import (
     BertForSequenceClassification,
     BertForTokenClassification,

@@ -22,14 +22,14 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 
-from app.compute.processor import PROCESSOR
-from app.compute.visitor import check_text
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.visitor import check_text
+from app.engine.models.copies import trained_folder
 from app.features.lab.result import State, Status
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_run import Run
 from app.log import cause
-from app.models.copies import trained_folder
 from app.settings import settings as operator_settings
 from bert_core.errors import BertError, InputError
 from bert_core.small_files import parse_json, read_small, replacing

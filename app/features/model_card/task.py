@@ -2,9 +2,9 @@
 
 from contextlib import suppress
 
+from app.engine.models import Engine
+from app.engine.models.papers import CARD_BYTES
 from app.features.model_card.result import Beside, ModelCardResult, Temperature, Verified
-from app.models import Engine
-from app.models.papers import CARD_BYTES
 from bert_core import BertForNextSentencePrediction, BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import torch
 
+from app.engine.models import Engine
 from app.features.multiple_choice.result import Choice, MultipleChoiceResult
 from app.fields import Field
-from app.models import Engine
 from app.results import Cut
 from bert_core import BertForMultipleChoice
 from bert_core.errors import InputError

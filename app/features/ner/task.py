@@ -6,12 +6,12 @@
 from dataclasses import replace
 from typing import Annotated
 
-from app.compute.recent import RECENT
-from app.compute.visitor import check_text
+from app.engine.compute.recent import RECENT
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine
+from app.engine.models.windows import window_runner
 from app.features.ner.result import NerResult
 from app.fields import Field
-from app.models import Engine
-from app.models.windows import window_runner
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts

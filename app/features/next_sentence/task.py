@@ -4,9 +4,9 @@ from typing import Annotated
 
 import torch
 
+from app.engine.models import Engine
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.fields import Field
-from app.models import Engine
 from app.results import Cut
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError

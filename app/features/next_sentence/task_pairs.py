@@ -5,11 +5,11 @@ from typing import Annotated
 
 import torch
 
-from app.compute.recent import RECENT
+from app.engine.compute.recent import RECENT
+from app.engine.models import Engine
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.result_pairs import PairScore, PairsResult
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress

@@ -11,13 +11,13 @@ from typing import Annotated
 
 import numpy as np
 
-from app.compute.recent import RECENT
-from app.compute.visitor import check_text
+from app.engine.compute.recent import RECENT
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine
+from app.engine.models.windows import window_runner
 from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
 from app.features.qa.task_rejected import rejected
 from app.fields import Field
-from app.models import Engine
-from app.models.windows import window_runner
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError

@@ -7,10 +7,10 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
+from app.engine.models import Engine
 from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertModel, Encoding
 from bert_core.analysis.similarity import Projection, cosines, principal_axes
 from bert_core.errors import InputError

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import regex
 
+from app.engine.models import Engine
 from app.features.tokenizer.result import Columns, Received, Replay, TokenizerResult
 from app.fields import Field
-from app.models import Engine
 from app.results import Cut
 from bert_core.errors import InputError
 

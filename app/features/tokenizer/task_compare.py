@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated
 
+from app.engine.models import Engine, offers
+from app.engine.models.shelf import called_by_name, local_folder
+from app.engine.models.usable import usable
 from app.features.tokenizer.result import Comparison, Part, Reading, TokenizerResult
 from app.features.tokenizer.task import tokenizer
 from app.fields import Field
-from app.models import Engine, offers
-from app.models.shelf import called_by_name, local_folder
-from app.models.usable import usable
 from bert_core import BertTokenizer
 from bert_core.errors import InputError
 

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from app.engine.models import Engine
 from app.features.variants.result import Counted, Told, VariantsResult
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertModel
 from bert_core.model.sizes import Architecture
 

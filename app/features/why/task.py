@@ -12,8 +12,9 @@ from typing import Annotated, Literal, TypeVar
 import numpy as np
 import torch
 
-from app.compute.recent import RECENT
-from app.compute.turns import Progress, in_turns
+from app.engine.compute.recent import RECENT
+from app.engine.compute.turns import Progress, in_turns
+from app.engine.models import Engine
 from app.features.why.result import (
     COMPLETE,
     METHODS,
@@ -33,7 +34,6 @@ from app.features.why.task_measured import measured
 from app.features.why.task_methods import AT_ONCE, attribute_all
 from app.features.why.task_texts import MOST_TEXTS, over_texts
 from app.fields import Field
-from app.models import Engine
 from bert_core import Encoding
 from bert_core.analysis import Attribution, Target, by_word
 from bert_core.analysis.faithfulness import Band, Faithfulness, measure_orders

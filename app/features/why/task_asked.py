@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.compute.visitor import check_text
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine
+from app.engine.models.fit import Severity, misfits
+from app.engine.models.windows import window_runner
 from app.features.why.result import Of, Place
-from app.models import Engine
-from app.models.fit import Severity, misfits
-from app.models.windows import window_runner
 from app.results import Cut
 from bert_core import (
     BertForMaskedLM,

@@ -4,8 +4,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+from app.engine.models import Engine
 from app.features.why.result import Figure, Many
-from app.models import Engine
 
 _FILE = Path(__file__).with_name("measured.toml")
 

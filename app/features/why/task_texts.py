@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from app.compute.turns import Progress, in_turns
+from app.engine.compute.turns import Progress, in_turns
+from app.engine.models import Engine
 from app.features.why.result import METHODS, Figure, Many, Of
 from app.features.why.task_asked import Asked, asked
 from app.features.why.task_methods import AT_ONCE, attribute_all
-from app.models import Engine
 from bert_core.analysis.faithfulness import Faithfulness, measure_orders
 from bert_core.analysis.head_statistics import fixed_texts
 from bert_core.errors import InputError

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import numpy as np
 
-from app.compute.visitor import check_text
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine
 from app.features.xray.result import (
     Ask,
     Candidate,
@@ -35,7 +36,6 @@ from app.features.xray.task_run import (
 )
 from app.features.xray.task_target import name_of, number_of, sign, target_of, target_value
 from app.fields import Field
-from app.models import Engine
 from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs

@@ -6,16 +6,16 @@ What `differences` of the library measures, with pieces aligned, and the answers
 from difflib import SequenceMatcher
 from typing import Annotated
 
-from app.compute.processor import PROCESSOR
-from app.compute.visitor import check_text
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine, offers, open_engine
+from app.engine.models.usable import usable
 from app.features.xray.result import Ask, Floats, XrayResult
 from app.features.xray.result_diff import Difference, TwoShares
 from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, shares_of, text_of
 from app.features.xray.task_target import name_of
 from app.fields import Field
-from app.models import Engine, offers, open_engine
-from app.models.usable import usable
 from bert_core.analysis import differences
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs

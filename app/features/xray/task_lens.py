@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from app.engine.models import Engine
 from app.features.xray.result import Lens, XrayResult
 from app.features.xray.result_lens import LensPaths
 from app.features.xray.task_run import Text, layer_scores, prepare, see, shares_of, text_of
 from app.features.xray.task_target import name_of
-from app.models import Engine
 
 LENSES: tuple[Lens, ...] = ("affine", "raw")
 _FOLLOWED = 4

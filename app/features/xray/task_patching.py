@@ -10,16 +10,16 @@ from typing import Annotated
 import numpy as np
 import regex
 
-from app.compute.processor import PROCESSOR
-from app.compute.recent import RECENT
-from app.compute.visitor import check_text
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.recent import RECENT
+from app.engine.compute.visitor import check_text
+from app.engine.models import Engine
 from app.features.xray.result import Ask, XrayResult
 from app.features.xray.result_patching import Grid, Patching, Site
 from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, text_of
 from app.features.xray.task_target import name_of, number_of, target_of
 from app.fields import Field
-from app.models import Engine
 from bert_core import Encoding
 from bert_core.analysis import Target, patching_by_layer, run
 from bert_core.errors import InputError

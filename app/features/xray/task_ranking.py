@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.compute.processor import PROCESSOR
-from app.compute.recent import RECENT
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.recent import RECENT
 from app.features.xray.result import Part, PartEffect, Question, Ranking, Spared, read_parts
 from app.features.xray.task_run import Text, prepare, scores
 from app.features.xray.task_target import name_of, sign, target_of

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from app.compute.processor import PROCESSOR
-from app.compute.recent import RECENT
-from app.compute.steps import Steps
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.recent import RECENT
+from app.engine.compute.steps import Steps
+from app.engine.models import Engine
 from app.features.xray.result import Changes, Floats, Kind, Lens, Mode, Part, XrayResult
-from app.models import Engine
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,

@@ -4,11 +4,11 @@ import math
 
 from torch.nn import functional as F
 
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
+from app.engine.models import Engine
 from app.features.xray.result import XrayResult
 from app.features.xray.result_zoom import CellPath, HeadNote
 from app.features.xray.task_run import see, text_of
-from app.models import Engine
 from app.results import CellArithmetic
 from bert_core.analysis.head_statistics import name_heads, text_statistics
 from bert_core.model.layers import Request

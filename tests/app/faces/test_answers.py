@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.declared import declared
+from app.engine.models import Engine
 from app.faces import ask
 from app.faces.answers import Answer, answer, engine_of
-from app.models import Engine
 from bert_core.errors import CheckpointError, InputError
 
 
@@ -63,7 +63,7 @@ def test_a_model_without_the_head_is_refused(headless_folder: Path) -> None:
 def test_a_remark_about_the_model_comes_first(
     tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.models.fit import Misfit, Severity
+    from app.engine.models.fit import Misfit, Severity
 
     remark = Misfit(Severity.REMARK, "It does not say what its labels mean.")
     monkeypatch.setattr("app.faces.answers.misfits", lambda *_: (remark,))

@@ -1,8 +1,8 @@
 """The page that opens offline."""
 
 from app.catalog import feature
+from app.engine.models import Engine
 from app.faces.page import page
-from app.models import Engine
 from app.streamlit_kit import components
 from app.words.html import tag
 from app.words.report import Report

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from app.catalog import feature
+from app.engine.models import Engine
 from app.faces.text import as_text
-from app.models import Engine
 from app.words.blocks import fold, hint, record_table
 from app.words.html import Html, tag, visible
 from app.words.pictures import picture, svg

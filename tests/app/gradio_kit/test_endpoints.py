@@ -10,9 +10,9 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from app.declared import Declared, all_declared
+from app.engine.models import Engine
 from app.faces.answers import answer
 from app.gradio_kit.endpoints import MODEL, endpoint
-from app.models import Engine
 from tests.app.gradio_kit.conftest import Served
 
 NAMES = [each.feature.slug for each in all_declared()]

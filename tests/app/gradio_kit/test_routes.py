@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from app.compute.visitor import Allowances
+from app.engine.compute.visitor import Allowances
 from app.faces import calls
 from app.gradio_kit.limits import BODY_BYTES
 from app.gradio_kit.routes import OwnRoutes

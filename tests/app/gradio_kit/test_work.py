@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from app.compute.visitor import Visit
 from app.declared import Declared
+from app.engine.compute.visitor import Visit
 from app.faces import calls
 from app.gradio_kit import work
 from app.gradio_kit.work import message_of

@@ -12,7 +12,7 @@ import pytest
 
 from app.catalog import FEATURES, Example, Feature, examples, feature
 from app.declared import tabs
-from app.models import Engine
+from app.engine.models import Engine
 from app.recorded import entries
 from app.recorded.command import main
 from app.recorded.entries import Entry, file_name, results

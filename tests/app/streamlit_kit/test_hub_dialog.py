@@ -9,9 +9,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.models import downloads as downloads_module
-from app.models.downloads import Downloads, State
-from app.models.hub import HubId, copy_here, look_up
+from app.engine.models import downloads as downloads_module
+from app.engine.models.downloads import Downloads, State
+from app.engine.models.hub import HubId, copy_here, look_up
 from app.streamlit_kit import hub_dialog as dialog_module
 from app.streamlit_kit import visitor as visitor_module
 from app.streamlit_kit.hub_dialog import may_download

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES
-from app.models import default_offer, open_engine
+from app.engine.models import default_offer, open_engine
 from app.server.start import bring_model
 from app.settings import read_arguments
 from bert_core import BertForSequenceClassification, BertForTokenClassification
@@ -212,7 +212,7 @@ def test_where_no_model_suits_the_page_says_so(
     untrained_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    monkeypatch.setattr("app.models.shelf.bundled_names", tuple)
+    monkeypatch.setattr("app.engine.models.shelf.bundled_names", tuple)
     monkeypatch.delenv("BERT_EXPLORER_MODELS", raising=False)
     at = checked(AppTest.from_file(str(ROOT / "pages/2_fill_mask.py"), default_timeout=60))
     assert "No other model on this server suits" in " ".join(c.value for c in at.caption)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.ner.task import ner
-from app.models import Engine
 from bert_core import BertForTokenClassification, BertTokenizer
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, find_entities, read_texts
 from bert_core.reading.running import Runner

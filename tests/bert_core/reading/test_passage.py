@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.qa.task import qa
-from app.models import Engine
 from bert_core import BertForQuestionAnswering, BertTokenizer
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError

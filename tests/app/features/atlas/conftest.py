@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from app.compute.background import Background
+from app.engine.compute.background import Background
 from bert_core.analysis.head_atlas import HeadAtlas
 
 TEXTS = (

@@ -10,11 +10,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.faces.json import as_json
 from app.features.atlas import view
 from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
-from app.models import Engine
 from app.words.pictures import NARROW, WIDE
 from tests.drawings import elements, words
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from app.engine.models import Engine
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention.result import AttentionResult, Heads, Selection, Units
@@ -20,7 +21,6 @@ from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.task_habits import ranked_heads
 from app.features.attention.view_pictures import colours
-from app.models import Engine
 from app.words.html import Html, document
 from app.words.pictures import figure
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.attention import view_habits as view
 from app.features.attention.result import Heads
 from app.features.attention.result_habits import HeadComparison, HeadHabits
@@ -19,7 +20,6 @@ from app.features.attention.task_habits import (
     head_habits,
     ranked_heads,
 )
-from app.models import Engine
 from app.words.pictures import csv
 from bert_core.analysis.head_statistics import (
     MEASURES,

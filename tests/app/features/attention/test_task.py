@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Heads, Selection, Units
 from app.features.attention.result_views import (
     GRID_SIDE,
@@ -18,7 +19,6 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
-from app.models import Engine
 from app.results import Cut
 from bert_core import BertModel
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as view
 from app.features.attention.result import (
@@ -29,7 +30,6 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_habits import ranked_heads
-from app.models import Engine
 from app.results import Cut
 from app.words.html import visible
 from app.words.pictures import linked

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.classification import view as view
 from app.features.classification import view_lines
 from app.features.classification.result import ClassificationResult
 from app.features.classification.task import classification, kind_of
 from app.features.classification.task_lines import classification_lines
-from app.models import Engine
 from app.settings import BUNDLED_MODEL
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.fill_mask import view as view
 from app.features.fill_mask import view_pair, view_surprise
 from app.features.fill_mask.result import Contrast, PairResult, SurpriseResult, TogetherResult
@@ -16,7 +17,6 @@ from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import cost, fill_together
 from app.features.fill_mask.view_pair import differences
 from app.features.fill_mask.view_together import together_line, together_picture
-from app.models import Engine
 from app.words.pictures import NARROW, WIDE
 from bert_core import BertForMaskedLM
 from bert_core.errors import InputError

@@ -8,10 +8,10 @@ from urllib.parse import quote
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.fill_mask import view as view
 from app.features.fill_mask.result import FillMaskResult
 from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
-from app.models import Engine
 from app.words.notes import gaps_note
 from app.words.pictures import linked
 from bert_core import BertForMaskedLM

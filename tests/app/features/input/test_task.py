@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.input import task
 from app.features.input.result import InputResult
-from app.models import Engine
 from bert_core import BertModel
 from bert_core.errors import InputError
 

@@ -10,8 +10,8 @@ import zlib
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.input import task, view
-from app.models import Engine
 from app.words.pixels import STEPS
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
 from app.features.lab import task_lab
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings

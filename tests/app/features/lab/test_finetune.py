@@ -12,6 +12,7 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification as Reference
 
+from app.engine.models import Engine
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, WORDS, FinetuneResult
@@ -21,7 +22,6 @@ from app.features.lab.task_finetune_recorded import recorded, weights_of
 from app.features.lab.task_finetune_rows import READY, ready
 from app.features.lab.task_finetune_run import Tuning, wilson
 from app.features.lab.task_lab import Job, Labs
-from app.models import Engine
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError

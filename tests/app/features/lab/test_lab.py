@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
 from app.features.lab import task_lab
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings

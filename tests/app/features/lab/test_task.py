@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.catalog import examples
-from app.compute.processor import PROCESSOR
+from app.engine.compute.processor import PROCESSOR
+from app.engine.models import Engine
 from app.faces.json import as_json
 from app.features.lab import task
 from app.features.lab.result import LabResult
@@ -20,7 +21,6 @@ from app.features.lab.task_lab import Labs
 from app.features.lab.task_model import archive
 from app.features.lab.task_recorded import FOLDER, file_name, recorded, write
 from app.features.lab.task_run import Run
-from app.models import Engine
 from bert_core import BertForPreTraining
 from bert_core.errors import InputError
 

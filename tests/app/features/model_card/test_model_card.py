@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.engine.models import Engine
+from app.engine.models.papers import read_papers, split_card
 from app.features.model_card import view as model_card
 from app.features.model_card import view_leanings as leanings
 from app.features.model_card.result import Reached, Verified, reached
@@ -13,8 +15,6 @@ from app.features.model_card.task import model_card as card_of
 from app.features.model_card.view_curves import curve, curves_picture, read_curves
 from app.features.model_card.view_text import sections
 from app.features.model_card.view_verified import number, report
-from app.models import Engine
-from app.models.papers import read_papers, split_card
 from app.settings import BUNDLED_MODEL
 from app.streamlit_kit.about import BESIDE
 from app.words.blocks import record_table

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice, split_choices
-from app.models import Engine
 from app.results import Calibration
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForMultipleChoice

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.models import Engine
 from app.features.ner import view_agreement as view
 from app.features.ner.result_agreement import Agreement, Counts
 from app.features.ner.task_agreement import ner_agreement
 from app.features.ner.task_annotated import compare, read_annotated
-from app.models import Engine
 from bert_core.errors import InputError
 from tests.taggers import KNOWN, NAMES, save_tagger
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import transformers
 
+from app.engine.models import Engine
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
-from app.models import Engine
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.models import Engine
 from app.features.ner import view as view
 from app.features.ner import view_pieces as pieces_view
 from app.features.ner import view_ways as ways_view
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
-from app.models import Engine
 from app.settings import BUNDLED_MODEL
 from app.words.html import visible
 from app.words.pictures import figure

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.models import Engine
+from app.engine.models.facts import ModelFacts
 from app.features.next_sentence import view_pairs, view_reliability
 from app.features.next_sentence.result_reliability import Reliability
 from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_pairs import next_sentence_pairs, read_pairs
 from app.features.next_sentence.task_reliability import next_sentence_reliability
-from app.models import Engine
-from app.models.facts import ModelFacts
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled.figures import Bin, Figure, read_figures, write_figures
 from bert_core.errors import InputError

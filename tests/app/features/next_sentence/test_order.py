@@ -6,11 +6,11 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.next_sentence import view_order as view
 from app.features.next_sentence.result_order import SentenceOrderResult
 from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_order import MOST, best_order, next_sentence_order, split
-from app.models import Engine
 from app.results import Calibration
 from bert_core.errors import InputError
 from tests.drawings import elements

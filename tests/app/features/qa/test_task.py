@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
-from app.models import Engine
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
 from tests.readers import Rule, by_token, planted, save_reader

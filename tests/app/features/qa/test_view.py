@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.models import Engine
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.features.qa.view import report
-from app.models import Engine
 from app.words.html import Html
 from app.words.pictures import NARROW, WIDE, Picture
 from tests.drawings import elements

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.features.senses.task import MOST_SENTENCES, senses, split
-from app.models import Engine
 from bert_core import BertModel
 from bert_core.errors import InputError
 

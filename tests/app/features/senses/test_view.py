@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.senses import view
 from app.features.senses.result import Occurrence, SensesResult
 from app.features.senses.task import senses
-from app.models import Engine
 
 TEXT = "the river bank\nthe cat sat on the bank\n\nbank on the dog.\nplaying the mat\na <b>bank</b>"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.models import Engine
 from app.features.tokenizer import view as view
 from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
 from app.features.tokenizer.result import TokenizerResult
 from app.features.tokenizer.task import receive, replay, tokenizer
 from app.features.tokenizer.task_compare import compare, stretch_ends
 from app.features.tokenizer.task_vocabulary import look_up
-from app.models import Engine
 from app.words.html import visible
 from app.words.pictures import figure
 from bert_core import BertModel

@@ -3,10 +3,10 @@
 import pytest
 
 from app.declared import declared
+from app.engine.models import Engine
 from app.features.lab.result_settings import LabSettings
 from app.features.variants.result import VariantsResult
 from app.features.variants.task import MODEL, published, start_of, variants
-from app.models import Engine
 from bert_core import BertModel
 from bert_core.errors import InputError
 

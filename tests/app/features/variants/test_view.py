@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from app.engine.models import Engine
 from app.features.variants import view
 from app.features.variants.result import VariantsResult
 from app.features.variants.task import variants
-from app.models import Engine
 from bert_core.model.sizes import PARTS
 
 

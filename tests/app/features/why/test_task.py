@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.why.result import METHODS, WhyResult
 from app.features.why.task import why
 from app.features.why.task_asked import HEADS
 from app.features.why.task_methods import options
 from app.features.why.task_texts import duels, over_texts, summary
-from app.models import Engine
 from bert_core.analysis import Target, attribute, by_word, faithfulness
 from bert_core.errors import InputError
 

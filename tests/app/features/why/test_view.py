@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.why import view, view_duel, view_text
 from app.features.why.result import METHODS, SIGNED, Curve, Duel, Many, Story, WhyResult
 from app.features.why.task import why
 from app.features.why.task_measured import measured
-from app.models import Engine
 from app.settings import ROOT
 from tests.drawings import elements, words
 

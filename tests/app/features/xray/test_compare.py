@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from app.engine.models import Engine, open_engine
 from app.faces.json import as_json
 from app.features.xray import view_diff, view_patching
 from app.features.xray.result import XrayResult
@@ -12,7 +13,6 @@ from app.features.xray.result_patching import Patching
 from app.features.xray.task import xray
 from app.features.xray.task_diff import align, diff, other_models, xray_diff
 from app.features.xray.task_patching import PRESETS, Preset, patching, xray_patching
-from app.models import Engine, open_engine
 from bert_core import BertForMaskedLM, BertForSequenceClassification
 from bert_core.analysis import Patch, Target, differences, patching_grid, run
 from bert_core.errors import InputError

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from app.engine.models import Engine
 from app.faces.json import as_json
 from app.features.xray.result import Kind, Part, all_parts, names_of, read_parts
 from app.features.xray.task import MOST_TOKENS, fitting, offered, xray
@@ -16,7 +17,6 @@ from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import CLASSES, Text, see, shares_of, text_of
 from app.features.xray.task_target import target_of
 from app.features.xray.task_zoom import cell_path, head_notes
-from app.models import Engine
 from bert_core import BertForMaskedLM
 from bert_core.analysis import (
     Attention,

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from app.engine.models import Engine
 from app.features.xray import view_lens, view_overview, view_switches, view_zoom
 from app.features.xray.result import Part, XrayResult, all_parts, names_of
 from app.features.xray.task import xray
@@ -19,7 +20,6 @@ from app.features.xray.task_zoom import cell_path, head_notes
 from app.features.xray.view import report, snippet
 from app.features.xray.view_overview import links, live, of_heads, overview, table, whole_table
 from app.features.xray.view_words import cell_words, headline, thread_words
-from app.models import Engine
 from app.words.html import Html
 
 TEXT = "the cat sat on the [MASK] ."

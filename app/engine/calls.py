@@ -1,0 +1,112 @@
+"""Calls of strangers: counted, worked on in their turn, and refused with a status and a sentence.
+
+Every face that programs can reach asks here: the JSON API, MCP, and Gradio's pages and clients.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from concurrent.futures import Future
+from http import HTTPStatus
+from typing import TypeVar
+
+from app.engine.compute.desk import DESK, BusyError
+from app.engine.compute.visitor import ALLOWANCES, LimitError, Visit, visiting
+from app.log import cause
+from bert_core.errors import BertError, CheckpointError, DownloadError, InputError
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger("app")
+_STATUSES: tuple[tuple[type[BertError], HTTPStatus], ...] = (  # the first that fits
+    (LimitError, HTTPStatus.TOO_MANY_REQUESTS),
+    (BusyError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (DownloadError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (InputError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CheckpointError, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+
+
+PAUSE = 0.5
+"""Seconds before a visitor who has used up its allowance is told so. Twelve programs that call on
+without a pause of their own would otherwise keep the interpreter from the pages."""
+
+
+class Refusal(Exception):
+    """Why a call has no answer, in words for its sender.
+
+    Attributes:
+        status: of HTTP.
+        message: the sentence.
+        seconds: after which another try may succeed; 0 if there is no such time.
+    """
+
+    def __init__(self, status: int, message: str, seconds: int = 0) -> None:
+        super().__init__(message)
+        self.status, self.message, self.seconds = int(status), message, seconds
+
+    async def pause(self) -> None:
+        """Wait before a visitor is told that its allowance is used up."""
+        if self.status == HTTPStatus.TOO_MANY_REQUESTS:
+            await asyncio.sleep(PAUSE)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the answer."""
+        return {"Retry-After": str(self.seconds)} if self.seconds else {}
+
+
+def refused(error: Exception) -> Refusal:
+    """Say why a call has no answer.
+
+    Errors of `bert_core` are written for people. Everything else is our bug: the caller gets an
+    apology with a number, and the log gets the same number with its `cause`, without the
+    exception's own message, which may quote what the visitor typed.
+    """
+    if isinstance(error, Refusal):
+        return error
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return Refusal(status, str(error), getattr(error, "seconds", 0))
+    number = secrets.token_hex(4)
+    _LOG.error("error %s: %s", number, cause(error))
+    says = (
+        f"Sorry, something went wrong on our side. It is logged as {number}, without your text. "
+        "Try another text."
+    )
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, says)
+
+
+def check(visit: Visit, *, count: bool) -> None:
+    """Refuse a call whose visitor has used up its allowance, before anything is computed.
+
+    Args:
+        visit: the call.
+        count: whether it is one answer less; otherwise a later call of this function counts it.
+
+    Raises:
+        Refusal: 429.
+    """
+    try:
+        ALLOWANCES.admit(visit, count=count)
+    except LimitError as error:
+        raise refused(error) from None
+
+
+def submit(visit: Visit, work: Callable[[], T]) -> "Future[T]":
+    """Do the work of a call in a thread, when it is its visitor's turn.
+
+    Raises:
+        Refusal: 429 or 503; the visitor, or all together, have too many calls waiting.
+    """
+
+    def done() -> T:
+        with visiting(visit):
+            return work()
+
+    check(visit, count=True)
+    try:
+        return DESK.submit(visit.name, done)
+    except BusyError as error:
+        raise refused(error) from None

@@ -1,0 +1,130 @@
+"""Work that takes minutes: done once for all who ask, in a thread of its own.
+
+A page that is drawn again finds the work where it was. The work ends when no one waits for it any
+more: the last visitor has cancelled, or none has asked for a while.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+from app.engine.compute.visitor import current_visit
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+
+_LOOK = 0.2  # seconds between two looks at the work of another thread
+
+
+class _Unwanted(Exception):
+    """Ends work that no one waits for."""
+
+
+class _Job(Generic[T]):
+    """One piece of work and those who wait for it."""
+
+    def __init__(self, patience: float, clock: Callable[[], float]) -> None:
+        self.ended = threading.Event()
+        self.done, self.total = 0, 0
+        self.result: T
+        self.error: Exception | None = None
+        self._patience, self._clock = patience, clock
+        self._seen: dict[str, float] = {}
+
+    def see(self, visitor: str) -> None:
+        """Note that a visitor waits."""
+        self._seen[visitor] = self._clock()
+
+    def leave(self, visitor: str) -> None:
+        """Note that a visitor no longer waits."""
+        self._seen.pop(visitor, None)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody waits."""
+        now = self._clock()
+        return any(now - seen < self._patience for seen in list(self._seen.values()))
+
+    def step(self, done: int, total: int) -> None:
+        """Note progress; called by the work, which ends here if no one waits for it."""
+        self.done, self.total = done, total
+        if not self.wanted:
+            raise _Unwanted
+
+    def do(self, work: Callable[[Progress], T]) -> None:
+        """Do the work in this thread."""
+        try:
+            self.result = work(self.step)
+        except Exception as error:  # noqa: BLE001 - raised again for those who wait
+            self.error = error
+        self.ended.set()
+
+
+class Background(Generic[K, T]):
+    """Work by key, each done once; the last results are kept.
+
+    Args:
+        kept: number of results.
+        patience: seconds after which a visitor who has not asked again no longer waits. It may
+            look at other pages meanwhile.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(
+        self, kept: int = 4, patience: float = 120.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._kept, self._patience, self._clock = kept, patience, clock
+        self._lock = threading.Lock()
+        self._jobs: OrderedDict[K, _Job[T]] = OrderedDict()  # longest unused first
+
+    def result(self, key: K, work: Callable[[Progress], T], progress: Progress | None = None) -> T:
+        """Wait for the result of some work, which is begun if it is not under way.
+
+        Args:
+            key: everything the result depends on.
+            work: computes it; calls its argument after each step, with the steps done and their
+                number.
+            progress: called in this thread with the same. If it raises, the visitor waits no
+                longer here, but the work goes on for a while, in case it asks again.
+        """
+        visitor = current_visit().name
+        job = self._job(key, work, visitor)
+        while not job.ended.wait(_LOOK):
+            job.see(visitor)
+            if progress is not None and job.total:
+                progress(job.done, job.total)
+        if job.error is not None:
+            with self._lock, suppress(KeyError):
+                if self._jobs[key] is job:
+                    del self._jobs[key]
+            if isinstance(job.error, _Unwanted):  # cancelled just before this visitor asked
+                return self.result(key, work, progress)
+            raise job.error
+        return job.result
+
+    def cancel(self, key: K) -> None:
+        """Wait no longer; the work ends at its next step if no one else waits for it."""
+        with self._lock:
+            if key in self._jobs:
+                self._jobs[key].leave(current_visit().name)
+
+    def _job(self, key: K, work: Callable[[Progress], T], visitor: str) -> _Job[T]:
+        """Return the job of a key, now the latest used; begun if there is none."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None:
+                job = self._jobs[key] = _Job(self._patience, self._clock)
+                job.see(visitor)
+                threading.Thread(
+                    target=job.do, args=(work,), name="background", daemon=True
+                ).start()
+            job.see(visitor)
+            self._jobs.move_to_end(key)
+            finished = [each for each, other in self._jobs.items() if other.ended.is_set()]
+            for each in finished[: -self._kept]:
+                del self._jobs[each]
+            return job

@@ -1,0 +1,232 @@
+"""Who the current work is for, and what a visitor may use in a minute.
+
+A front end wraps what it does for a visitor in `visiting`; all computing passes through
+`app.engine.compute.processor`, which asks here. Work outside of it, such as the warm-up, belongs to no one
+and is not limited.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from app.settings import settings
+from bert_core.errors import InputError
+
+
+class LimitError(InputError):
+    """A visitor has used up what it may use for now; this concerns no one else.
+
+    Attributes:
+        seconds: how long to wait.
+    """
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class Cancelled(BaseException):
+    """No one waits for the answer any more. It passes through whatever handles errors."""
+
+
+Told = Callable[[int | None], None]
+
+_MINUTE = 60.0  # seconds
+_MOST_ACCOUNTS = 20_000  # the longest unused one is dropped
+_SHARING = 10  # visitors of one network address who may use their whole allowance together
+_TOGETHER = "The visitors of your network address", "all visitors of one address together"
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request of a visitor.
+
+    Attributes:
+        name: of the visitor; "" for no one.
+        told: called while the visitor waits with how many are before, and with None at its turn.
+        network: its network address; "" if that has no limit of its own.
+        counted: whether it has been counted as a request.
+        waiting: whether the visitor has been told to wait.
+        cancelled: whether the visitor has gone; its next computation then raises `Cancelled`.
+    """
+
+    name: str
+    told: Told | None = None
+    network: str = ""
+    counted: bool = False
+    waiting: bool = False
+    cancelled: bool = False
+
+    def tell(self, before: int | None) -> None:
+        """Tell the visitor how many are before it; None if it is its turn."""
+        if self.told is not None and (self.waiting or before is not None):
+            self.waiting = before is not None
+            self.told(before)
+
+
+_VISIT: ContextVar[Visit | None] = ContextVar("visit", default=None)
+
+
+@contextmanager
+def visiting(visit: Visit) -> Iterator[None]:
+    """Let the computing in the block count as this request.
+
+    Args:
+        visit: the request; its name is anything that tells visitors apart, such as a session's id,
+            and is never shown or logged. `told` is called in the thread of the block.
+    """
+    token = _VISIT.set(visit)
+    try:
+        yield
+    finally:
+        _VISIT.reset(token)
+
+
+def current_visit() -> Visit:
+    """Return the request that the current work is for."""
+    return _VISIT.get() or Visit("")
+
+
+@dataclass(slots=True)
+class _Account:
+    """What a visitor, or all of one network address, may still use; it grows back with time."""
+
+    share: int  # how many times a visitor's allowance
+    requests: float
+    seconds: float
+    at: float  # when they were last brought up to date
+
+
+class Allowances:
+    """Requests and seconds of computing that each visitor may use in a minute.
+
+    What was used grows back evenly, so a visitor who pauses may begin again with the whole minute's
+    allowance (a token bucket). All visitors of one network address together may use ten times as
+    much, whatever they call themselves.
+
+    Args:
+        requests: in a minute.
+        seconds: of computing in a minute.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(
+        self, requests: int, seconds: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._requests, self._seconds, self._clock = requests, seconds, clock
+        self._accounts: OrderedDict[tuple[str, str], _Account] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def admit(self, visit: Visit, *, count: bool = True) -> None:
+        """Count a request, once, unless a limit has been used up.
+
+        Args:
+            visit: the request.
+            count: False only asks whether one would be admitted.
+
+        Raises:
+            Cancelled: no one waits for it any more.
+            LimitError: a limit is used up; the message says which, and for how long.
+        """
+        if visit.cancelled:
+            raise Cancelled
+        with self._lock:
+            accounts = self._accounts_of(visit)
+            for account in accounts:
+                self._check(account, visit.counted)
+            if count and not visit.counted:
+                for account in accounts:
+                    account.requests -= 1
+                visit.counted = True
+
+    def charge(self, visit: Visit, seconds: float) -> None:
+        """Subtract the seconds that a computation took."""
+        with self._lock:
+            for account in self._accounts_of(visit):
+                account.seconds -= seconds
+
+    def _check(self, account: _Account, counted: bool) -> None:
+        """Refuse what an account cannot pay for."""
+        one = account.share == 1
+        who, whom = ("You", "each visitor") if one else _TOGETHER
+        requests, seconds = self._requests * account.share, self._seconds * account.share
+        if account.seconds <= 0:
+            wait = _seconds((1 - account.seconds) / seconds)
+            raise LimitError(
+                f"{who} used {seconds} seconds of computing within a minute, as much as this "
+                f"server gives {whom}. {_wait(wait)}, or give a shorter text.",
+                wait,
+            )
+        if not counted and account.requests < 1:
+            wait = _seconds((1 - account.requests) / requests)
+            raise LimitError(
+                f"{who} asked for {requests} answers within a minute, as many as this server "
+                f"gives {whom}. {_wait(wait)}.",
+                wait,
+            )
+
+    def _accounts_of(self, visit: Visit) -> list[_Account]:
+        """Return the accounts that a request is charged to; the caller holds the lock."""
+        keys = [("visitor", visit.name, 1), ("network", visit.network, _SHARING)]
+        return [self._account(kind, who, share) for kind, who, share in keys if who]
+
+    def _account(self, kind: str, who: str, share: int) -> _Account:
+        """Return an account, brought up to date."""
+        now = self._clock()
+        most = self._requests * share, self._seconds * share
+        account = self._accounts.pop((kind, who), None) or _Account(share, *most, now)
+        minutes = (now - account.at) / _MINUTE
+        account.requests = min(most[0], account.requests + minutes * most[0])
+        account.seconds = min(most[1], account.seconds + minutes * most[1])
+        account.at = now
+        self._accounts[kind, who] = account
+        while len(self._accounts) > _MOST_ACCOUNTS:
+            self._accounts.popitem(last=False)
+        return account
+
+    def __len__(self) -> int:
+        return len(self._accounts)
+
+
+def _seconds(minutes: float) -> int:
+    return max(1, round(minutes * _MINUTE))
+
+
+def _wait(seconds: int) -> str:
+    return f"Wait {seconds} second{'s' * (seconds != 1)}"
+
+
+def check_text(text: str) -> None:
+    """Reject a text that is longer than the site takes.
+
+    Raises:
+        InputError: the message has both lengths.
+    """
+    limit = settings().text_chars
+    if len(text) > limit:
+        raise InputError(
+            f"The text has {len(text):,} characters; this site accepts at most {limit:,}. "
+            "Shorten it."
+        )
+
+
+def check_windows(count: int) -> None:
+    """Reject a text that is cut into more windows than the site computes.
+
+    Raises:
+        InputError: the message has both numbers.
+    """
+    limit = settings().windows
+    if count > limit:
+        raise InputError(
+            f"The model would read this text in {count:,} windows; this site computes at most "
+            f"{limit:,} for one answer. Shorten the text."
+        )
+
+
+ALLOWANCES = Allowances(settings().requests, settings().seconds)
+"""What the visitors of this process may use."""

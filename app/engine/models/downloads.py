@@ -1,0 +1,225 @@
+"""Downloads requested by visitors: owned by the process, shared by everyone waiting for them.
+
+A page script runs again on every click, so pages do not download anything themselves: a page
+has a ticket and asks it for progress. A download that no page asks about any more is cancelled.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from app.engine.models.copies import forget, note
+from app.engine.models.hub import HubId, check_limits, copy_here, for_visitors
+from app.log import cause
+from bert_core.checkpoints.sources.hub import DownloadPlan, download
+from bert_core.errors import BertError, DownloadError, InputError
+
+_LOG = logging.getLogger("app")
+_AT_ONCE = 2  # models at a time; more would share one connection and could fill the disk unnoticed
+# Seconds without a progress request after which a visitor no longer counts as waiting. Browsers
+# let a background tab ask only once a minute.
+_PATIENCE = 90.0
+_FAREWELL = 5.0  # seconds that a cancelled download gets to end
+
+Fetch = Callable[..., Path]
+
+
+class State(Enum):
+    """The state of a download."""
+
+    RUNNING = "under way"
+    DONE = "the model is on this server"
+    FAILED = "the model was not downloaded"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A snapshot of a download's progress.
+
+    Attributes:
+        model: id of the model, plus the revision if it is not the main branch.
+        state: whether it is running, done or failed.
+        done: bytes received.
+        total: bytes expected.
+        says: why it failed; "" otherwise.
+        offer: name of the model on this server once it is here; "" until then.
+    """
+
+    model: str
+    state: State
+    done: int
+    total: int
+    says: str = ""
+    offer: str = ""
+
+
+class _Unwanted(threading.Event):
+    """An event that counts as set once no visitor waits for the download any more."""
+
+    def __init__(self, wanted: Callable[[], bool]) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def is_set(self) -> bool:
+        return super().is_set() or not self._wanted()
+
+
+class _Job:
+    """One download and the visitors who are waiting for it."""
+
+    def __init__(self, plan: DownloadPlan, patience: float) -> None:
+        self.plan = plan
+        self.done = 0
+        self.error: BertError | None = None
+        self.ended = threading.Event()
+        self.unwanted = _Unwanted(self._wanted)
+        self._patience = patience
+        self._seen: dict[object, float] = {}
+        self._given_up = False
+        self._lock = threading.Lock()
+
+    def see(self, visitor: object) -> bool:
+        """Record that a visitor is waiting; return False if the download is already cancelled."""
+        with self._lock:
+            if not self._given_up:
+                self._seen[visitor] = time.monotonic()
+            return not self._given_up
+
+    def leave(self, visitor: object) -> int:
+        """Remove a visitor; return how many are still waiting."""
+        with self._lock:
+            self._seen.pop(visitor, None)
+            return self._count()
+
+    def report(self, done: int, total: int | None) -> None:
+        """Record the progress that the download reports."""
+        self.done = done
+
+    def _wanted(self) -> bool:
+        with self._lock:
+            self._given_up = self._given_up or not self._count()
+            return not self._given_up
+
+    def _count(self) -> int:
+        now = time.monotonic()
+        return sum(now - seen < self._patience for seen in self._seen.values())
+
+
+class Ticket:
+    """One visitor's handle on a download."""
+
+    def __init__(self, job: _Job) -> None:
+        self._job = job
+
+    def ask(self) -> Status:
+        """Return the progress; asking also counts as still waiting."""
+        job, plan = self._job, self._job.plan
+        wanted = HubId(plan.name, plan.revision)
+        ended = job.ended.is_set()
+        if not ended:
+            job.see(self)
+            return Status(str(wanted), State.RUNNING, job.done, plan.bytes)
+        offer = copy_here(wanted) if job.error is None else None
+        if offer is not None:
+            return Status(str(wanted), State.DONE, plan.bytes, plan.bytes, offer=offer.name)
+        says = (
+            str(job.error) if job.error else f"{wanted} was downloaded, but has been removed since."
+        )
+        return Status(str(wanted), State.FAILED, job.done, plan.bytes, says=says)
+
+    def leave(self) -> int:
+        """Stop waiting; return how many others still wait. The last to leave cancels it."""
+        return self._job.leave(self)
+
+
+class Downloads:
+    """The downloads of the process: a bounded number at once, at most one per model.
+
+    Args:
+        patience: seconds without a progress request after which a visitor stops counting as
+            waiting.
+        fetch: downloads a plan; same interface as `bert_core.checkpoints.sources.hub.download`.
+    """
+
+    def __init__(self, *, patience: float = _PATIENCE, fetch: Fetch = download) -> None:
+        self._patience = patience
+        self._fetch = fetch
+        self._jobs: dict[str, _Job] = {}
+        self._lock = threading.Lock()
+
+    def join(self, plan: DownloadPlan) -> Ticket:
+        """Start a download, or join the one in progress.
+
+        Raises:
+            InputError: too many downloads are running, another version of the model is being
+                downloaded, or a size limit is exceeded.
+        """
+        ending = self._jobs.get(plan.name)
+        if ending is not None and ending.unwanted.is_set():
+            ending.ended.wait(_FAREWELL)
+        with self._lock:
+            job = self._jobs.get(plan.name)
+            fresh = job is None
+            if job is None:
+                job = self._admit(plan)
+            elif job.plan.commit != plan.commit or job.plan.revision != plan.revision:
+                raise InputError(
+                    f"Another version of {plan.name} is being downloaded. Try again later."
+                )
+            ticket = Ticket(job)
+            if not job.see(ticket):
+                raise InputError(f"{plan.name} is being cancelled. Try again in a moment.")
+        if fresh:
+            work = threading.Thread(target=self._work, args=(job,), name="download", daemon=True)
+            work.start()
+        return ticket
+
+    def under_way(self) -> int:
+        """Return the number of downloads in progress."""
+        return len(self._jobs)
+
+    def _admit(self, plan: DownloadPlan) -> _Job:
+        """Register a new download if the limits allow it; the caller holds the lock."""
+        if len(self._jobs) >= _AT_ONCE:
+            names = " and ".join(sorted(self._jobs))
+            raise InputError(
+                f"This server is downloading {names}, the most it does at once. Try again later."
+            )
+        check_limits(plan, sum(job.plan.bytes - job.done for job in self._jobs.values()))
+        job = self._jobs[plan.name] = _Job(plan, self._patience)
+        return job
+
+    def _work(self, job: _Job) -> None:
+        """Run the download in its thread; record the outcome for the visitors who are waiting."""
+        plan = job.plan
+        try:
+            with for_visitors(plan.name, plan.folder):
+                folder = self._fetch(plan, progress=job.report, cancel=job.unwanted)
+            note(folder, plan.revision)
+        except BertError as error:
+            job.error = error
+        except Exception as error:  # noqa: BLE001 - it would go unnoticed in this thread
+            _LOG.error("a download failed: %s", cause(error))
+            job.error = DownloadError(
+                f"{plan.name} could not be downloaded: an internal error occurred. Try again."
+            )
+        if job.error is not None:
+            self._clean(plan)
+        with self._lock:
+            del self._jobs[plan.name]
+        job.ended.set()
+
+    def _clean(self, plan: DownloadPlan) -> None:
+        """Remove the files of a model whose download did not complete."""
+        try:
+            forget(plan.folder)
+        except OSError as error:
+            _LOG.warning("what is left of a download stays: %s", cause(error))
+
+
+DOWNLOADS = Downloads()
+"""The downloads of this process."""

@@ -1,0 +1,411 @@
+"""One loaded model with its tokenizer, and the methods through which every task computes."""
+
+import hashlib
+import threading
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from app.engine.compute.device import chosen_device, on_processor
+from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.recent import RECENT
+from app.engine.models.facts import ModelFacts, read_facts
+from app.engine.models.papers import (
+    Papers,
+    Provenance,
+    StatisticsOnFile,
+    describe,
+    fingerprint,
+    read_atlas,
+    read_papers,
+    read_statistics,
+)
+from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
+from app.engine.models.verifying import Verification, Verifier
+from app.results import Calibration
+from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
+from bert_core.analysis.attentions import attention_maps, queries_and_keys
+from bert_core.analysis.head_atlas import HeadAtlas
+from bert_core.checkpoints.loading import load_sharing
+from bert_core.config import TEMPERATURES_FITTED_ON
+from bert_core.errors import BertError, InputError
+from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.heads import KINDS
+from bert_core.model.outputs import ModelOutputs
+from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
+from bert_core.verification import verify
+
+M = TypeVar("M", bound=BertPreTrainedModel)
+T = TypeVar("T", Tensor, ModelOutputs)
+_LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
+_TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
+_HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
+
+
+class Engine:
+    """A model shared by all sessions: read-only after loading, safe in any number of threads.
+
+    All model classes are built on the same encoder, so the attention a visitor sees belongs to
+    the answer shown. The exceptions are heads whose files contain an encoder of their own;
+    `facts` lists them.
+
+    Args:
+        name: a bundled name or a folder.
+        offer: the model as visitors know it, if not by the name of its folder.
+
+    Raises:
+        BertError: the model cannot be found or read; see `bert_core.errors`.
+    """
+
+    def __init__(self, name: str, offer: Offer | None = None) -> None:
+        self._lock = threading.Lock()
+        self._self = object()  # represents this engine in keys, without keeping it alive
+        self._offer = offer or offer_of(name)
+        with called_by_name(self._offer):
+            self._load(local_folder(name))
+
+    def _load(self, folder: Path) -> None:
+        """Read the weights, the vocabulary, and the facts about them."""
+        self._folder = folder
+        self._device = chosen_device()
+        self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
+        self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
+            BertForPreTraining: self._base
+        }
+        self._tokenizers: dict[bool, BertTokenizer] = {}
+        self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
+        self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
+        self.facts: ModelFacts = read_facts(folder)
+        self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
+        self._atlas: tuple[HeadAtlas | None] | None = None  # not read yet
+        self._verifier = Verifier(lambda: verify(folder), lambda: fingerprint(folder))
+        self.provenance: Provenance = describe(
+            self._offer,
+            folder,
+            self._base.config,
+            self.tokenizer,
+            parameters=sum(p.numel() for p in self._base.parameters()),
+            device=self._device,
+        )
+
+    @property
+    def max_length(self) -> int:
+        """The longest input in tokens, including the added special tokens."""
+        return self.provenance.max_length
+
+    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer:
+        """Return a tokenizer with this model's vocabulary and the requested casing."""
+        with self._lock:
+            if lower_case not in self._tokenizers:
+                self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
+                    str(self._folder), do_lower_case=lower_case
+                )
+            return self._tokenizers[lower_case]
+
+    def never_used(self, rows: int) -> list[int]:
+        """Return entries that no text contains: reserved ones, and rows without a spelling.
+
+        Args:
+            rows: of the table of word vectors.
+        """
+        names = self.tokenizer.ids_to_tokens
+        return [id_ for id_ in range(rows) if names.get(id_, "[unused").startswith("[unused")]
+
+    def model(self, cls: type[M]) -> M:
+        """Return this model as one of the eight classes, built once and kept.
+
+        Raises:
+            CheckpointError: the files of this class contradict its configuration.
+        """
+        found = self._models.get(cls)
+        if found is None:  # a class that is already built is returned without locking
+            with self._lock, called_by_name(self._offer):
+                found = self._models.get(cls) or load_sharing(cls, self._base, self._folder)
+                self._models[cls] = found
+        assert isinstance(found, cls)
+        return found
+
+    def missing(self, class_name: str) -> tuple[str, ...]:
+        """Return the parameters of a class that no file supplied; () means all are trained.
+
+        Raises:
+            InputError: `bert_core` has no model class of this name.
+        """
+        if class_name not in KINDS:
+            raise InputError(f"There is no model class named {class_name!r}.")
+        report = self.model(KINDS[class_name].cls).load_report
+        return report.missing if report else ()
+
+    def calibration(self, cls: type[BertPreTrainedModel], name: str = "") -> Calibration:
+        """Return the temperature of a class's softmax, and where that temperature comes from.
+
+        Args:
+            cls: the class whose logits are shown.
+            name: name of the temperature if the class has several (`BertConfig.temperature`).
+        """
+        config = self.model(cls).config
+        name = config.temperature_key(name or cls.__name__)
+        told = config.extra.get(TEMPERATURES_FITTED_ON)
+        fitted_on = told.get(name) if isinstance(told, dict) else None
+        return Calibration(
+            temperature=config.temperature(name),
+            named=name in config.temperatures,
+            fitted_on=fitted_on[:_LONGEST] if isinstance(fitted_on, str) else "",
+            errors=tuple(each.share for each in self.facts.errors.get(name, ())),
+        )
+
+    def papers(self) -> Papers:
+        """Read the files next to the weights in their current state."""
+        found = read_papers(self._folder)
+        problems = tuple(without_paths(self._offer, each) for each in found.problems)
+        return replace(found, problems=problems)
+
+    def verify(self) -> Verification:
+        """Read the files again and compare them with the reference stored next to them.
+
+        Raises:
+            BertError: the reference is missing or cannot be read.
+        """
+        with called_by_name(self._offer):
+            found = self._verifier.run()
+        failure = without_paths(self._offer, found.report.failure)
+        return replace(found, report=replace(found.report, name=self._offer.name, failure=failure))
+
+    def head_statistics(self) -> StatisticsOnFile | None:
+        """Return where every head usually looks, read once; None if it was not measured.
+
+        Raises:
+            CheckpointError: the statistics file is damaged or does not match the model.
+        """
+        with self._lock, called_by_name(self._offer):
+            if self._statistics is None:
+                size = (self.provenance.layers, self.provenance.heads)
+                self._statistics = (read_statistics(self._folder, size),)
+            return self._statistics[0]
+
+    def head_atlas(self) -> HeadAtlas | None:
+        """Return the atlas of heads stored with the weights, read once; None if there is none.
+
+        Raises:
+            CheckpointError: the file is damaged.
+        """
+        with self._lock, called_by_name(self._offer):
+            if self._atlas is None:
+                self._atlas = (read_atlas(self._folder),)
+            return self._atlas[0]
+
+    def check_length(self, encoding: Encoding) -> None:
+        """Reject an input that is longer than the model reads.
+
+        Raises:
+            InputError: the input is too long; the message has both lengths and what to do.
+        """
+        found = len(encoding.input_ids)
+        if found > self.max_length:
+            raise InputError(
+                f"The text has {found:,} tokens; {self.provenance.name} reads at most "
+                f"{self.max_length:,}. Shorten it."
+            )
+
+    def warm_up(self) -> None:
+        """Run the model once, so that the first visitor does not wait for lazy initialisation.
+
+        It runs on several long texts and keeps their results at the same time, as visitors'
+        results will be, so that the memory is allocated now: fresh memory makes a pass four times
+        slower (measured: 300 ms instead of 75). `bert_core.model.kernels` reuses it.
+        """
+        length = min(self.max_length, 512)
+        encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)
+        held = [self.attentions(encoding)]
+        size = sum(layer.numel() * layer.element_size() for layer in held[0])
+        held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]
+        self.scores_at(encoding, [1])
+        with suppress(BertError):  # the pages report what is wrong
+            self.head_statistics()
+
+    def run(
+        self,
+        cls: type[BertPreTrainedModel],
+        encodings: Encoding | Sequence[Encoding],
+        *,
+        attentions: bool = False,
+        hidden_states: bool = False,
+    ) -> ModelOutputs:
+        """Run one class on one or several inputs, padded to the longest.
+
+        Returns:
+            Tensors of `ModelOutputs`, with B = number of encodings, detached, on the CPU, except
+            `last_hidden_state`, which is empty.
+
+        Raises:
+            InputError: an input is longer than the model reads.
+        """
+        batch = [encodings] if isinstance(encodings, Encoding) else list(encodings)
+        inputs = self._collate(batch)
+        return self._run(cls, batch, inputs, attentions=attentions, hidden_states=hidden_states)
+
+    def logits(
+        self,
+        cls: type[BertPreTrainedModel],
+        encodings: Sequence[Encoding],
+        progress: Progress | None = None,
+    ) -> Tensor:
+        """Score whole inputs, batching those of similar length.
+
+        Args:
+            cls: a class with one row of logits per input; for multiple choice, an input is one
+                choice with its context.
+            encodings: N inputs in any order.
+            progress: called after each batch with the number of inputs done and the total.
+
+        Returns:
+            (N, C) in the order of the inputs, on the CPU; C is 1 for multiple choice.
+
+        Raises:
+            InputError: there is no input, or one is longer than the model reads.
+        """
+        separately = KINDS[cls.__name__].has_axis("N")
+        found: dict[int, Tensor] = {}
+        lengths = [len(encoding) for encoding in encodings]
+        for group in by_length(lengths, self._device, most=_TOGETHER) if encodings else ([],):
+            batch = [encodings[number] for number in group]
+            ids, types, mask = self._collate(batch)
+            if separately:
+                ids, types, mask = ids[:, None], types[:, None], mask[:, None]
+            outputs = self._run(cls, batch, (ids, types, mask))
+            assert outputs.logits is not None
+            found.update(zip(group, outputs.logits, strict=True))
+            if progress is not None:
+                progress(len(found), len(encodings))
+        return torch.stack([found[number] for number in range(len(found))])
+
+    def attentions(self, encoding: Encoding) -> tuple[Tensor, ...]:
+        """Return the attention of every head for one input: L times (H, T, T), on the CPU.
+
+        Raises:
+            InputError: the input is longer than the model reads.
+        """
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertModel)
+        return PROCESSOR.run(
+            lambda: tuple(
+                layer[0].cpu()
+                for layer in attention_maps(model, input_ids, token_type_ids, attention_mask)
+            ),
+            tokens=input_ids.numel(),
+        )
+
+    def queries_and_keys(self, encoding: Encoding, layer: int) -> tuple[Tensor, Tensor]:
+        """Return the queries and keys of one layer for one input: (H, T, K) each, on the CPU.
+
+        Raises:
+            InputError: the input is longer than the model reads, or there is no such layer.
+        """
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertModel)
+
+        def run() -> tuple[Tensor, Tensor]:
+            query, key = queries_and_keys(model, layer, input_ids, token_type_ids, attention_mask)
+            return query[0].cpu(), key[0].cpu()
+
+        return PROCESSOR.run(run, tokens=input_ids.numel())
+
+    def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
+        """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
+        input_ids, token_type_ids, attention_mask = self._collate([encoding])
+        model = self.model(BertForMaskedLM)
+        return self._once(
+            ("scores_at", tuple(positions)),
+            [encoding],
+            lambda: model.scores_at(
+                input_ids,
+                torch.tensor([list(positions)], dtype=torch.long),
+                token_type_ids=token_type_ids,
+                attention_mask=attention_mask,
+            )[0].cpu(),
+        )
+
+    def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
+        """Score the whole vocabulary in texts of equal length (a `Scorer` of `bert_core.reading`).
+
+        Args:
+            input_ids: (B, T), not longer than the model reads.
+            positions: (B, P).
+
+        Returns:
+            (B, P, V), on the CPU.
+        """
+        model, device = self.model(BertForMaskedLM), self._device
+        return PROCESSOR.run(
+            lambda: model.scores_at(input_ids.to(device), positions.to(device)).cpu(),
+            tokens=input_ids.numel(),
+        )
+
+    def _run(
+        self,
+        cls: type[BertPreTrainedModel],
+        batch: Sequence[Encoding],
+        inputs: Inputs,
+        *,
+        attentions: bool = False,
+        hidden_states: bool = False,
+    ) -> ModelOutputs:
+        """Run a class on a batch, given as encodings and as tensors."""
+        model = self.model(cls)
+        ids, types, mask = inputs
+
+        def work() -> ModelOutputs:
+            outputs = model.run(
+                ids, types, mask, attentions=attentions, hidden_states=hidden_states
+            )
+            # No page reads the vectors without asking for all layers. They would be 99 % of the
+            # memory that an answer or a window of a long text occupies while it is kept.
+            return on_processor(replace(outputs, last_hidden_state=torch.empty(0)))
+
+        return self._once(("run", cls, attentions, hidden_states), batch, work)
+
+    def _once(
+        self, what: tuple[object, ...], batch: Sequence[Encoding], work: Callable[[], T]
+    ) -> T:
+        """Compute in turn, unless the same was computed lately or is being computed.
+
+        The result is shared, so callers must not change it in place.
+
+        Args:
+            what: the name of the computation and everything the result depends on but the inputs.
+            batch: the inputs.
+            work: the computation.
+        """
+        digest = hashlib.sha256()
+        for encoding in batch:
+            ids: list[int] = encoding.input_ids
+            types: list[int] = encoding.token_type_ids
+            digest.update(array("q", [len(ids), *ids, *types]).tobytes())
+        return RECENT.get(
+            (self._self, *what, digest.digest()),
+            make=lambda: PROCESSOR.run(work, tokens=len(batch) * max(map(len, batch))),
+            size=_bytes_of,
+        )
+
+    def _collate(self, batch: Sequence[Encoding]) -> Inputs:
+        """Pad encodings to equal length on the model's device: ids, types, mask, each (B, T)."""
+        if not batch:
+            raise InputError("Nothing to compute: the list of inputs is empty.")
+        for encoding in batch:
+            self.check_length(encoding)
+        return input_tensors(self.tokenizer, batch, self._device)
+
+
+def _bytes_of(found: Tensor | ModelOutputs) -> int:
+    """Return the memory that a result occupies."""
+    if isinstance(found, Tensor):
+        return found.untyped_storage().nbytes()
+    parts = [getattr(found, each.name) for each in fields(found)]
+    tensors = [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+    return sum(each.untyped_storage().nbytes() for each in tensors if isinstance(each, Tensor))

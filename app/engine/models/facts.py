@@ -1,0 +1,188 @@
+"""What a model contains for each page, read from its files without loading it."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from app.engine.models.shelf import Offer, called_by_name, local_folder
+from bert_core import BertModel, BertTokenizer
+from bert_core.bundled.figures import Figure, read_figures
+from bert_core.bundled.trained_on import read_trained_on
+from bert_core.checkpoints.plan import Plan, survey
+from bert_core.config import HAS_ANSWER
+from bert_core.errors import BertError
+from bert_core.model.heads import KINDS
+
+_NAMELESS = re.compile(r"LABEL_\d+")
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_NUMBER_BYTES = 4  # float32, whatever type the file has
+_MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
+    "BertForMaskedLM": "masked word",
+    "BertForNextSentencePrediction": "next sentence",
+    "BertForQuestionAnswering": "best span",
+    HAS_ANSWER: "has an answer or not",
+    "BertForTokenClassification": "pieces of names",
+    "BertForSequenceClassification": "sentiment",
+    "BertForMultipleChoice": "multiple choice",
+}
+_ERROR = "calibration error, "
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFacts:
+    """What a model contains for one class.
+
+    Attributes:
+        missing: parameters that no file supplies; () means all are trained.
+        mismatched: parameters whose tensor has a different shape from the one the configuration
+            gives; if there are any, the class cannot be built.
+        labels: names of its outputs; () if the model does not name them.
+        outputs: number of labels.
+        own_encoder: whether it uses its own encoder instead of the one the other pages show.
+        trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
+            stored with the weights.
+        figures: how often it was right, as measured; () if that is not stored.
+    """
+
+    missing: tuple[str, ...]
+    mismatched: tuple[str, ...]
+    labels: tuple[str, ...]
+    outputs: int
+    own_encoder: bool
+    trained_on: str = ""
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def trained(self) -> bool:
+        """Whether every parameter was learned."""
+        return not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a model contains, and what it lacks.
+
+    Attributes:
+        heads: class name -> what the model contains for it.
+        classifier_of: the class that a `classifier` in its main file belongs to; "" if that is
+            unknown; None if the file has no classifier.
+        left_over: tensors that fit none of the classes.
+        specials: which of BERT's five special tokens the vocabulary contains.
+        entries: number of entries in the vocabulary file.
+        rows: number of entries that the weights have room for.
+        segments: number of texts in one input that the model can tell apart.
+        positions: longest input in tokens.
+        memory_bytes: estimated memory once every page has used the model.
+        file_bytes: size of its weight files.
+        contradictions: what files of its tokenizer say differently, and which of them counts.
+        began: what the encoder was trained on, as a phrase; "" if that is not stored.
+        errors: name of a temperature -> the calibration errors measured with it.
+    """
+
+    heads: Mapping[str, HeadFacts]
+    classifier_of: str | None
+    left_over: tuple[str, ...]
+    specials: frozenset[str]
+    entries: int
+    rows: int
+    segments: int
+    positions: int
+    memory_bytes: int
+    file_bytes: int
+    contradictions: tuple[str, ...] = ()
+    began: str = ""
+    errors: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
+
+
+def read_facts(folder: Path) -> ModelFacts:
+    """Read the facts of the model in a folder; cached until its files change.
+
+    Raises:
+        BertError: there is no model in the folder, or its files are damaged.
+    """
+    return _read(folder, _stamp(folder))
+
+
+def offered_facts(offer: Offer) -> ModelFacts:
+    """Read the facts of a model on offer.
+
+    Raises:
+        BertError: as in `read_facts`, but with the model's name in place of its folder.
+    """
+    with called_by_name(offer):
+        return read_facts(local_folder(offer.source))
+
+
+def stamp_of(offer: Offer) -> object:
+    """Return a value that changes whenever a file of a model on offer changes."""
+    return _stamp(Path(offer.source).expanduser())
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return a key that changes whenever a file of the model changes."""
+    files = [path for part in (folder, *folder.glob("heads/*")) for path in part.glob("*.*")]
+    found = [(path, path.stat()) for path in sorted(files) if path.is_file()]
+    return tuple((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in found)
+
+
+@lru_cache(maxsize=64)
+def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
+    found = survey(folder, [kind.cls for kind in KINDS.values() if kind.cls is not BertModel])
+    tokenizer = BertTokenizer.from_pretrained(str(folder))
+    vocabulary = tokenizer.vocab
+    unused = [set(each.report.unexpected) for each in found.classes.values()]
+    owner = found.classifier_of or ""
+    base = found.classes["BertForPreTraining"].parameters
+    own = sum(each.parameters for each in found.classes.values() if each.own_encoder)
+    told: Mapping[str, str] = _if_there(read_trained_on, folder, {})
+    figures: tuple[Figure, ...] = _if_there(read_figures, folder, ())
+    right = {name: _of_task(figures, task) for name, task in _MEASURED.items()}
+    return ModelFacts(
+        heads={
+            name: replace(
+                _head(name, each), trained_on=told.get(name, ""), figures=right.get(name, ())
+            )
+            for name, each in found.classes.items()
+        },
+        classifier_of=owner if found.has_classifier else None,
+        left_over=tuple(sorted(set.intersection(*unused))),
+        specials=frozenset(vocabulary) & frozenset(_SPECIAL),
+        entries=len(vocabulary),
+        rows=found.config.vocab_size,
+        segments=found.config.type_vocab_size,
+        positions=found.config.max_position_embeddings,
+        memory_bytes=_NUMBER_BYTES * (base + own),
+        file_bytes=found.file_bytes,
+        contradictions=tokenizer.contradictions,
+        began=told.get(BertModel.__name__, ""),
+        errors={name: _of_task(figures, _ERROR + task) for name, task in _MEASURED.items()},
+    )
+
+
+def _of_task(figures: Sequence[Figure], task: str) -> tuple[Figure, ...]:
+    """Return the figures of a task and of its parts, which are named after a comma."""
+    return tuple(each for each in figures if each.task == task or each.task.startswith(f"{task},"))
+
+
+def _if_there(read: Callable[[Path], Any], folder: Path, otherwise: Any) -> Any:
+    """Read a file beside the weights; the page “Model card” says if it is damaged."""
+    try:
+        return read(folder)
+    except BertError:
+        return otherwise
+
+
+def _head(name: str, found: Plan[Any]) -> HeadFacts:
+    labelled = KINDS[name].has_axis("C")
+    labels = tuple(found.model.config.id2label.values()) if labelled else ()
+    named = not all(_NAMELESS.fullmatch(label) for label in labels)
+    return HeadFacts(
+        missing=found.report.missing,
+        mismatched=found.report.mismatched,
+        labels=labels if named else (),
+        outputs=found.model.config.num_labels if labelled else 0,
+        own_encoder=bool(found.own_encoder),
+    )

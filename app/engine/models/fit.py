@@ -1,0 +1,149 @@
+"""The rules that decide whether a model suits a page."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from app.engine.models.facts import HeadFacts, ModelFacts
+from bert_core.model.heads import KINDS, ModelKind
+
+_SHORTEST = 16  # tokens; fewer are too few for a sentence
+_SAME_NAMES = (
+    "Its classifier {belongs}; weights of both kinds have the same names, but one cannot replace "
+    "the other."
+)
+
+
+class Severity(Enum):
+    """How serious a misfit is: what the page can still do."""
+
+    REMARK = "it answers; the visitor should know something first"
+    NOISE = "its answers would be random"
+    UNUSABLE = "it cannot answer at all"
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """One reason why a model does not suit a page.
+
+    Attributes:
+        severity: what the page can still do.
+        says: the reason, in one or two sentences.
+        names: the parameters concerned; may be ().
+    """
+
+    severity: Severity
+    says: str
+    names: tuple[str, ...] = ()
+
+
+def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
+    """Return the reasons against using a model on a page, most serious first.
+
+    Args:
+        facts: what the model contains.
+        needs: the classes whose heads the page uses, as named in the catalog.
+    """
+    kinds = tuple(KINDS[name] for name in needs)
+    found = [Misfit(Severity.REMARK, says) for says in facts.contradictions]
+    found += _of_vocabulary(facts, kinds) + _of_sizes(facts, kinds)
+    for kind in kinds:
+        found += _of_head(kind, facts)
+    order = (Severity.UNUSABLE, Severity.NOISE, Severity.REMARK)
+    return tuple(sorted(found, key=lambda misfit: order.index(misfit.severity)))
+
+
+def first_fitting(
+    candidates: Iterable[str], read: Callable[[str], ModelFacts | None], needs: Iterable[str]
+) -> str | None:
+    """Return the first candidate without misfits; None if there is none.
+
+    Args:
+        candidates: names of models, preferred ones first.
+        read: returns the facts of a candidate, or None if it cannot be read.
+        needs: as in `misfits`.
+    """
+    needs = tuple(needs)
+    for name in candidates:
+        facts = read(name)
+        if facts is not None and not misfits(facts, needs):
+            return name
+    return None
+
+
+def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
+    """Check the special tokens, and that the vocabulary fits the weights."""
+    scores_words = any(kind.has_axis("V") for kind in kinds)
+    wanted = ["[CLS]", "[SEP]", *(["[MASK]"] if scores_words else [])]
+    lacking = [token for token in wanted if token not in facts.specials]
+    found = []
+    if lacking:
+        verb = "it is" if len(lacking) == 1 else "they are"
+        tokens = " and ".join(lacking)
+        found.append(
+            Misfit(
+                Severity.UNUSABLE, f"Its vocabulary has no {tokens}; {verb} needed on this page."
+            )
+        )
+    if facts.entries > facts.rows:
+        found.append(
+            Misfit(
+                Severity.UNUSABLE,
+                f"Its vocabulary file has {facts.entries:,} entries, but its weights have room for "
+                f"{facts.rows:,}; the two do not belong together.",
+            )
+        )
+    return found
+
+
+def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
+    """Check the maximum input length, and support for text pairs on pages that need it."""
+    found = []
+    if facts.positions < _SHORTEST:
+        found.append(
+            Misfit(
+                Severity.UNUSABLE,
+                f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more.",
+            )
+        )
+    if facts.segments < 2 and any(kind.reads_pairs for kind in kinds):
+        found.append(
+            Misfit(
+                Severity.UNUSABLE,
+                "It has only one token type, so it cannot tell two texts of one input apart; this "
+                "page gives it two.",
+            )
+        )
+    return found
+
+
+def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
+    """Check that one head can be built, is trained, and names its labels."""
+    head = facts.heads[kind.name]
+    if head.mismatched:
+        says = (
+            f"The shapes of its {kind.head} contradict its own configuration, so it cannot be "
+            "loaded."
+        )
+        return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
+    if head.missing:
+        return [Misfit(Severity.NOISE, _untrained(kind, head, facts), head.missing)]
+    if kind.has_axis("C") and head.outputs > 1 and not head.labels:
+        says = (
+            f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
+            f"LABEL_{head.outputs - 1}."
+        )
+        return [Misfit(Severity.REMARK, says)]
+    return []
+
+
+def _untrained(kind: ModelKind, head: HeadFacts, facts: ModelFacts) -> str:
+    """Describe missing weights in words."""
+    if all(part.startswith("bert.") for part in head.missing):
+        return f"This checkpoint has a {kind.head}, but not all of the weights below it."
+    says = f"This checkpoint has no trained {kind.head}."
+    if "classifier.weight" not in head.missing or facts.classifier_of is None:
+        return says
+    owner = KINDS.get(facts.classifier_of)
+    belongs = f"is a {owner.head}" if owner else "does not say what it classifies"
+    return f"{says} {_SAME_NAMES.format(belongs=belongs)}"

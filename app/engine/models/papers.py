@@ -1,0 +1,258 @@
+"""Read what a model's folder says about the model, for people to read.
+
+`Provenance` is its identity; `Papers` are the files next to the weights: card, figures, bias,
+learning curves. All of it is untrusted: it is bounded in size, read as text, and links in it are
+never followed.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from app.engine.models.shelf import Kind, Offer
+from bert_core import BertConfig, BertTokenizer
+from bert_core.analysis.atlas_file import read_head_atlas
+from bert_core.analysis.head_atlas import HeadAtlas
+from bert_core.analysis.head_statistics import HeadStatistics
+from bert_core.analysis.statistics_file import read_head_statistics, stale_because
+from bert_core.bundled.figures import Figure, read_figures
+from bert_core.bundled.leanings import Bias, read_bias
+from bert_core.checkpoints.formats.weights import weight_files
+from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.small_files import open_regular, read_small
+from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
+
+T = TypeVar("T")
+
+CARD = "README.md"
+CARD_BYTES = 200_000  # about twice as long as the longest cards on the Hub
+_FENCE = "---"
+_LICENCE_CHARS = 60  # twice as long as the longest short licence names
+_CHUNK = 1 << 20
+_PROCESSOR = "processor"
+_CURVES = "curve-*.svg"
+_MOST_CURVES = 12
+_CURVE_BYTES = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The identity card of one loaded model.
+
+    Attributes:
+        name: the name shown to people; never a path on the server.
+        origin: how it got here, in one phrase.
+        licence: the licence stated in its model card; "" if there is none.
+        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights, including all heads.
+        layers: L.
+        heads: H, per layer.
+        hidden: D.
+        vocabulary: V, the number of entries.
+        max_length: longest input in tokens.
+        parameters: number of trained parameters, each counted once.
+        lower_case: whether the text is lower-cased before it is tokenized.
+        commit: version on the Hub, 40 hexadecimal digits; "" for models from elsewhere.
+        device: the device that computes, for example "processor".
+    """
+
+    name: str
+    origin: str
+    licence: str
+    fingerprint: str
+    layers: int
+    heads: int
+    hidden: int
+    vocabulary: int
+    max_length: int
+    parameters: int
+    lower_case: bool
+    commit: str = ""
+    device: str = _PROCESSOR
+
+
+def describe(
+    offer: Offer,
+    folder: Path,
+    config: BertConfig,
+    tokenizer: BertTokenizer,
+    *,
+    parameters: int,
+    device: torch.device | None = None,
+) -> Provenance:
+    """Collect the provenance of a model that was loaded from a folder."""
+    return Provenance(
+        name=offer.name,
+        origin=offer.kind.value,
+        licence=_licence(folder / CARD),
+        fingerprint=fingerprint(folder),
+        layers=config.num_hidden_layers,
+        heads=config.num_attention_heads,
+        hidden=config.hidden_size,
+        vocabulary=config.vocab_size,
+        max_length=config.max_position_embeddings,
+        parameters=parameters,
+        lower_case=tokenizer.do_lower_case,
+        commit=folder.name if offer.kind is Kind.HUB_COPY else "",
+        device=_device(device),
+    )
+
+
+def _device(device: torch.device | None) -> str:
+    """Return the name of the computing device, as shown to people."""
+    if device is None or device.type == "cpu":
+        return _PROCESSOR
+    if device.type == "cuda":
+        return f"GPU, {torch.cuda.get_device_name(device)}"
+    return f"GPU ({device.type})"
+
+
+def _licence(card: Path) -> str:
+    """Read `license:` from the front matter of a model card; "" if there is none."""
+    try:
+        front, _ = split_card(_read_card(card)[0])
+    except BertError:
+        return ""
+    stated = [line.removeprefix("license:") for line in front if line.startswith("license:")]
+    return stated[0].strip().strip("\"'")[:_LICENCE_CHARS] if stated else ""
+
+
+def split_card(card: str) -> tuple[list[str], str]:
+    r"""Split a card into its front matter (between two lines of dashes at the top) and its text.
+
+    >>> split_card("---\nlicense: mit\n---\nA card.")
+    (['license: mit'], 'A card.')
+    """
+    lines = card.removeprefix("\ufeff").splitlines()
+    dashes = [at for at, line in enumerate(lines) if line.rstrip() == _FENCE]
+    if dashes[:1] != [0] or len(dashes) < 2:
+        return [], "\n".join(lines)
+    return lines[1 : dashes[1]], "\n".join(lines[dashes[1] + 1 :])
+
+
+def fingerprint(folder: Path) -> str:
+    """Hash the weight files of a folder, then those of its heads in order of name.
+
+    The result is the first 12 digits of
+    `cat model.safetensors heads/*/model.safetensors | sha256sum`.
+    """
+    digest = hashlib.sha256()
+    heads = sorted(path for path in folder.glob("heads/*") if path.is_dir())
+    for path in [path for each in (folder, *heads) for path in weight_files(each)]:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Papers:
+    """What was found in the files next to the weights.
+
+    Attributes:
+        card: the first `CARD_BYTES` bytes of the model card, without its front matter; "" if
+            there is no card.
+        card_bytes: size of the whole card.
+        figures: measured figures; () if there are none.
+        bias: the bias of the model by occupation; None if that was not measured.
+        curves: learning curves as SVG, each a name and its content.
+        verifiable: whether there is a reference that the weights can be compared with.
+        problems: messages about files that cannot be read; they may still contain paths.
+    """
+
+    card: str
+    card_bytes: int
+    figures: tuple[Figure, ...]
+    bias: Bias | None
+    curves: tuple[tuple[str, bytes], ...]
+    verifiable: bool
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsOnFile:
+    """Statistics of where the attention heads usually look.
+
+    Attributes:
+        statistics: the numbers.
+        stale: why they do not belong to the weights in the same folder; "" if they do.
+    """
+
+    statistics: HeadStatistics
+    stale: str
+
+
+def read_papers(folder: Path) -> Papers:
+    """Read the files next to the weights; missing or damaged files do not raise."""
+    problems: list[str] = []
+    card, card_bytes = _try(lambda: _read_card(folder / CARD), ("", 0), problems)
+    curves = sorted(folder.glob(_CURVES))[:_MOST_CURVES]
+    reads = [(path.name, partial(read_small, path, _CURVE_BYTES)) for path in curves]
+    drawn = [(name, _try(read, b"", problems)) for name, read in reads]
+    return Papers(
+        card=split_card(card)[1],
+        card_bytes=card_bytes,
+        figures=_try(lambda: read_figures(folder), (), problems),
+        bias=_try(lambda: read_bias(folder), None, problems),
+        curves=tuple((name, svg) for name, svg in drawn if svg),
+        verifiable=(folder / JSON_NAME).exists() and (folder / TENSORS_NAME).exists(),
+        problems=tuple(problems),
+    )
+
+
+def read_statistics(folder: Path, size: tuple[int, int]) -> StatisticsOnFile | None:
+    """Read the head statistics from a model's folder; None if there is no such file.
+
+    Args:
+        folder: the model's folder; its weights are hashed.
+        size: number of layers, and of heads per layer.
+
+    Raises:
+        CheckpointError: the file is damaged, or describes a model of a different size.
+    """
+    try:
+        found = read_head_statistics(folder)
+    except MissingFileError:
+        return None
+    if (found.layers, found.heads) != size:
+        raise CheckpointError(
+            f"The statistics of its heads are about {found.layers} layers of {found.heads} heads; "
+            f"the model has {size[0]} of {size[1]}. Measure them again."
+        )
+    return StatisticsOnFile(found, stale_because(found, folder))
+
+
+def read_atlas(folder: Path) -> HeadAtlas | None:
+    """Read the atlas of heads from a model's folder; None if there is none for these weights.
+
+    Raises:
+        CheckpointError: a file is damaged.
+    """
+    try:
+        found = read_head_atlas(folder)
+    except MissingFileError:
+        return None
+    return None if stale_because(found.statistics, folder) else found
+
+
+def _try(read: Callable[[], T], otherwise: T, problems: list[str]) -> T:
+    """Read one file: `otherwise` if it is missing or unreadable; the latter is a problem."""
+    try:
+        return read()
+    except MissingFileError:
+        return otherwise
+    except BertError as error:
+        problems.append(str(error))
+        return otherwise
+
+
+def _read_card(path: Path) -> tuple[str, int]:
+    """Return the beginning of a card as text, and the size of the whole card in bytes."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        return file.read(CARD_BYTES).decode("utf-8", errors="replace"), size

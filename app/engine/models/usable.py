@@ -1,0 +1,65 @@
+"""Which models cannot be used, and why: known before anyone chooses them."""
+
+import threading
+import time
+from functools import lru_cache
+
+from app.engine.models.facts import offered_facts, stamp_of
+from app.engine.models.shelf import Kind, Offer, not_models, offers
+from app.settings import settings
+from bert_core.errors import BertError, CheckpointError
+
+_PATIENCE = 2.0  # seconds: the rest of a long list is read when it is asked for again
+_ONE_BY_ONE = threading.Lock()
+
+
+def check(offer: Offer) -> None:
+    """Check that a model can be loaded here, without reading its weights.
+
+    Raises:
+        BertError: it cannot; the message says why.
+    """
+    limit = settings().model_bytes
+    needed = offered_facts(offer).memory_bytes
+    if needed > limit:
+        raise CheckpointError(
+            f"{offer.name} takes about {needed / 2**20:,.0f} MiB in memory; this server keeps at "
+            f"most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
+        )
+
+
+def refusals() -> dict[str, str]:
+    """Return why models on offer, and folders of the operator, cannot be used, by name.
+
+    Reading many models for the first time takes a while; those not read within two seconds count
+    as usable until the next call.
+    """
+    end = time.monotonic() + _PATIENCE
+    found: dict[str, str] = {}
+    for offer in offers().values():
+        if offer.kind is Kind.BUNDLED or time.monotonic() > end:
+            continue
+        if says := _refusal(offer):
+            found[offer.name] = says
+    return {**dict(not_models()), **found}
+
+
+def usable() -> dict[str, Offer]:
+    """Return the models on offer, by name, without those that cannot be used."""
+    refused = refusals()
+    return {name: offer for name, offer in offers().items() if name not in refused}
+
+
+def _refusal(offer: Offer) -> str:
+    with _ONE_BY_ONE:  # threads that ask at the same time do not all read the same files
+        return _read_refusal(offer, stamp_of(offer), settings().model_bytes)
+
+
+@lru_cache(maxsize=512)
+def _read_refusal(offer: Offer, stamp: object, limit: int) -> str:
+    """Say why a model cannot be used, "" if it can; `stamp` changes with its files."""
+    try:
+        check(offer)
+    except BertError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,135 @@
+"""What cannot be used is known before anyone chooses it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.engine.models import offers
+from app.engine.models.usable import refusals, usable
+from app.faces import ask
+from app.faces.answers import engine_of
+from app.gradio_kit.widgets import model_choices
+from app.settings import BUNDLED_MODEL, Settings
+from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core.errors import BertError, InputError
+from tests.app.engine.models.test_shelf import COMMIT, make_copy
+from tests.conftest import save_tiny
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the operator with one good model and several that are of no use."""
+    monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
+    folder = tmp_path / "shelf"
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(folder))
+    save_tiny(folder / "good", BertForMaskedLM)
+    save_tiny(folder / "cut", BertForMaskedLM)
+    os.truncate(folder / "cut" / "model.safetensors", 9_000)
+    save_tiny(folder / "wordless", BertForMaskedLM)
+    (folder / "wordless" / "vocab.txt").unlink()
+    save_tiny(folder / "bytes", BertForMaskedLM)
+    (folder / "bytes" / "vocab.txt").unlink()
+    (folder / "bytes" / "tokenizer.json").write_text('{"model": {"type": "BPE"}}')
+    (folder / "other").mkdir()
+    (folder / "other" / "config.json").write_text('{"model_type": "gpt2", "vocab_size": 9}')
+    (folder / "notes").mkdir()
+    return folder
+
+
+WHY = {
+    "cut": "truncated",
+    "wordless": "There is no vocab.txt in wordless, and no tokenizer.json",
+    "bytes": "bytes/tokenizer.json has a tokenizer of the kind 'BPE'",
+    "other": "'gpt2'",
+    "notes": "It has no config.json or bert_config.json",
+}
+
+
+def test_every_folder_that_cannot_be_used_is_listed_with_its_reason(shelf: Path) -> None:
+    found = refusals()
+    assert found.keys() == WHY.keys()
+    for name, why in WHY.items():
+        assert why in found[name] and str(shelf) not in found[name]
+    assert list(usable()) == [BUNDLED_MODEL, "good"]
+
+
+def test_what_was_mended_is_usable_at_once(shelf: Path) -> None:
+    assert "wordless" in refusals()
+    (shelf / "wordless" / "vocab.txt").write_bytes((shelf / "good" / "vocab.txt").read_bytes())
+    assert "wordless" not in refusals()
+
+
+@pytest.mark.parametrize("name", WHY)
+def test_every_face_that_is_asked_for_it_gives_the_reason(shelf: Path, name: str) -> None:
+    with pytest.raises(BertError) as caught:
+        engine_of(name)
+    assert WHY[name] in str(caught.value)
+    with pytest.raises(BertError) as caught:
+        ask("tokenizer", "the cat", model=name)
+    assert WHY[name] in str(caught.value)
+
+
+def test_the_error_lists_only_what_can_be_used(shelf: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        engine_of("nothing")
+    says = f"model: found 'nothing'; expected one of {BUNDLED_MODEL}, good."
+    assert str(caught.value) == says
+
+
+def test_the_list_of_the_second_face_gives_the_reasons(shelf: Path) -> None:
+    choices = model_choices()
+    assert choices[:2] == [(BUNDLED_MODEL, BUNDLED_MODEL), ("good", "good")]
+    shown = {name: label for label, name in choices[2:]}
+    assert shown.keys() == WHY.keys()
+    assert all(WHY[name] in label for name, label in shown.items())
+
+
+def test_a_checkpoint_may_be_named_itself(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = make_copy(tmp_path / "cache", "someone--tiny")
+    for path in (shelf / "good").iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    for path in (shelf / "good", copy, copy.parent.parent):
+        monkeypatch.setenv("BERT_EXPLORER_MODELS", f"{path}{os.sep}")
+        name = "good" if path.name == "good" else "someone/tiny"
+        assert list(usable()) == list(offers()) == [BUNDLED_MODEL, name]
+        assert refusals() == {}
+        assert ask("tokenizer", "the cat", model=name).model.name == name
+
+
+def test_a_folder_without_any_model_is_listed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    weights = tmp_path / "weights"
+    (weights / "logs").mkdir(parents=True)
+    (weights / "model.safetensors").touch()
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", os.pathsep.join(map(str, tmp_path.iterdir())))
+    assert refusals().keys() == {"empty", "weights", "logs"}
+
+
+def test_a_copy_from_the_hub_without_its_main_branch_is_listed(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = make_copy(shelf, "someone--half", main="f" * 40).parent.parent
+    (shelf / "datasets--someone--texts").mkdir()
+    assert refusals()[place.name].startswith("Its main branch is not on this machine")
+    assert "datasets--someone--texts" not in refusals()
+    assert COMMIT not in str(refusals())
+
+
+def test_a_model_that_is_too_large_says_so(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.engine.models.usable.settings", lambda: Settings(model_bytes=1_000))
+    assert "this server keeps at most 0 MiB" in refusals()["good"]
+
+
+def test_files_that_contradict_each_other_are_a_remark_of_every_answer(shelf: Path) -> None:
+    tokenizer = BertTokenizer.from_pretrained(shelf / "good", max_input_chars_per_word=99)
+    tokenizer.save_pretrained(shelf / "good")
+    config = shelf / "good" / "tokenizer_config.json"
+    config.write_text('{"do_lower_case": false}', encoding="utf-8")
+    answer = ask("tokenizer", "the cat", model="good")
+    assert answer.notices[0].startswith("tokenizer_config.json and tokenizer.json contradict")
+    assert answer.notices[0] in " ".join(answer.text(10_000).split())
