@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from app import catalog
 from app.catalog import Example, Feature
 from app.engine.models import Engine
-from app.fields import Field
+from app.records.fields import Field
 from app.words.report import Report
 from bert_core.errors import InputError
 

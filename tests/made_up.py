@@ -13,7 +13,7 @@ from app import catalog
 from app.catalog import Feature
 from app.declared import declared
 from app.engine.models import Engine
-from app.fields import Field
+from app.records.fields import Field
 from app.words.html import join, tag, visible
 from app.words.pictures import picture, svg
 from app.words.report import Report

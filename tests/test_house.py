@@ -265,7 +265,11 @@ def test_nothing_names_a_place_outside_the_repository() -> None:
 
 TINY = {
     "core": ["torch", "core"],
-    "app/features/<slug>/task": ["core/errors", "app/features/<slug>/result", "app/results"],
+    "app/features/<slug>/task": [
+        "core/errors",
+        "app/features/<slug>/result",
+        "app/records/results",
+    ],
     "run.py": ["app"],
 }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from app.catalog import Mark
-from app.results import Calibration, Cut, Unread
+from app.records.results import Calibration, Cut, Unread
 from app.settings import settings
 from app.words.blocks import hint, line
 from app.words.format import count, percent, signed

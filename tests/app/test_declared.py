@@ -11,7 +11,7 @@ import pytest
 from app.catalog import FEATURES, examples
 from app.declared import Parameter, all_declared, declared, tabs
 from app.engine.models import Engine
-from app.fields import Field
+from app.records.fields import Field
 from app.settings import ROOT
 from app.words.report import Report
 from bert_core.errors import InputError

@@ -27,7 +27,7 @@ from app.features.attention.result_views import (
     head_view,
     strongest_links,
 )
-from app.results import Cut
+from app.records.results import Cut
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 
 pytestmark = pytest.mark.e2e

@@ -28,7 +28,7 @@ from app.engine.models.papers import (
 )
 from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
 from app.engine.models.verifying import Verification, Verifier
-from app.results import Calibration
+from app.records.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
 from bert_core.analysis.attentions import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas

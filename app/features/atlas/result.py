@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from app.results import Measure
+from app.records.results import Measure
 
 Floats = NDArray[np.float64]
 Place = tuple[int, int]

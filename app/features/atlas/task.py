@@ -14,8 +14,8 @@ from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
 from app.features.atlas.result import AtlasResult, MappedHead, Neighbour, OneHead, TypicalText
 from app.features.atlas.task_findings import findings
-from app.fields import Field
-from app.results import PLACES
+from app.records.fields import Field
+from app.records.results import PLACES
 from bert_core import BertForMaskedLM, BertModel
 from bert_core.analysis.head_atlas import AtlasSums, HeadAtlas
 from bert_core.analysis.head_statistics import (

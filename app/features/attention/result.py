@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from app.results import Cut
+from app.records.results import Cut
 from bert_core.analysis.head_statistics import HeadStatistics, name_heads, rank_heads
 
 Floats = NDArray[np.float32]

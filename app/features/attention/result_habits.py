@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.results import Measure
+from app.records.results import Measure
 from bert_core.analysis.head_statistics import HeadName
 
 Means = NDArray[np.float64]

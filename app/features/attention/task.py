@@ -15,8 +15,8 @@ from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Floats, Heads, Units
 from app.features.attention.result_views import one_head
-from app.fields import Field
-from app.results import Cut
+from app.records.fields import Field
+from app.records.results import Cut
 from bert_core import Encoding
 from bert_core.analysis.head_statistics import text_statistics
 from bert_core.errors import InputError

@@ -7,8 +7,8 @@ from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Floats, Place
 from app.features.attention.task import attention
-from app.fields import Field
-from app.results import CellArithmetic
+from app.records.fields import Field
+from app.records.results import CellArithmetic
 from bert_core.errors import InputError
 
 

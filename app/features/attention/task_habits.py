@@ -11,7 +11,7 @@ from app.features.attention.result_habits import (
     RankedHead,
 )
 from app.features.attention.result_views import rank
-from app.results import PLACES
+from app.records.results import PLACES
 from bert_core.analysis.head_statistics import name_heads
 
 

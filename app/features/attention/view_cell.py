@@ -7,7 +7,7 @@ import pandas as pd
 
 from app.features.attention.result import AttentionResult
 from app.features.attention.view_text import labels
-from app.results import CellArithmetic
+from app.records.results import CellArithmetic
 from app.words.blocks import hint, line
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible

@@ -8,7 +8,7 @@ import pandas as pd
 from app.features.attention.result_habits import HeadComparison, HeadHabits
 from app.features.attention.view_pictures import PALETTES, encoded
 from app.features.attention.view_text import whole_percent
-from app.results import Measure
+from app.records.results import Measure
 from app.words.blocks import line, record_table
 from app.words.html import Html, join, tag
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from app.results import Calibration, Cut, Unread
+from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
 
 Kind = Literal["single", "multi", "regression"]

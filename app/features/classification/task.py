@@ -8,8 +8,8 @@ from torch import Tensor
 
 from app.engine.models import Engine
 from app.features.classification.result import ClassificationResult, Kind
-from app.fields import Field
-from app.results import Cut
+from app.records.fields import Field
+from app.records.results import Cut
 from bert_core import BertConfig, BertForSequenceClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress

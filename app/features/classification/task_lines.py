@@ -6,7 +6,7 @@ from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.classification.result import LinesResult
 from app.features.classification.task import classify
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertForSequenceClassification
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress

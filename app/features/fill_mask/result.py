@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from app.results import Calibration
+from app.records.results import Calibration
 
 _LEAST = 1e-300  # keeps the logarithm finite
 

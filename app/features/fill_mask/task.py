@@ -16,7 +16,7 @@ from torch import Tensor
 
 from app.engine.models import Engine
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, Word
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs, score_filling, widen_gaps

@@ -9,7 +9,7 @@ import torch
 from app.engine.models import Engine
 from app.features.fill_mask.result import Contrast, FillMaskResult, PairResult
 from app.features.fill_mask.task import around, masks_of, with_masks
-from app.fields import Field
+from app.records.fields import Field
 from bert_core.errors import InputError
 
 _TOP = 5  # candidates of each sentence

@@ -6,7 +6,7 @@ from typing import Annotated
 from app.engine.models import Engine
 from app.features.fill_mask.result import FillMaskResult, Joint, TogetherResult
 from app.features.fill_mask.task import around, masks_of, with_masks
-from app.fields import Field
+from app.records.fields import Field
 from bert_core.errors import InputError
 from bert_core.reading.gaps import GapFilling, Order, fill_gaps
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
 from app.features.input.result import InputResult, Neighbour, Neighbours
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertModel
 from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
 from bert_core.analysis.similarity import cosines, nearest

@@ -17,7 +17,7 @@ from app.features.lab.task_lab import LABS, Lab, allowed
 from app.features.lab.task_model import corpus_file
 from app.features.lab.task_recorded import recorded
 from app.features.lab.task_run import Run
-from app.fields import Field
+from app.records.fields import Field
 from bert_core.errors import InputError
 
 LOOKS = 38

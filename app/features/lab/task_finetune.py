@@ -10,7 +10,7 @@ from app.features.lab.task_finetune_recorded import recorded, weights_of
 from app.features.lab.task_finetune_rows import ready
 from app.features.lab.task_finetune_run import STEPS, Tuning
 from app.features.lab.task_lab import allowed
-from app.fields import Field
+from app.records.fields import Field
 from bert_core.errors import InputError
 
 EVERY = 4  # steps between two points

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import Enum
 from typing import ClassVar
 
-from app.results import Calibration
+from app.records.results import Calibration
 from bert_core.bundled.figures import Figure
 from bert_core.bundled.leanings import Bias
 from bert_core.verification import VerificationReport

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from app.results import Calibration, Cut, Unread
+from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
 from bert_core.bundled.figures import Figure
 

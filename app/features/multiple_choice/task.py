@@ -7,8 +7,8 @@ import torch
 
 from app.engine.models import Engine
 from app.features.multiple_choice.result import Choice, MultipleChoiceResult
-from app.fields import Field
-from app.results import Cut
+from app.records.fields import Field
+from app.records.results import Cut
 from bert_core import BertForMultipleChoice
 from bert_core.errors import InputError
 from bert_core.reading.unread import unread

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from app.results import Calibration
+from app.records.results import Calibration
 from bert_core.reading.entities import Aggregation, Coverage, Entities, Entity, TaggedText
 from bert_core.reading.tagging import TagScheme
 

@@ -11,7 +11,7 @@ from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
 from app.engine.models.windows import window_runner
 from app.features.ner.result import NerResult
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts

@@ -6,7 +6,7 @@ from app.engine.models import Engine
 from app.features.ner.result_agreement import Agreement
 from app.features.ner.task import ner
 from app.features.ner.task_annotated import compare, read_annotated
-from app.fields import Field
+from app.records.fields import Field
 
 
 def ner_agreement(

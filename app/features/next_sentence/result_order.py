@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from app.results import Calibration
+from app.records.results import Calibration
 
 
 @dataclass(frozen=True, slots=True)

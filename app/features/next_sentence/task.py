@@ -6,8 +6,8 @@ import torch
 
 from app.engine.models import Engine
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
-from app.fields import Field
-from app.results import Cut
+from app.records.fields import Field
+from app.records.results import Cut
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 from bert_core.reading.unread import unread

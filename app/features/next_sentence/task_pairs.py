@@ -9,7 +9,7 @@ from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.result_pairs import PairScore, PairsResult
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress

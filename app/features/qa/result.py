@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.results import Calibration
+from app.records.results import Calibration
 from bert_core.reading.passage import Answer, Rules, Span
 
 Floats = NDArray[np.float64]

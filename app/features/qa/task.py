@@ -17,7 +17,7 @@ from app.engine.models import Engine
 from app.engine.models.windows import window_runner
 from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
 from app.features.qa.task_rejected import rejected
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError

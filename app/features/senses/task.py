@@ -10,7 +10,7 @@ from torch import Tensor
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
 from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertModel, Encoding
 from bert_core.analysis.similarity import Projection, cosines, principal_axes
 from bert_core.errors import InputError

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from app.results import Cut
+from app.records.results import Cut
 from bert_core.text.trace import Trace
 
 

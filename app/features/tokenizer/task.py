@@ -14,8 +14,8 @@ import regex
 
 from app.engine.models import Engine
 from app.features.tokenizer.result import Columns, Received, Replay, TokenizerResult
-from app.fields import Field
-from app.results import Cut
+from app.records.fields import Field
+from app.records.results import Cut
 from bert_core.errors import InputError
 
 _DECODED = 1_000  # pieces decoded, more than enough to show any losses

@@ -10,7 +10,7 @@ from app.engine.models.shelf import called_by_name, local_folder
 from app.engine.models.usable import usable
 from app.features.tokenizer.result import Comparison, Part, Reading, TokenizerResult
 from app.features.tokenizer.task import tokenizer
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertTokenizer
 from bert_core.errors import InputError
 

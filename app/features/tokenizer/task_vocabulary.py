@@ -6,7 +6,7 @@ from typing import Annotated
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
 from app.features.tokenizer.result import Entry, Lookup
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertModel, BertTokenizer
 from bert_core.analysis.similarity import nearest as nearest_rows
 from bert_core.errors import InputError

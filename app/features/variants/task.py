@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from app.engine.models import Engine
 from app.features.variants.result import Counted, Told, VariantsResult
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertModel
 from bert_core.model.sizes import Architecture
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from app.results import Cut
+from app.records.results import Cut
 from bert_core import Encoding
 
 Of = Literal["fill_mask", "qa", "ner", "next_sentence", "classification"]

@@ -33,7 +33,7 @@ from app.features.why.task_asked import Asked, asked, code_of
 from app.features.why.task_measured import measured
 from app.features.why.task_methods import AT_ONCE, attribute_all
 from app.features.why.task_texts import MOST_TEXTS, over_texts
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import Encoding
 from bert_core.analysis import Attribution, Target, by_word
 from bert_core.analysis.faithfulness import Band, Faithfulness, measure_orders

@@ -13,7 +13,7 @@ from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
 from app.engine.models.windows import window_runner
 from app.features.why.result import Of, Place
-from app.results import Cut
+from app.records.results import Cut
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.results import Calibration
+from app.records.results import Calibration
 
 Floats = NDArray[np.float32]
 Kind = Literal["word", "start", "end", "entity", "label", "next"]

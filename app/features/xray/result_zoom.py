@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.results import CellArithmetic
+from app.records.results import CellArithmetic
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from app.features.xray.task_run import (
     shares_of,
 )
 from app.features.xray.task_target import name_of, number_of, sign, target_of, target_value
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs

@@ -15,7 +15,7 @@ from app.features.xray.result_diff import Difference, TwoShares
 from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, shares_of, text_of
 from app.features.xray.task_target import name_of
-from app.fields import Field
+from app.records.fields import Field
 from bert_core.analysis import differences
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs

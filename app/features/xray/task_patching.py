@@ -19,7 +19,7 @@ from app.features.xray.result_patching import Grid, Patching, Site
 from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, text_of
 from app.features.xray.task_target import name_of, number_of, target_of
-from app.fields import Field
+from app.records.fields import Field
 from bert_core import Encoding
 from bert_core.analysis import Target, patching_by_layer, run
 from bert_core.errors import InputError

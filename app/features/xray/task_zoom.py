@@ -9,7 +9,7 @@ from app.engine.models import Engine
 from app.features.xray.result import XrayResult
 from app.features.xray.result_zoom import CellPath, HeadNote
 from app.features.xray.task_run import see, text_of
-from app.results import CellArithmetic
+from app.records.results import CellArithmetic
 from bert_core.analysis.head_statistics import name_heads, text_statistics
 from bert_core.model.layers import Request
 

@@ -22,7 +22,7 @@ from app.features.next_sentence import view as next_sentence_view
 from app.features.next_sentence.task import next_sentence
 from app.features.qa import view_text as qa_view
 from app.features.qa.task import qa
-from app.results import Calibration
+from app.records.results import Calibration
 from app.words.notes import calibrated
 from bert_core import (
     BertForMaskedLM,

@@ -19,7 +19,7 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
-from app.results import Cut
+from app.records.results import Cut
 from bert_core import BertModel
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 from bert_core.errors import InputError

@@ -30,7 +30,7 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_habits import ranked_heads
-from app.results import Cut
+from app.records.results import Cut
 from app.words.html import visible
 from app.words.pictures import linked
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics

@@ -11,7 +11,7 @@ import torch
 from app.engine.models import Engine
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice, split_choices
-from app.results import Calibration
+from app.records.results import Calibration
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForMultipleChoice
 from bert_core.bundled.figures import Figure

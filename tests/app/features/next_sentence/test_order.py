@@ -11,7 +11,7 @@ from app.features.next_sentence import view_order as view
 from app.features.next_sentence.result_order import SentenceOrderResult
 from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_order import MOST, best_order, next_sentence_order, split
-from app.results import Calibration
+from app.records.results import Calibration
 from bert_core.errors import InputError
 from tests.drawings import elements
 

@@ -13,7 +13,7 @@ from app.engine.models import Engine
 from app.features.next_sentence import view as view
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
-from app.results import Calibration
+from app.records.results import Calibration
 from app.settings import BUNDLED_MODEL
 from app.words.format import signed
 from app.words.notes import cut_note
