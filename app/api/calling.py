@@ -10,9 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from app.declared import Declared, declared
+from app.declared.answers import answer, engine_of
 from app.engine.calls import Refusal, check, refused, submit
 from app.engine.compute.visitor import Visit
-from app.faces.answers import answer, engine_of
 from app.server.sessions import announced
 from bert_core.errors import InputError
 

@@ -13,6 +13,6 @@
 - `terminal.py`: `python -m app TASK TEXT`.
 """
 
-from app.faces.answers import Answer, ask
+from app.declared.answers import Answer, ask
 
 __all__ = ["Answer", "ask"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from app.declared import Declared, Parameter, all_declared
-from app.faces.answers import Answer, ask
+from app.declared.answers import Answer, ask
 from app.faces.json import all_meanings
 from bert_core.errors import BertError, InputError
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from app.carried import TEXT_KEYS, UNFIT, Carried, boxes_for
 from app.catalog import Feature
 from app.declared import Declared, Parameter
+from app.declared.carried import TEXT_KEYS, UNFIT, Carried, boxes_for
 from app.words.blocks import line
 from app.words.html import Html, join
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Optional
 from gradio.events import api
 
 from app.declared import Declared, Parameter
-from app.faces.answers import answer, engine_of
+from app.declared.answers import answer, engine_of
 from app.faces.json import meanings
 from app.gradio_kit.work import in_turn
 

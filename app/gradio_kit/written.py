@@ -6,11 +6,11 @@ from typing import Any
 
 from app.catalog import Feature
 from app.declared import Declared
+from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.engine.models.facts import offered_facts
 from app.engine.models.fit import Severity, first_fitting, misfits
 from app.engine.models.usable import usable
-from app.faces.answers import answer, engine_of
 from app.faces.page import signature
 from app.gradio_kit.work import message_of
 from app.words.blocks import beware, line, note

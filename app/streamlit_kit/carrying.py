@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from app.carried import Carried, Texts, boxes, boxes_for, is_ours
+from app.declared.carried import Carried, Texts, boxes, boxes_for, is_ours
 
 _KEPT = "_carried"
 

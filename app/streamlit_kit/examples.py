@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.carried import TEXT_KEYS
 from app.catalog import Example, examples
+from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.streamlit_kit.show import show_html
 from app.streamlit_kit.state import put

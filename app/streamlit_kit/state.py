@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app.carried import TEXT_KEYS, UNFIT, boxes
 from app.catalog import FEATURES, Feature, examples
+from app.declared.carried import TEXT_KEYS, UNFIT, boxes
 from app.engine.compute.visitor import check_text
 from app.settings import settings
 from app.streamlit_kit.address import read_address

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from app.declared import declared
+from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.engine.models.facts import read_facts
 from app.faces import ask
-from app.faces.answers import answer, engine_of
 from app.gradio_kit.widgets import model_choices
 from app.gradio_kit.written import write
 from app.recorded.writing import record

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.carried import UNFIT
 from app.catalog import FEATURES, examples, feature
+from app.declared.carried import UNFIT
 from tests.e2e.conftest import wait_until
 from tests.e2e.test_journey import go, settled, write
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.carried import TEXT_KEYS
 from app.catalog import FEATURES
+from app.declared.carried import TEXT_KEYS
 
 # Addresses that make a page draw all its widgets; several where some widgets exclude others.
 # A page that is not listed always draws all of them.

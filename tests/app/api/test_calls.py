@@ -13,11 +13,11 @@ import pytest
 
 from app.api.calling import BODY_BYTES
 from app.declared import Declared, all_declared, declared
+from app.declared.answers import answer
 from app.engine.compute import processor
 from app.engine.compute.visitor import Allowances
 from app.engine.models import Engine
 from app.faces import calls
-from app.faces.answers import answer
 from tests.app.api.conftest import GRADIO, Api, visitor
 
 EVERY = pytest.mark.parametrize(

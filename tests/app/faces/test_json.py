@@ -11,7 +11,7 @@ import pytest
 
 from app.catalog import FEATURES
 from app.declared import declared
-from app.faces.answers import Answer
+from app.declared.answers import Answer
 from app.faces.json import all_meanings, as_json, keys, meanings
 from bert_core import BertTokenizer
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.carried import UNFIT
 from app.declared import all_declared, declared
+from app.declared.carried import UNFIT
 from app.gradio_kit.carry import brought, name_of, script, unfit_note
 
 OWN = "Marie Curie worked in Paris."

@@ -10,8 +10,8 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from app.declared import Declared, all_declared
+from app.declared.answers import answer
 from app.engine.models import Engine
-from app.faces.answers import answer
 from app.gradio_kit.endpoints import MODEL, endpoint
 from tests.app.gradio_kit.conftest import Served
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from app.declared.answers import engine_of
 from app.engine.models import offers
 from app.engine.models.usable import refusals, usable
 from app.faces import ask
-from app.faces.answers import engine_of
 from app.gradio_kit.widgets import model_choices
 from app.settings import BUNDLED_MODEL, Settings
 from bert_core import BertForMaskedLM, BertTokenizer

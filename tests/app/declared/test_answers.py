@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.declared import declared
+from app.declared.answers import Answer, answer, engine_of
 from app.engine.models import Engine
 from app.faces import ask
-from app.faces.answers import Answer, answer, engine_of
 from bert_core.errors import CheckpointError, InputError
 
 
@@ -66,7 +66,7 @@ def test_a_remark_about_the_model_comes_first(
     from app.engine.models.fit import Misfit, Severity
 
     remark = Misfit(Severity.REMARK, "It does not say what its labels mean.")
-    monkeypatch.setattr("app.faces.answers.misfits", lambda *_: (remark,))
+    monkeypatch.setattr("app.declared.answers.misfits", lambda *_: (remark,))
     found = answer(declared("classification"), tiny_engine, {"text": "the cat"})
     assert found.notices == (remark.says,)
     assert found.text().startswith(remark.says)

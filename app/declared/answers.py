@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from app.declared import Declared, declared
+from app.declared.tasks import Declared, declared
 from app.engine.models import Engine, Provenance, offers, open_engine
 from app.engine.models.fit import Severity, misfits
 from app.engine.models.shelf import is_there, offer_of

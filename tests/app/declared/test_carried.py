@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.carried import HOME, UNFIT, Carried, boxes, boxes_for, hides, is_ours
 from app.catalog import FEATURES, examples
+from app.declared.carried import HOME, UNFIT, Carried, boxes, boxes_for, hides, is_ours
 
 SENTENCE = "Marie Curie worked in Paris."
 TWO = "She sat on the bank of the river. The bank was steep."
