@@ -46,6 +46,6 @@ if __name__ == "__main__":
     if get_script_run_ctx(suppress_warning=True) is None:
         start()
     else:
-        from app.streamlit_kit.site import show_site
+        from app.faces.streamlit.site import show_site
 
         show_site()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 def run(arguments: Sequence[str]) -> int:
     """Ask a task, or record the site; return the exit status."""
     if arguments[:1] == ["record"]:
-        from app.recorded.command import main as record
+        from app.faces.recorded.command import main as record
 
         return record(arguments[1:])
     from app.faces.terminal import main

@@ -87,7 +87,7 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of all cores in a period
 
 
 class Visitors(Enum):
-    """Which visitors may use something; `app.streamlit_kit.visitor` knows who is local."""
+    """Which visitors may use something; `app.faces.streamlit.visitor` knows who is local."""
 
     NONE = "off"
     LOCAL = "at this machine"

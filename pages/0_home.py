@@ -3,16 +3,16 @@
 import streamlit as st
 
 from app.catalog import feature
+from app.faces.streamlit.about import foot
+from app.faces.streamlit.address import say_left_out
+from app.faces.streamlit.components import mount_bridge, show_markup
+from app.faces.streamlit.frame import SITE, configure, top
+from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.picker import open_chosen, unknown_model_note
+from app.faces.streamlit.progress import progress, waiting_line
+from app.faces.streamlit.show import show_html
+from app.faces.streamlit.state import enter, leave, leave_for, text_box
 from app.overview import FIRST, doors, draw, suggestion, unread_of
-from app.streamlit_kit.about import foot
-from app.streamlit_kit.address import say_left_out
-from app.streamlit_kit.components import mount_bridge, show_markup
-from app.streamlit_kit.frame import SITE, configure, top
-from app.streamlit_kit.guard import guarded
-from app.streamlit_kit.picker import open_chosen, unknown_model_note
-from app.streamlit_kit.progress import progress, waiting_line
-from app.streamlit_kit.show import show_html
-from app.streamlit_kit.state import enter, leave, leave_for, text_box
 
 OPEN = "_open"
 LEAD = "Type a sentence and see what a BERT model does with it."

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from app.faces.streamlit import page_shell, show_html, show_picture, show_table, text_box
+from app.faces.streamlit.controls import number, save_csv, switch
+from app.faces.streamlit.state import put
 from app.features.input import task, view
-from app.streamlit_kit import page_shell, show_html, show_picture, show_table, text_box
-from app.streamlit_kit.controls import number, save_csv, switch
-from app.streamlit_kit.state import put
 from app.words.html import join
 from app.words.pictures import ROWS
 

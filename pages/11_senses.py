@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from app.faces.streamlit import page_shell, show_chart, show_html, show_picture, text_box
+from app.faces.streamlit.controls import choose, save_csv
 from app.features.senses import view
 from app.features.senses.task import senses
-from app.streamlit_kit import page_shell, show_chart, show_html, show_picture, text_box
-from app.streamlit_kit.controls import choose, save_csv
 
 SLUG = "senses"
 

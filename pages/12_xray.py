@@ -5,18 +5,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.features.attention import view_cell as cells
-from app.features.attention import view_pictures as pictures
-from app.features.attention.result import Heads, Selection
-from app.features.attention.result_views import head_view
-from app.features.attention.task import attention
-from app.features.xray import view
-from app.features.xray import view_lens as lenses
-from app.features.xray import view_overview as overview
-from app.features.xray import view_switches as switches
-from app.features.xray import view_words as words
-from app.features.xray import view_zoom as zooms
-from app.features.xray.controls import (
+from app.faces.streamlit import (
+    Page,
+    guarded,
+    page_shell,
+    show_html,
+    show_picture,
+    text_box,
+)
+from app.faces.streamlit.components import show_component, show_markup
+from app.faces.streamlit.controls import choose, pick_from, switch
+from app.faces.streamlit.features.xray import (
     ANSWER,
     RANK,
     SLUG,
@@ -32,24 +31,25 @@ from app.features.xray.controls import (
     switchboard,
     zoom,
 )
-from app.features.xray.controls_compare import show_diff, show_patching
+from app.faces.streamlit.features.xray_compare import show_diff, show_patching
+from app.faces.streamlit.progress import progress
+from app.features.attention import view_cell as cells
+from app.features.attention import view_pictures as pictures
+from app.features.attention.result import Heads, Selection
+from app.features.attention.result_views import head_view
+from app.features.attention.task import attention
+from app.features.xray import view
+from app.features.xray import view_lens as lenses
+from app.features.xray import view_overview as overview
+from app.features.xray import view_switches as switches
+from app.features.xray import view_words as words
+from app.features.xray import view_zoom as zooms
 from app.features.xray.result import Ask, Ranking, XrayResult
 from app.features.xray.task import offered, xray
 from app.features.xray.task_lens import lens_paths
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import text_of
 from app.features.xray.task_zoom import cell_path, head_notes
-from app.streamlit_kit import (
-    Page,
-    guarded,
-    page_shell,
-    show_html,
-    show_picture,
-    text_box,
-)
-from app.streamlit_kit.components import show_component, show_markup
-from app.streamlit_kit.controls import choose, pick_from, switch
-from app.streamlit_kit.progress import progress
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import gaps_note

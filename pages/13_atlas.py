@@ -3,14 +3,14 @@
 import streamlit as st
 
 from app.catalog import feature
+from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table
+from app.faces.streamlit.components import show_markup
+from app.faces.streamlit.controls import choose
+from app.faces.streamlit.features.atlas import HEADS, choose_head, take_head, wait_for
+from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
-from app.features.atlas.controls import HEADS, choose_head, take_head, wait_for
 from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
-from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table
-from app.streamlit_kit.components import show_markup
-from app.streamlit_kit.controls import choose
-from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.html import join
 
 SLUG = "atlas"

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from app.faces.streamlit import page_shell, text_box
+from app.faces.streamlit.controls import choose, pick_from
+from app.faces.streamlit.features.why import explain, offer_gap
 from app.features.why import view as view
-from app.features.why.controls import explain, offer_gap
 from app.features.why.result import Of
 from app.features.why.task import BASELINES
-from app.streamlit_kit import page_shell, text_box
-from app.streamlit_kit.controls import choose, pick_from
 
 SLUG = "why"
 

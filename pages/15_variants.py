@@ -3,10 +3,10 @@
 import streamlit as st
 
 from app.catalog import FEATURES
+from app.faces.streamlit import page_shell, show_html, show_picture
+from app.faces.streamlit.controls import choose, number, pick_one
+from app.faces.streamlit.state import put
 from app.features.variants import task, view
-from app.streamlit_kit import page_shell, show_html, show_picture
-from app.streamlit_kit.controls import choose, number, pick_one
-from app.streamlit_kit.state import put
 
 SLUG = "variants"
 MOST_HEADS = 256

@@ -5,17 +5,19 @@ from functools import partial
 import streamlit as st
 
 from app.catalog import feature
-from app.features.lab import controls, controls_finetune, view
-from app.features.lab.controls_live import EVERY, chosen_step, follow, scene, show_prediction
+from app.faces.streamlit import guarded, page_shell, show_html
+from app.faces.streamlit.controls import count
+from app.faces.streamlit.features import lab as controls
+from app.faces.streamlit.features import lab_finetune as controls_finetune
+from app.faces.streamlit.features.lab_live import EVERY, chosen_step, follow, scene, show_prediction
+from app.faces.streamlit.files import offer_file
+from app.faces.streamlit.picker import use_model
+from app.faces.streamlit.state import ON_SITE, leave_for
+from app.features.lab import view
 from app.features.lab.task import texts
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
 from app.features.lab.task_model import archive
 from app.features.lab.task_run import Run
-from app.streamlit_kit import guarded, page_shell, show_html
-from app.streamlit_kit.controls import count
-from app.streamlit_kit.files import offer_file
-from app.streamlit_kit.picker import use_model
-from app.streamlit_kit.state import ON_SITE, leave_for
 from app.words.blocks import line
 
 SLUG = "lab"

@@ -5,6 +5,8 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from app.faces.streamlit import Page, page_shell, show_html, show_picture, show_table, text_box
+from app.faces.streamlit.controls import number, pick_one, switch
 from app.features.tokenizer import view as view
 from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
 from app.features.tokenizer.result import Replay, TokenizerResult
@@ -12,8 +14,6 @@ from app.features.tokenizer.task import receive, replay, tokenizer
 from app.features.tokenizer.task_compare import compare, other_models
 from app.features.tokenizer.task_vocabulary import look_up
 from app.settings import settings
-from app.streamlit_kit import Page, page_shell, show_html, show_picture, show_table, text_box
-from app.streamlit_kit.controls import number, pick_one, switch
 from app.words.html import join
 
 SLUG = "tokenizer"

@@ -5,15 +5,7 @@ from itertools import cycle
 import streamlit as st
 
 from app.catalog import feature
-from app.features.fill_mask import view as view
-from app.features.fill_mask import view_pair, view_surprise, view_together
-from app.features.fill_mask.result import FillMaskResult
-from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
-from app.features.fill_mask.task_pair import compare, read_pair
-from app.features.fill_mask.task_surprise import surprise
-from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
-from app.features.why.controls import why_fold
-from app.streamlit_kit import (
+from app.faces.streamlit import (
     Page,
     guarded,
     page_shell,
@@ -23,9 +15,17 @@ from app.streamlit_kit import (
     text_box,
     undo_button,
 )
-from app.streamlit_kit.components import show_markup
-from app.streamlit_kit.controls import choose, on_demand
-from app.streamlit_kit.state import ON_SITE, leave_for
+from app.faces.streamlit.components import show_markup
+from app.faces.streamlit.controls import choose, on_demand
+from app.faces.streamlit.features.why import why_fold
+from app.faces.streamlit.state import ON_SITE, leave_for
+from app.features.fill_mask import view as view
+from app.features.fill_mask import view_pair, view_surprise, view_together
+from app.features.fill_mask.result import FillMaskResult
+from app.features.fill_mask.task import fill_mask, mask_at_end, mask_word
+from app.features.fill_mask.task_pair import compare, read_pair
+from app.features.fill_mask.task_surprise import surprise
+from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
 from app.words.blocks import line
 from app.words.html import plain
 from app.words.notes import gaps_note

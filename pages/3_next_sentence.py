@@ -2,12 +2,17 @@
 
 import streamlit as st
 
+from app.faces.streamlit import page_shell, show_html, show_picture, text_box
+from app.faces.streamlit.features.next_sentence import (
+    order_tab,
+    pair_buttons,
+    pairs_tab,
+    reliability_tab,
+)
+from app.faces.streamlit.features.why import why_fold
 from app.features.next_sentence import view as view
 from app.features.next_sentence import view_order, view_pairs, view_reliability
-from app.features.next_sentence.controls import order_tab, pair_buttons, pairs_tab, reliability_tab
 from app.features.next_sentence.task import next_sentence
-from app.features.why.controls import why_fold
-from app.streamlit_kit import page_shell, show_html, show_picture, text_box
 from app.words.html import join
 from app.words.report import Block
 

@@ -4,12 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from app.features.attention import view_cell as cells
-from app.features.attention import view_files as files
-from app.features.attention import view_habits as habits
-from app.features.attention import view_pictures as pictures
-from app.features.attention import view_text as view
-from app.features.attention.controls import (
+from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table, text_box
+from app.faces.streamlit.components import show_component
+from app.faces.streamlit.controls import choose, count, level, switch
+from app.faces.streamlit.features.attention import (
     choose_heads,
     chosen_heads,
     combine_heads,
@@ -17,6 +15,12 @@ from app.features.attention.controls import (
     take_cell,
     take_head,
 )
+from app.faces.streamlit.files import offer_file
+from app.features.attention import view_cell as cells
+from app.features.attention import view_files as files
+from app.features.attention import view_habits as habits
+from app.features.attention import view_pictures as pictures
+from app.features.attention import view_text as view
 from app.features.attention.result import Selection
 from app.features.attention.result_habits import RankedHead
 from app.features.attention.result_views import (
@@ -29,10 +33,6 @@ from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.task_habits import compare_head, ranked_heads
 from app.features.attention.view import report
-from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
-from app.streamlit_kit.components import show_component
-from app.streamlit_kit.controls import choose, count, level, switch
-from app.streamlit_kit.files import offer_file
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import cut_note, gaps_note

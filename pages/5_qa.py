@@ -5,14 +5,7 @@ import re
 import streamlit as st
 
 from app.catalog import feature
-from app.features.qa import view_charts as charts
-from app.features.qa import view_text as view
-from app.features.qa.result import QaResult
-from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
-from app.features.qa.task_suggested import suggested
-from app.features.qa.view import report
-from app.features.why.controls import why_fold
-from app.streamlit_kit import (
+from app.faces.streamlit import (
     Page,
     guarded,
     page_shell,
@@ -23,11 +16,18 @@ from app.streamlit_kit import (
     text_box,
     undo_button,
 )
-from app.streamlit_kit.address import left_out
-from app.streamlit_kit.components import show_markup
-from app.streamlit_kit.controls import choose, count, level, switch
-from app.streamlit_kit.progress import progress
-from app.streamlit_kit.state import ON_SITE, leave_for
+from app.faces.streamlit.address import left_out
+from app.faces.streamlit.components import show_markup
+from app.faces.streamlit.controls import choose, count, level, switch
+from app.faces.streamlit.features.why import why_fold
+from app.faces.streamlit.progress import progress
+from app.faces.streamlit.state import ON_SITE, leave_for
+from app.features.qa import view_charts as charts
+from app.features.qa import view_text as view
+from app.features.qa.result import QaResult
+from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
+from app.features.qa.task_suggested import suggested
+from app.features.qa.view import report
 from app.words.pictures import numbers
 
 SLUG = "qa"

@@ -4,9 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from app.features.ner import view as view
-from app.features.ner import view_agreement
-from app.features.ner.controls import (
+from app.faces.streamlit import page_shell, show_html, text_box
+from app.faces.streamlit.components import show_markup
+from app.faces.streamlit.controls import choose, choose_some, level
+from app.faces.streamlit.features.ner import (
     choose_colours,
     gold_tab,
     pieces_tab,
@@ -15,13 +16,12 @@ from app.features.ner.controls import (
     toggled,
     ways_tab,
 )
+from app.faces.streamlit.features.why import why_fold
+from app.faces.streamlit.progress import progress
+from app.features.ner import view as view
+from app.features.ner import view_agreement
 from app.features.ner.task import ner
 from app.features.ner.task_agreement import ner_agreement
-from app.features.why.controls import why_fold
-from app.streamlit_kit import page_shell, show_html, text_box
-from app.streamlit_kit.components import show_markup
-from app.streamlit_kit.controls import choose, choose_some, level
-from app.streamlit_kit.progress import progress
 from app.words.html import join
 
 SLUG = "ner"

@@ -4,7 +4,11 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from app.features.attention.controls import head_map
+from app.faces.streamlit import Page, guarded, page_shell, show_html, show_picture
+from app.faces.streamlit.about import heads, identity, sizes, version
+from app.faces.streamlit.components import show_markup
+from app.faces.streamlit.controls import on_demand
+from app.faces.streamlit.features.attention import head_map
 from app.features.attention.task_habits import head_habits
 from app.features.model_card import view as view
 from app.features.model_card import view_leanings as leanings
@@ -13,10 +17,6 @@ from app.features.model_card.result import ModelCardResult, Verified
 from app.features.model_card.task import model_card, temperatures, verify_model
 from app.features.model_card.view_curves import curve
 from app.features.model_card.view_text import Section
-from app.streamlit_kit import Page, guarded, page_shell, show_html, show_picture
-from app.streamlit_kit.about import heads, identity, sizes, version
-from app.streamlit_kit.components import show_markup
-from app.streamlit_kit.controls import on_demand
 from app.words.blocks import facts
 from app.words.html import join, plain
 from app.words.notes import holdings

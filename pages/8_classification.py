@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table, text_box
+from app.faces.streamlit.controls import count, save_table
+from app.faces.streamlit.features.why import why_fold
+from app.faces.streamlit.progress import progress
 from app.features.classification import view as view
 from app.features.classification import view_lines
 from app.features.classification.task import classification
 from app.features.classification.task_lines import MOST, classification_lines
-from app.features.why.controls import why_fold
-from app.streamlit_kit import guarded, page_shell, show_html, show_picture, show_table, text_box
-from app.streamlit_kit.controls import count, save_table
-from app.streamlit_kit.progress import progress
 from app.words.html import join
 
 SLUG = "classification"

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from app.faces.streamlit import page_shell, show_html, show_picture, text_box
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import LEAST, MOST, multiple_choice, split_choices
-from app.streamlit_kit import page_shell, show_html, show_picture, text_box
 from app.words.html import join
 
 SLUG = "multiple_choice"

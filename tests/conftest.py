@@ -17,7 +17,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from app.engine.models import Engine
-from app.recorded.writing import record
+from app.faces.recorded.writing import record
 from bert_core import (
     BertConfig,
     BertForMaskedLM,

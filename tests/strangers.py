@@ -23,8 +23,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from app.records.visitors import announced
 from app.server.running import Server, configured
-from app.server.sessions import announced
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120  # seconds; a slow machine is not a failure

@@ -13,13 +13,13 @@ from PIL import Image
 from app.catalog import FEATURES, examples, feature
 from app.declared import all_declared
 from app.engine.models import Engine, open_engine
+from app.faces.recorded.entries import all_entries
 from app.features.input.task import input as input_parts
 from app.features.model_card.view import TABS
 from app.features.ner.task import ner
 from app.features.tokenizer.task import tokenizer
 from app.features.variants.task import variants
 from app.overview import FIRST, doors
-from app.recorded.entries import all_entries
 from bert_core import BertForMaskedLM
 from tools import quotes
 from tools.api_table import API, api_table
@@ -91,7 +91,7 @@ def test_links_for_students_name_pages_and_their_widgets() -> None:
         parts = urlsplit(link)
         given = parse_qs(parts.query, strict_parsing=True)
         script = (ROOT / feature(parts.path[1:]).page).read_text(encoding="utf-8")
-        controls = ROOT / "app" / "features" / parts.path[1:] / "controls.py"
+        controls = ROOT / "app/faces/streamlit/features" / f"{parts.path[1:]}.py"
         script += controls.read_text(encoding="utf-8") if controls.exists() else ""
         for key in given.keys() - {"text", "present"}:
             assert f'"{key}"' in script, link

@@ -20,8 +20,8 @@ SKIPPED = {"build", "dist", "runs", "node_modules", "__pycache__", ".git"}  # .g
 CONFINED = {
     "inference_mode": "app/engine/compute",
     "no_grad": "app/engine/compute",
-    "cache_data": "app/streamlit_kit",
-    "cache_resource": "app/streamlit_kit",
+    "cache_data": "app/faces/streamlit",
+    "cache_resource": "app/faces/streamlit",
 }
 # Written in parts, so that this file does not match its own patterns.
 PLACES_OF_THE_IMAGE = {"/" + "tmp", "/" + "home/user/"}
@@ -59,7 +59,7 @@ def import_table(page: str) -> dict[str, list[str]]:
 def is_in(room: str, place: str) -> bool:
     """Return whether a place is in a room.
 
-    `app/engine/models` contains `app/engine/models/store` and `app/models_store`, not `app/modelss`.
+    `app/words` contains `app/words/html` and `app/words_html`, not `app/wordss`.
     """
     return _slug_in(room, place) is not None
 

@@ -28,7 +28,7 @@ from pathlib import Path
 import torch
 
 from app.engine.models import Engine
-from app.recorded.writing import record
+from app.faces.recorded.writing import record
 from app.settings import BUNDLED_MODEL, ROOT
 from benchmarks import workbench
 from bert_core.analysis.atlas_file import write_head_atlas

@@ -1,7 +1,6 @@
 """The tasks as declared: what every face but the hand-made pages is made from.
 
 - `tasks.py`: parameters, result and report of a task, read from its signature and its view.
-- `answers.py`: asking a task by its name.
 - `carried.py`: which boxes of a page a visitor's text fills when it goes along by the menu.
 """
 

@@ -1,18 +1,18 @@
-"""Every face but the Streamlit pages, made from the declarations of the tasks (`app.declared`).
+"""Every way to reach the tasks, one room each; no face imports another, all may use `paper`.
 
 >>> from app.faces import ask
 >>> answer = ask("tokenizer", "Unbelievable!")
 >>> answer.report.headline
 'The model reads 2 words as 2 pieces.'
 
-- `answers.py`: asking a task; the command line, the notebook, Gradio and the API do it there.
-- `json.py`: a result as JSON.
-- `page.py`: a report as one file that opens offline.
-- `notebook.py`: the computation of a page as a notebook.
-- `text.py`: a report on a terminal.
+- `paper/`: asking a task, and its answer as JSON, as a file that opens offline, a notebook, text.
 - `terminal.py`: `python -m app TASK TEXT`.
+- `streamlit/`: the pages.
+- `gradio/`: the second face.
+- `api/`: the face for programs.
+- `recorded/`: every example with its results as plain files.
 """
 
-from app.declared.answers import Answer, ask
+from app.faces.paper.answers import Answer, ask
 
 __all__ = ["Answer", "ask"]

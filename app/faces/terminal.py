@@ -6,24 +6,16 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from app.declared import Declared, Parameter, all_declared
-from app.declared.answers import Answer, ask
-from app.faces.json import all_meanings
+from app.faces.paper.answers import Answer, ask
+from app.faces.paper.arguments import Parser
+from app.faces.paper.json import all_meanings
 from bert_core.errors import BertError, InputError
 
 _SWITCHES = ("model", "json", "html")
 """What is no parameter of a task."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Refuses in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the refusal and leave."""
-        sys.stderr.write(f"{' '.join(message.split())}. See {self.prog} --help.\n")
-        raise SystemExit(2)
 
 
 def main(arguments: Sequence[str]) -> int:

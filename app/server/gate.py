@@ -12,10 +12,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from app.log import cause
+from app.records.visitors import Visitor, network_of
 from app.server.names import Names
 from app.server.nonces import NONCE
 from app.server.policy import Policy
-from app.server.sessions import Cookies, Sessions, Visitor, network_of
+from app.server.sessions import Cookies, Sessions
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
@@ -204,7 +205,7 @@ def _introduced(request: HTTPConnection, visitor: Visitor) -> Scope:
     page for a foreign one, and Streamlit would ask an outside service for this machine's address.
     """
     headers = MutableHeaders(raw=list(request.scope["headers"]))
-    visitor.announce(headers)
+    headers.update(visitor.headers)
     origin = request.headers.get("origin")
     if origin is not None:
         headers["host"] = origin.partition("://")[2]

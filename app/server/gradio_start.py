@@ -14,10 +14,10 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from app import log
-from app.api import Programs
 from app.engine.models import open_engine
-from app.gradio_kit.face import OPTIONS, at_path, build, own_app
-from app.gradio_kit.limits import SESSIONS
+from app.faces.api import Programs
+from app.faces.gradio.face import OPTIONS, at_path, build, own_app
+from app.faces.gradio.limits import SESSIONS
 from app.server.gate import Gate
 from app.server.listening import listener
 from app.server.names import names_of

@@ -16,15 +16,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from app.log import cause
+from app.records.served import GRADIO, PATH
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _LOG = logging.getLogger("app")
-PATH = "/gradio"
-"""Where the face is, below the site's own path."""
-
-_SERVED = threading.Event()
 _PATIENCE = 10.0  # seconds; if no visitor has come by then, the server has nothing to do
 _FAILED = "This part of the site could not be started. The pages at / work without it."
 
@@ -51,11 +48,11 @@ class Later:
     async def lifespan(self, _: object = None) -> AsyncIterator[None]:
         """Build the application in the background; end it afterwards."""
         running = asyncio.create_task(self._run())
-        _SERVED.set()
+        GRADIO.set()
         try:
             yield
         finally:
-            _SERVED.clear()
+            GRADIO.clear()
             if self._app is None:
                 running.cancel()
             self._wanted.set()
@@ -93,11 +90,6 @@ class Later:
         await self._app({**scope, "root_path": ""}, receive, send)
 
 
-def is_served() -> bool:
-    """Return whether this process serves the face: `streamlit run app.py` does not."""
-    return _SERVED.is_set()
-
-
 def mounted(wanted: threading.Event, path: str = PATH) -> Later:
     """Return the face for the site's server, with links to the pages around it.
 
@@ -107,7 +99,7 @@ def mounted(wanted: threading.Event, path: str = PATH) -> Later:
     """
 
     def application() -> "FastAPI":
-        from app.gradio_kit.face import at_path, build  # imports Gradio
+        from app.faces.gradio.face import at_path, build  # imports Gradio
 
         return at_path(build("../"), path)
 

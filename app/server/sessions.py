@@ -1,4 +1,4 @@
-"""Who visits, and how much a visitor may have open."""
+"""The visitor's cookie, and how much a visitor may have open."""
 
 import hashlib
 import hmac
@@ -7,11 +7,8 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address, ip_network
 
-from starlette.datastructures import MutableHeaders
-
+from app.records.visitors import Visitor
 from app.settings import settings
 
 COOKIE = "bert_explorer_visitor"
@@ -19,53 +16,7 @@ COOKIE = "bert_explorer_visitor"
 server's signature, says nothing about its visitor, is not stored, and ends with the browser."""
 
 _SIGNED = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{64})")
-_VISITOR, _NETWORK = "x-bert-explorer-visitor", "x-bert-explorer-network"
 _REQUESTS_OF_A_PAGE = 6  # as many as browsers have in progress with one server
-_HOUSEHOLD = 64  # bits of an IPv6 address that a provider gives to one household
-
-
-@dataclass(frozen=True, slots=True)
-class Visitor:
-    """Who sent a request.
-
-    Attributes:
-        number: from the cookie; "" if the browser sent none of this server's own making.
-        network: the network address.
-    """
-
-    number: str = ""
-    network: str = ""
-
-    @property
-    def name(self) -> str:
-        """What tells this visitor from others; all without a cookie at one address are one."""
-        return self.number or (f"@{self.network}" if self.network else "")
-
-    def announce(self, headers: MutableHeaders) -> None:
-        """Tell the faces behind the gate; what a client claims to be is overwritten."""
-        headers[_VISITOR], headers[_NETWORK] = self.number, self.network
-
-
-def announced(headers: Mapping[str, str]) -> Visitor:
-    """Return who sent a request that has passed the gate."""
-    return Visitor(str(headers.get(_VISITOR, "")), str(headers.get(_NETWORK, "")))
-
-
-def network_of(address: str) -> str:
-    """Return what a client cannot change about its address: of IPv6 the network.
-
-    >>> network_of("2001:db8:1:2:aaaa::1"), network_of("192.0.2.7"), network_of("::ffff:192.0.2.7")
-    ('2001:db8:1:2::', '192.0.2.7', '192.0.2.7')
-    """
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(found, IPv6Address):
-        return address
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    return str(ip_network((found, _HOUSEHOLD), strict=False).network_address)
 
 
 class Cookies:

@@ -17,7 +17,6 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.url_util import make_url_path
 from streamlit.web.bootstrap import load_config_options
 
-from app.api import API, TOOLS, Programs
 from app.engine.compute.device import chosen_device
 from app.engine.compute.recent import RECENT
 from app.engine.models import open_engine
@@ -26,11 +25,15 @@ from app.engine.models.copies import remove_all_leftovers
 from app.engine.models.hub import fetch_at_start, may_be_hub_id
 from app.engine.models.shelf import is_there
 from app.engine.models.usable import refusals
-from app.gradio_kit import PATH, mounted
+from app.faces.api import API, TOOLS, Programs
+from app.faces.streamlit.messages import OnlyMessages
+from app.faces.streamlit.site import DRAWN
+from app.records.served import PATH
 from app.server.elsewhere import Elsewhere
 from app.server.gate import Gate
 from app.server.health import Health
 from app.server.heaps import give_back, share_heaps
+from app.server.later import mounted
 from app.server.listening import EVERYWHERE, listener
 from app.server.names import names_of
 from app.server.nonces import Nonced
@@ -39,8 +42,6 @@ from app.server.probes import elsewhere
 from app.server.running import affordable, configured, run
 from app.server.sessions import Sessions, own_cookies
 from app.settings import BUNDLED_MODEL, settings
-from app.streamlit_kit.messages import OnlyMessages
-from app.streamlit_kit.site import DRAWN
 from bert_core.errors import BertError, ConfigError
 
 # `streamlit run` reads these by itself, `App.run` does not.

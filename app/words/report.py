@@ -1,7 +1,7 @@
 """A report: a result as it would appear on paper.
 
 Every feature writes one (`report` in its view). The Gradio tab, the saved page, the notebook and
-the recorded site draw it with `drawn`; `app.faces.text` prints it on a terminal.
+the recorded site draw it with `drawn`; `app.faces.paper.text` prints it on a terminal.
 """
 
 from dataclasses import dataclass

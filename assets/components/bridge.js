@@ -1,4 +1,4 @@
-// What the site's own markup can do. Mounted once per page by app/streamlit_kit/frame.py; it
+// What the site's own markup can do. Mounted once per page by app/faces/streamlit/frame.py; it
 // listens on the document, so markup may come and go.
 //
 //   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python
@@ -283,7 +283,7 @@ function keepHistory() {
 
 // A Space is shown in a frame, and the address that people see and copy is that of the page around
 // it. That page takes a query and a hash, so the name of our page becomes a parameter, which
-// app/streamlit_kit/site.py reads.
+// app/faces/streamlit/site.py reads.
 function tellHub() {
   const hub = "https://huggingface.co";
   if (window.parent === window || (location.ancestorOrigins?.[0] ?? hub) !== hub) return;
@@ -302,7 +302,7 @@ function shareable() {
   return address;
 }
 
-// The parameters with texts; see app/streamlit_kit/state.py.
+// The parameters with texts; see app/faces/streamlit/state.py.
 const TEXTS = ["text", "text_pair", "question", "choices", "lines", "kept"];
 
 function place({ pathname, search }) {

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from app.engine.models.copies import downloads_folder
+from app.faces.streamlit import server
 from app.server.listening import listener
 from app.server.start import bring_model, open_first, warm_up
-from app.streamlit_kit import server
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]

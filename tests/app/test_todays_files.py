@@ -15,13 +15,13 @@ from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from app.declared import declared
-from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.engine.models.facts import read_facts
 from app.faces import ask
-from app.gradio_kit.widgets import model_choices
-from app.gradio_kit.written import write
-from app.recorded.writing import record
+from app.faces.gradio.widgets import model_choices
+from app.faces.gradio.written import write
+from app.faces.paper.answers import answer, engine_of
+from app.faces.recorded.writing import record
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.__main__ import main as library
 from bert_core.analysis.statistics_file import measure_folder, stale_because

@@ -21,11 +21,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.engine.models import open_engine
 from app.faces import ask
-from app.faces.page import style
+from app.faces.paper.page import style
+from app.faces.streamlit.components import script
 from app.features.fill_mask import view
 from app.features.fill_mask.task import fill_mask
 from app.settings import BUNDLED_MODEL
-from app.streamlit_kit.components import script
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
 from tests.e2e.conftest import Record, wait_until

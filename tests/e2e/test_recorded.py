@@ -16,7 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from app.catalog import FEATURES
-from app.faces.page import style
+from app.faces.paper.page import style
 from app.words.blocks import fold
 from app.words.html import document, tag
 from tests.e2e.conftest import PATIENCE_MS, Record

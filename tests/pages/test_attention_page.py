@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
 from app.engine.models import Engine
-from app.features.attention import controls
+from app.faces.streamlit import components
+from app.faces.streamlit.features import attention as controls
 from app.features.attention.task import attention
-from app.streamlit_kit import components
 from bert_core import BertModel
 from bert_core.analysis.head_statistics import head_statistics
 from bert_core.analysis.statistics_file import to_json

@@ -12,8 +12,8 @@ from app.features.lab.result import State
 from app.features.lab.task_lab import Labs
 
 TAB = """
-from app.features.lab import controls_finetune
-from app.streamlit_kit import page_shell
+from app.faces.streamlit.features import lab_finetune as controls_finetune
+from app.faces.streamlit import page_shell
 
 with page_shell("model_card") as page:
     controls_finetune.show(page)
@@ -25,7 +25,7 @@ ROWS = "".join(f"the {('cat', 'dog')[n % 2]} sat {'!' * n}\t{('cat', 'dog')[n % 
 @pytest.fixture
 def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
     made = Labs(tmp_path / "lab", patience=30.0)
-    monkeypatch.setattr("app.features.lab.controls_finetune.LABS", made)
+    monkeypatch.setattr("app.faces.streamlit.features.lab_finetune.LABS", made)
     yield made
     for job in list(made._line):
         made.stop(job)
@@ -86,7 +86,9 @@ def test_own_rows_are_ones_own(
     at.run()
     assert "stays in memory" in words(at)
     assert not (tmp_path / "lab").exists()
-    monkeypatch.setattr("app.features.lab.controls_finetune.visitor_name", lambda: "someone else")
+    monkeypatch.setattr(
+        "app.faces.streamlit.features.lab_finetune.visitor_name", lambda: "someone else"
+    )
     stranger = AppTest.from_string(TAB, default_timeout=60)
     stranger.session_state["_tune_key"] = at.session_state["_tune_key"]
     stranger.run()

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.features.lab import controls, controls_live, task, task_lab
+from app.faces.streamlit.features import lab as controls
+from app.faces.streamlit.features import lab_live as controls_live
+from app.features.lab import task, task_lab
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_lab import Lab, Labs

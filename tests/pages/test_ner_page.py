@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.catalog import examples
-from app.features.ner.controls import toggled
+from app.faces.streamlit.features.ner import toggled
 from app.words.html import Html
 from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger

@@ -165,7 +165,7 @@ def test_a_model_without_measurements_says_so(visit: Visit) -> None:
 
 def test_only_the_open_tab_is_computed(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     called = []
-    place = "app.features.next_sentence.controls.next_sentence_order"
+    place = "app.faces.streamlit.features.next_sentence.next_sentence_order"
     monkeypatch.setattr(place, lambda *_: called.append(1))
     visit(PAGE, paragraph=PARAGRAPH)
     assert called == []

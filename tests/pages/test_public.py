@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.engine.compute import processor
 from app.engine.compute.visitor import Allowances
-from app.server.sessions import Visitor
-from app.streamlit_kit import progress
+from app.faces.streamlit import progress
+from app.records.visitors import Visitor
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_who_waits_sees_a_line_that_goes_away() -> None:
         import streamlit as st
 
         from app.engine.compute.visitor import current_visit
-        from app.streamlit_kit.progress import waiting_line
+        from app.faces.streamlit.progress import waiting_line
 
         with waiting_line():
             assert current_visit().name

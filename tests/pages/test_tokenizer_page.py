@@ -139,7 +139,7 @@ class Clicks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.picks: dict[str, Callable[[int], None]] = {}
-        monkeypatch.setattr("app.streamlit_kit.frame.mount_bridge", self.mount)
+        monkeypatch.setattr("app.faces.streamlit.frame.mount_bridge", self.mount)
 
     def mount(self, _: str, picks: dict[str, Callable[[int], None]]) -> None:
         self.picks = picks

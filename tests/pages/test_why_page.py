@@ -7,7 +7,8 @@ import pytest
 
 from app.catalog import examples
 from app.engine.models import Engine
-from app.features.why import controls, view, view_duel
+from app.faces.streamlit.features import why as controls
+from app.features.why import view, view_duel
 from app.features.why.task import why
 from app.features.why.task_texts import Row
 from bert_core.errors import InputError

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.features.xray import controls_compare
+from app.faces.streamlit.features import xray_compare as controls_compare
 from app.features.xray.task_patching import Preset
 
 PAGE = "pages/12_xray.py"

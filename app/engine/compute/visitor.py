@@ -1,8 +1,8 @@
 """Who the current work is for, and what a visitor may use in a minute.
 
 A front end wraps what it does for a visitor in `visiting`; all computing passes through
-`app.engine.compute.processor`, which asks here. Work outside of it, such as the warm-up, belongs to no one
-and is not limited.
+`app.engine.compute.processor`, which asks here. Work outside of it, such as the warm-up, belongs to
+no one and is not limited.
 """
 
 import threading

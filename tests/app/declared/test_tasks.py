@@ -78,7 +78,7 @@ def test_every_example_can_be_given_to_the_tasks_of_its_page(slug: str) -> None:
 
 
 def test_what_a_page_computes_is_in_every_face_or_named_here() -> None:
-    pages = [*(ROOT / "pages").glob("*.py"), *(ROOT / "app" / "features").glob("*/controls.py")]
+    pages = [*(ROOT / "pages").glob("*.py"), *(ROOT / "app/faces/streamlit/features").glob("*.py")]
     used = {name for path in pages for name in re.findall(r"(\w+)\(", path.read_text("utf-8"))}
     tasks = [each.task for each in all_declared()]
     offered = {name for task in tasks for name in (task.__name__, *task.__code__.co_names)}

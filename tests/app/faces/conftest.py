@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from app.declared import declared
-from app.declared.answers import Answer, answer
 from app.engine.models import Engine
+from app.faces.paper.answers import Answer, answer
 from tests.made_up import VALUES, registered
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.declared import all_declared, declared
-from app.declared.answers import Answer
 from app.faces import ask
-from app.faces.json import meanings
+from app.faces.paper.answers import Answer
+from app.faces.paper.json import meanings
 from app.faces.terminal import main
 from tests.made_up import VALUES
 

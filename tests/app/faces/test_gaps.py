@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.declared import all_declared
-from app.declared.answers import ask
+from app.faces.paper.answers import ask
 
 SIGNS = ("___", "<mask>", "[mask]", "[ MASK ]", "______")
 READERS = {

@@ -16,7 +16,7 @@ import pytest
 from gradio_client import Client
 
 from app.declared import all_declared
-from app.gradio_kit.face import build
+from app.faces.gradio.face import build
 from app.server.gradio_start import lend_gpu
 
 ROOT = Path(__file__).resolve().parents[3]

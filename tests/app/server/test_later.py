@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import PlainTextResponse
 
-from app.gradio_kit import Later, is_served
+from app.server.later import Later
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -30,7 +30,8 @@ async def get(app: Later) -> httpx.Response:
 
 
 def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.server.later._SERVED", threading.Event())  # not the session's
+    served = threading.Event()
+    monkeypatch.setattr("app.server.later.GRADIO", served)  # not the session's
     release = threading.Event()
 
     def build() -> FastAPI:
@@ -39,9 +40,9 @@ def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch
 
     async def main() -> str:
         app = Later(build, threading.Event())
-        assert not is_served()
+        assert not served.is_set()
         async with app.lifespan():
-            assert is_served()
+            assert served.is_set()
             asked = asyncio.create_task(get(app))
             await asyncio.sleep(0.05)
             assert not asked.done()
@@ -49,7 +50,7 @@ def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch
             return (await asked).text
 
     assert asyncio.run(main()) == "there"
-    assert not is_served()
+    assert not served.is_set()
 
 
 def test_building_begins_when_there_is_time_for_it() -> None:
@@ -90,5 +91,5 @@ def test_a_face_that_cannot_be_built_is_a_message(caplog: pytest.LogCaptureFixtu
 
 
 def test_the_package_is_imported_without_gradio() -> None:
-    check = "import sys, app.gradio_kit; sys.exit('gradio' in sys.modules)"
+    check = "import sys, app.faces.gradio; sys.exit('gradio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT, check=False).returncode == 0

@@ -5,7 +5,8 @@ from contextlib import ExitStack
 import pytest
 from starlette.datastructures import MutableHeaders
 
-from app.server.sessions import COOKIE, Cookies, Sessions, Visitor, announced, network_of
+from app.records.visitors import Visitor, announced, network_of
+from app.server.sessions import COOKIE, Cookies, Sessions
 
 ANN = Visitor("ann", "10.0.0.1")
 
@@ -43,11 +44,11 @@ def test_a_cookie_is_out_of_reach_of_scripts_and_goes_where_the_page_goes() -> N
 def test_faces_learn_who_asks_from_the_gate_alone() -> None:
     headers = MutableHeaders({"X-Bert-Explorer-Visitor": "forged", "accept": "*/*"})
     headers.append("X-Bert-Explorer-Visitor", "forged again")
-    Visitor("", "10.0.0.1").announce(headers)
+    headers.update(Visitor("", "10.0.0.1").headers)
     found = announced(headers)
     assert (found, found.name) == (Visitor("", "10.0.0.1"), "@10.0.0.1")
     assert "forged" not in str(headers.raw)
-    ANN.announce(headers)
+    headers.update(ANN.headers)
     assert announced(headers).name == "ann"
 
 

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from starlette.responses import PlainTextResponse
 
-from app.streamlit_kit import server
+from app.faces.streamlit import server
 from bert_core.errors import ConfigError
 
 FACE = PlainTextResponse("there")

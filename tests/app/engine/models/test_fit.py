@@ -14,7 +14,7 @@ from app.catalog import FEATURES
 from app.engine.models import Engine
 from app.engine.models.facts import ModelFacts, read_facts
 from app.engine.models.fit import Severity, first_fitting, misfits
-from app.streamlit_kit.about import heads, sizes
+from app.faces.streamlit.about import heads, sizes
 from app.words.blocks import facts as block_of_facts
 from app.words.notes import holdings, misfit_note
 from bert_core import (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.engine.models import Engine
-from app.faces.json import as_json
+from app.faces.paper.json import as_json
 from app.features.atlas import view
 from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas

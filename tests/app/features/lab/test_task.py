@@ -12,7 +12,7 @@ import pytest
 from app.catalog import examples
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
-from app.faces.json import as_json
+from app.faces.paper.json import as_json
 from app.features.lab import task
 from app.features.lab.result import LabResult
 from app.features.lab.result_settings import LabSettings

@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.models import Engine
 from app.engine.models.papers import read_papers, split_card
+from app.faces.streamlit.about import BESIDE
 from app.features.model_card import view as model_card
 from app.features.model_card import view_leanings as leanings
 from app.features.model_card.result import Reached, Verified, reached
@@ -16,7 +17,6 @@ from app.features.model_card.view_curves import curve, curves_picture, read_curv
 from app.features.model_card.view_text import sections
 from app.features.model_card.view_verified import number, report
 from app.settings import BUNDLED_MODEL
-from app.streamlit_kit.about import BESIDE
 from app.words.blocks import record_table
 from app.words.pictures import figure
 from bert_core.bundled import bundled_folder, bundled_names

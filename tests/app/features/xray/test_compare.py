@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.engine.models import Engine, open_engine
-from app.faces.json import as_json
+from app.faces.paper.json import as_json
 from app.features.xray import view_diff, view_patching
 from app.features.xray.result import XrayResult
 from app.features.xray.result_patching import Patching

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from app.engine.models import Engine
-from app.faces.json import as_json
+from app.faces.paper.json import as_json
 from app.features.xray.result import Kind, Part, all_parts, names_of, read_parts
 from app.features.xray.task import MOST_TOKENS, fitting, offered, xray
 from app.features.xray.task_lens import lens_paths

@@ -1,0 +1,98 @@
+"""The whole face: its pages, its endpoints, and how many calls it takes at once."""
+
+import os
+import warnings
+from typing import Any
+
+import gradio as gr
+import gradio.routes
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from app.catalog import Feature
+from app.declared import all_declared
+from app.faces.gradio.endpoints import add_endpoint
+from app.faces.gradio.limits import PROGRESS_PAUSE, QUEUE_PAUSE, QUEUED, SESSIONS
+from app.faces.gradio.look import head, script, theme
+from app.faces.gradio.pages import feature_page, home_page
+from app.faces.gradio.routes import OwnRoutes
+from app.faces.gradio.work import Face, Holder, Unfetched
+
+OPTIONS: dict[str, Any] = {
+    "theme": theme(),
+    "head": head(),
+    "js": script(),
+    "footer_links": ["api"],
+    "run_history": False,
+    "enable_monitoring": False,
+    "max_file_size": "1kb",
+    "mcp_server": False,
+    "ssr_mode": False,
+    "pwa": False,
+}
+
+
+# Nothing about visitors is sent anywhere or counted: Gradio would keep the session, time and
+# endpoint of 10,000 calls, and make a table of them after every call.
+_QUIET = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "GRADIO_ANALYTICS_MAX_EVENTS": "1",
+    "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000000",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+
+
+def build(twin: str = "") -> gr.Blocks:
+    """Build all pages and endpoints.
+
+    Args:
+        twin: address of the site's other face relative to this one; "" if it is not served.
+    """
+    os.environ.update(_QUIET)
+    face = Face(
+        title="BERT Explorer", analytics_enabled=False, fill_width=True, delete_cache=(3600, 3600)
+    )
+    with face:
+        home_page(twin)
+        for declared in all_declared():
+            row = declared.feature
+            _begin_page(face, row)
+            feature_page(face, declared, f"{twin}{row.folder}" if twin else "")
+            add_endpoint(declared)
+    face.queue(max_size=QUEUED, default_concurrency_limit=None, api_open=False)
+    face.state_session_capacity = SESSIONS
+    queue = face._queue
+    queue.pending_messages_per_session = Unfetched(queue.pending_event_ids_session)
+    queue.max_thread_count = QUEUED
+    queue.sleep_when_free = QUEUE_PAUSE
+    queue.progress_update_sleep_when_free = PROGRESS_PAUSE
+    return face
+
+
+def _begin_page(face: gr.Blocks, row: Feature) -> None:
+    """Do what `face.route` does, without leaving the face.
+
+    Gradio builds the whole application at each end of a page: twelve times, 2 s of a core.
+    """
+    face.pages.append((row.slug, row.title, False))  # not in Gradio's own menu
+    face.current_page = row.slug
+
+
+def own_app(face: gr.Blocks) -> dict[str, Any]:
+    """Return what Gradio's application is made with; also changes what Gradio has no option for."""
+    vars(gradio.routes)["StateHolder"] = Holder
+    # Gradio says so whatever `ssr_mode` is.
+    warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
+    return {"middleware": [Middleware(OwnRoutes, face=face)]}
+
+
+def at_path(face: gr.Blocks, path: str) -> FastAPI:
+    """Return an application that serves the face at a path: "/", or one beside others."""
+    app: FastAPI = gr.mount_gradio_app(
+        FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
+        face,
+        path,
+        **OPTIONS,
+        app_kwargs=own_app(face),
+    )
+    return app

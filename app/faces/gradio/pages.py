@@ -1,0 +1,188 @@
+"""The pages of the face: the home page, and one page for each feature."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gradio as gr
+from gradio.components import Component
+
+from app.declared import Declared
+from app.faces.gradio import carry
+from app.faces.gradio.look import groups, menu, tab_links
+from app.faces.gradio.widgets import filled, model_choices, read, widget
+from app.faces.gradio.work import in_turn
+from app.faces.gradio.written import write
+from app.faces.paper.page import style
+from app.words.blocks import heading, line
+from app.words.format import shortened
+from app.words.html import Html, join, stylesheet, tag, visible
+
+SITE = "BERT Explorer"
+_PROGRAMS = (
+    "Each page is also an endpoint for programs and a tool for assistants: see “Use via API” at "
+    "the foot of the page, and the documentation at /api/."
+)
+# On a phone the menu is wider than the screen.
+_ARRIVED = """() => {
+  document.title = "%s";
+  const menu = document.querySelector(".bx-menu");
+  menu.scrollLeft = menu.querySelector("[aria-current]").offsetLeft - menu.clientWidth / 2;
+}"""
+# Gradio checks no values before and after: `Parameter.read` does, with messages for people.
+_PRIVATE: dict[str, Any] = {
+    "preprocess": False,
+    "postprocess": False,
+    "api_visibility": "private",
+    "show_progress": "hidden",
+}
+
+
+def home_page(twin: str) -> None:
+    """Draw the home page: every feature in one line.
+
+    Args:
+        twin: address of the home page of the other face, or "".
+    """
+    _html(join(stylesheet(style()), menu("")))
+    blocks = [heading(SITE, "See what a BERT model does with a text.")]
+    for group, rows in groups().items():
+        items = (tag("li", tag("a", row.title, href=row.slug), row.see) for row in rows)
+        blocks.append(join(tag("h2", group), tag("ul", *items)))
+    _html(tag("div", *blocks, line(_PROGRAMS), class_="bx-home"))
+    _twin_link("The full site", twin)
+
+
+def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
+    """Draw the page of a feature and connect its parts.
+
+    Args:
+        face: the whole, under construction.
+        declared: the feature.
+        twin: address of the same page on the other face, or "".
+    """
+    row = declared.feature
+    _html(join(stylesheet(style(row.folder)), menu(row.folder)))
+    with gr.Row(elem_classes="bx-top"):
+        with gr.Column(scale=2, min_width=300):
+            _html(join(heading(row.title, row.see), tab_links(row)))
+        example = _example_list(declared)
+        model = gr.Dropdown(model_choices(), label="Model", min_width=150)
+    remarks = _html(join(), "bx-remarks")
+    with gr.Row(elem_classes="bx-stage"):
+        with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
+            boxes, run = _form(declared)
+        with gr.Column(scale=2, min_width=300):
+            answer = _html(join())
+            with gr.Accordion("As JSON", open=False):
+                json = gr.JSON(show_label=False, container=False)
+    _twin_link("This page on the full site", twin)
+    inputs = [*boxes, model]
+
+    async def ask(*values: object) -> tuple[str, Any]:
+        """Show the answer to what is in the form."""
+        *given, name = values
+        shown = await in_turn(lambda: write(declared, read(declared, given), name))
+        return str(shown.markup), shown.json
+
+    work = {
+        **_PRIVATE,
+        "inputs": inputs,
+        "outputs": [answer, json],
+        "show_progress": "minimal",
+        "show_progress_on": answer,
+        "trigger_mode": "always_last",
+    }
+    gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work)
+    if example is not None:
+        use = _example_user(declared)
+        used = example.input(use, [example], boxes, **_PRIVATE)
+        used.then(None, js=carry.EXAMPLE, api_visibility="private")
+        used.then(ask, **work)
+    face.load(None, js=_ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
+    opening = gr.Textbox(visible=False)
+    opened = face.load(
+        _opener(declared), [opening], [*inputs, remarks], js=carry.script(), **_PRIVATE
+    )
+    opened.then(None, js=carry.OPENED, api_visibility="private")
+    opened.then(ask, **work)
+
+
+def _example_list(declared: Declared) -> gr.Dropdown | None:
+    names = [each.label for each in declared.examples]
+    return gr.Dropdown(names, label="Examples", min_width=150) if names else None
+
+
+def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
+    """Draw what a visitor gives, texts first and the rest folded; return it in its own order."""
+    main = [each for each in declared.parameters if each.required or each.field.lines > 1]
+    more = [each for each in declared.parameters if each not in main]
+    boxes = {each.name: widget(each) for each in main}
+    run = gr.Button("Run", variant="primary")
+    if more:
+        with gr.Accordion("Settings", open=False, elem_classes="bx-settings"):
+            boxes |= {each.name: widget(each) for each in more}
+    return [boxes[each.name] for each in declared.parameters], run
+
+
+def _trigger(box: Any) -> Any:
+    """Return what makes the model answer anew: Enter in a text, a change of anything else."""
+    if isinstance(box, gr.Textbox):
+        return box.submit
+    return box.release if isinstance(box, gr.Slider) else box.input
+
+
+def _example_user(declared: Declared) -> Any:
+    """Return the function that fills the form with the example of a name."""
+    rows = declared.examples
+
+    def use(label: object) -> Any:
+        values = next((each.values for each in rows if each.label == label), {})
+        return _returned(filled(declared, declared.example_values(values)))
+
+    return use
+
+
+def _opener(declared: Declared) -> Any:
+    """Return the function that fills the form of a new page.
+
+    It shows the texts that the page was left with, or those of the address
+    (`?text=...&model=...`), or what the visitor wrote on another page, or the first example.
+    """
+    rows = declared.examples
+    texts = {each.name for each in declared.parameters if carry.is_text(each)}
+
+    def opened(message: object, request: gr.Request) -> object:
+        asked = dict(request.query_params)
+        linked: dict[str, object] = {name: asked[name] for name in texts if name in asked}
+        values = carry.brought(declared, message, linked)
+        if not values and rows:
+            values = declared.example_values(rows[0].values)
+        choices = model_choices()
+        names = [name for _, name in choices]
+        wanted = asked.get("model") or names[0]
+        model = wanted if wanted in names else names[0]
+        remarks = [carry.unfit_note(declared.feature, message)]
+        if wanted != model:
+            says = (
+                f"The address asks for the model “{shortened(wanted)}”, which is not offered here."
+            )
+            remarks.append(line(visible(says), f" {visible(model)} is used instead."))
+        shown = str(join(*remarks))
+        return [*filled(declared, values), gr.update(choices=choices, value=model), shown]
+
+    return opened
+
+
+def _returned(values: Sequence[object]) -> object:
+    """Return values as Gradio expects them of a function: a single one alone."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _twin_link(title: str, twin: str) -> None:
+    if twin:
+        _html(line(tag("a", title, href=twin)))
+
+
+def _html(markup: Html, kind: str = "") -> gr.HTML:
+    """Show markup. Gradio's own template takes it as it is; only `tag` may have written it."""
+    return gr.HTML(str(markup), elem_classes=kind, apply_default_css=False, js_on_load=None)

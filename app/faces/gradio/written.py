@@ -1,0 +1,89 @@
+"""What a page shows after a question: markup and JSON, or the reason why there is no result."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.catalog import Feature
+from app.declared import Declared
+from app.engine.models import Engine
+from app.engine.models.facts import offered_facts
+from app.engine.models.fit import Severity, first_fitting, misfits
+from app.engine.models.usable import usable
+from app.faces.gradio.work import message_of
+from app.faces.paper.answers import answer, engine_of
+from app.faces.paper.page import signature
+from app.words.blocks import beware, line, note
+from app.words.html import Html, join, tag, visible
+from app.words.notes import example_note, misfit_note
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer as a page shows it.
+
+    Attributes:
+        markup: notices, the report, the caution and the model.
+        json: the fields of the result; None if there is none.
+    """
+
+    markup: Html
+    json: dict[str, Any] | None
+
+
+def write(declared: Declared, given: Mapping[str, object], model: object) -> Written:
+    """Ask the model and write its answer, or why it gives none."""
+    row = declared.feature
+    try:
+        engine = engine_of(model)
+        notices = join(*_misfits(engine, row))
+        if _is_unfit(engine, row):
+            return Written(_framed(notices, _foot(engine, row)), None)
+        found = answer(declared, engine, given)
+        note_ = _example_note(declared, engine, given)
+        blocks = found.report.drawn()
+        return Written(_framed(notices, *blocks, note_, _foot(engine, row)), found.json())
+    except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told
+        return Written(_framed(note(visible(message_of(error)), caution=True)), None)
+
+
+def _is_unfit(engine: Engine, row: Feature) -> bool:
+    """Return whether the model cannot answer; a page without a text shows every model."""
+    found = misfits(engine.facts, row.needs)
+    return row.takes_text and any(each.severity is not Severity.REMARK for each in found)
+
+
+def _framed(*blocks: Html) -> Html:
+    return tag("div", *blocks, class_="bx-result", role="status")
+
+
+def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
+    """Say what speaks against the model, and which other one would do."""
+    if not row.takes_text:
+        return
+    for each in misfits(engine.facts, row.needs):
+        grave = each.severity is not Severity.REMARK
+        noise = each.severity is Severity.NOISE
+        yield misfit_note(each.says, each.names, grave=grave, noise=noise)
+    if _is_unfit(engine, row):
+        table = usable()
+        other = first_fitting(table, lambda name: offered_facts(table[name]), row.needs)
+        yield line(
+            f"Choose {visible(other)} instead." if other else "No other model here suits this page."
+        )
+
+
+def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object]) -> Html:
+    """Draw the note of the example that was asked about, if it was one."""
+    for each in declared.examples:
+        values = declared.example_values(each.values)
+        if each.note and values and all(given.get(name) == value for name, value in values.items()):
+            mark = each.mark_for(engine.provenance.fingerprint)
+            return example_note(declared.feature.slug, each.note, mark)
+    return join()
+
+
+def _foot(engine: Engine, row: Feature) -> Html:
+    """Draw what must not be concluded, and which model answered."""
+    privacy = "Your text goes only to this server and is not written to disk."
+    return join(beware(row.beware), line(f"{visible(signature(engine.provenance))} {privacy}"))

@@ -1,0 +1,214 @@
+"""One page of the recorded site."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.catalog import GROUPS, Feature
+from app.engine.models import Provenance
+from app.faces.paper.page import signature
+from app.faces.recorded.entries import Entry
+from app.overview import FIRST, Door, draw
+from app.words.blocks import beware, heading, line, note
+from app.words.format import count
+from app.words.html import Html, join, tag, visible
+from app.words.notes import example_note
+
+SITE = "BERT Explorer"
+COMMAND = "python -m app record OUT"
+_LEAD = "Recorded results of every example."
+_BEWARE = "Attention is not an explanation, and a confident answer may be wrong."
+_TABS = "Notes may mention parts of a page that only the live site has."
+_SIGNS = "✓ the model answers as a person would · ✗ it does not"
+_COLUMN = 44  # letters in a line of a text box
+_LINES = 14  # of a text box
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Everything that is recorded, and with what.
+
+    Attributes:
+        entries: in the order of the menu.
+        model: the model that answered.
+        date: of the recording, as 2026-11-22.
+    """
+
+    entries: tuple[Entry, ...]
+    model: Provenance
+    date: str
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The pages, in the order of the menu."""
+        return tuple(dict.fromkeys(each.feature for each in self.entries))
+
+    def of(self, feature: Feature) -> tuple[Entry, ...]:
+        """Return the entries of one page."""
+        return tuple(each for each in self.entries if each.feature == feature)
+
+
+def menu(recording: Recording, root: str, here: Feature | None) -> Html:
+    """Draw what is above every page: the name of the site, and the pages by group.
+
+    Args:
+        recording: what there is.
+        root: the way to the root of the folder, "" or "../".
+        here: the page that is open; None for the home page.
+    """
+    groups = []
+    for group in GROUPS:
+        pages = [
+            tag(
+                "li",
+                tag("a", row.title, href=f"{root}{recording.of(row)[0].place}.html",
+                    aria_current="page" if row == here else None),
+            )
+            for row in recording.features
+            if row.group == group
+        ]  # fmt: skip
+        groups.append(tag("li", tag("span", group, class_="bx-group"), tag("ul", *pages)))
+    home = tag("a", SITE, href=f"{root}index.html", class_="bx-site")
+    return tag("header", home, tag("nav", tag("ul", *groups), aria_label="Pages"))
+
+
+def recorded_note(model: Provenance) -> Html:
+    """Say, before anything else, that nothing is computed."""
+    return note(
+        tag("strong", "Recorded. "),
+        f"Stored answers of {visible(model.name)}; nothing is computed here.",
+    )
+
+
+def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
+    """Draw an example with its results."""
+    answer = tag("section", *results, class_="bx-result", aria_label="Answer")
+    return join(
+        tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
+        recorded_note(recording.model),
+        tag("div", _given(recording, entry), answer, _list(recording, entry), class_="bx-recorded"),
+        _way(recording, entry),
+        foot(recording, entry.feature.beware),
+    )
+
+
+def home(recording: Recording, doors: Sequence[Door]) -> Html:
+    """Draw the home page: six small results, and all examples."""
+    last = {each.feature.slug: f"{each.place}.html" for each in recording.entries}
+    lists = [
+        tag(
+            "details",
+            tag("summary", tag("strong", row.title), f" {row.see} ",
+                tag("span", count(len(recording.of(row)), "example"), class_="bx-quiet")),
+            _links(recording, recording.of(row), "", None),
+        )
+        for row in recording.features
+    ]  # fmt: skip
+    return join(
+        heading(SITE, _LEAD),
+        recorded_note(recording.model),
+        *_box("text", "The sentence", FIRST),
+        draw(doors, [last[door.slug] for door in doors]),
+        tag("h2", "All examples"),
+        tag("div", *lists, class_="bx-all"),
+        foot(recording, _BEWARE),
+    )
+
+
+def foot(recording: Recording, caution: str) -> Html:
+    """Draw the foot of every page: the caution, and what was recorded, when and how."""
+    return tag(
+        "footer",
+        beware(caution),
+        line(visible(signature(recording.model))),
+        line("Written by ", tag("code", COMMAND), f". To use your own texts, run {SITE}."),
+        join("\n", line(f"Recorded on {recording.date}."), "\n"),  # a line of its own in the file
+    )
+
+
+def _given(recording: Recording, entry: Entry) -> Html:
+    """Draw what was given, and what to look at; nothing where nothing is given."""
+    if not entry.feature.has_examples:
+        return join()
+    shown = (*_boxes(entry), _note(recording, entry))
+    return tag("section", *shown, class_="bx-given", aria_label="Input")
+
+
+def _boxes(entry: Entry) -> list[Html]:
+    """Draw what is given: texts in boxes that cannot be edited, other values in one line."""
+    boxes: list[Html] = []
+    others: list[str] = []
+    for each in entry.task.parameters:
+        value = entry.example.values.get(each.key)
+        if isinstance(value, str) and value.strip():
+            boxes += _box(each.name, each.field.label, value.strip("\n"))
+        elif isinstance(value, bool):
+            others.append(f"{each.field.label}: {'yes' if value else 'no'}")
+        elif isinstance(value, int | float):
+            others.append(f"{each.field.label}: {value:g}")
+    return [*boxes, line(". ".join(others), ".")] if others else boxes
+
+
+def _box(name: str, label: str, text: str) -> list[Html]:
+    """Draw one text box."""
+    rows = sum(1 + len(each) // _COLUMN for each in text.split("\n"))
+    return [
+        tag("label", label, for_=f"given-{name}"),
+        tag("textarea", f"\n{visible(text)}", id=f"given-{name}", rows=min(rows, _LINES),
+            readonly="", dir="auto"),  # browsers drop one line break at the start
+    ]  # fmt: skip
+
+
+def _note(recording: Recording, entry: Entry) -> Html:
+    """Draw what to look at, and what a person would answer."""
+    if not entry.example.note:
+        return join()
+    mark = entry.example.mark_for(recording.model.fingerprint)
+    return example_note(entry.feature.slug, visible(entry.example.note), mark)
+
+
+def _list(recording: Recording, entry: Entry) -> Html:
+    """List all examples of a page; the open one is marked."""
+    rows = recording.of(entry.feature)
+    if len(rows) == 1:
+        return join()
+    marked = any(each.example.mark_for(recording.model.fingerprint) for each in rows)
+    return tag(
+        "nav",
+        tag("h2", "Examples"),
+        _links(recording, rows, "../", entry),
+        line(_SIGNS) if marked else join(),
+        line(_TABS),
+        aria_label="Examples",
+    )
+
+
+def _links(recording: Recording, rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
+    """Draw links to entries, each with the sign of its mark."""
+    items = []
+    for each in rows:
+        mark = each.example.mark_for(recording.model.fingerprint)
+        sign = "" if mark is None else "✓ " if mark.right else "✗ "
+        items.append(
+            tag(
+                "li",
+                tag("a", sign, visible(each.example.label), href=f"{root}{each.place}.html",
+                    aria_current="page" if each == here else None),
+            )
+        )  # fmt: skip
+    return tag("ol", *items)
+
+
+def _way(recording: Recording, entry: Entry) -> Html:
+    """Draw the links to the previous and the next example, across pages."""
+    at = recording.entries.index(entry)
+    before, after = recording.entries[max(at - 1, 0)], recording.entries[at + 1 : at + 2]
+    links = [_step("← ", before, entry, "prev")] if at else []
+    links += [_step("→ ", each, entry, "next") for each in after]
+    return tag("nav", *links, class_="bx-way", aria_label="Previous and next example")
+
+
+def _step(arrow: str, to: Entry, here: Entry, rel: str) -> Html:
+    """Draw one of these links; the page is named where it changes."""
+    other = f"{to.feature.title}: " if to.feature != here.feature else ""
+    name = visible(to.example.label)
+    return tag("a", arrow, other, name, href=f"../{to.place}.html", rel=rel)

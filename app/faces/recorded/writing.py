@@ -1,0 +1,108 @@
+"""Write the recorded site: a folder of plain files that refer to nothing outside it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from app.engine.models import Engine
+from app.faces.paper.page import style
+from app.faces.recorded.drawing import SITE, Recording, home, menu, page
+from app.faces.recorded.entries import all_entries, results
+from app.overview import FIRST, doors
+from app.settings import ASSETS
+from app.words.html import document, plain
+from bert_core.errors import ConfigError
+
+_README = """---
+title: {site}, recorded
+emoji: 🔎
+colorFrom: blue
+colorTo: yellow
+sdk: static
+app_file: index.html
+pinned: false
+short_description: What a BERT model does, example by example, without a server
+---
+
+# {site}, recorded
+
+{number} examples of {pages} pages with the answers of {model} (weights {fingerprint}), as plain
+files: open `index.html`, or put the folder on any web server. There is nothing to install, and
+nothing is sent. `python -m app record OUT` wrote it; `sdk: static` above makes it a Hugging Face
+Space.
+
+Recorded on {date}.
+"""
+
+
+def record(engine: Engine, target: Path, date: str, say: Callable[[str], None]) -> int:
+    """Write the folder; the same model gives the same bytes, except the line with the date.
+
+    Args:
+        engine: the model that answers.
+        target: a folder that is empty or does not exist.
+        date: of the recording, as 2026-11-22.
+        say: is told how far it is, in one line for each page.
+
+    Returns:
+        The size of all files in bytes.
+
+    Raises:
+        ConfigError: the folder contains something, or cannot be written.
+    """
+    try:
+        if target.exists() and any(target.iterdir()):
+            raise ConfigError(f"{target} contains files; expected an empty folder or a new one.")
+        return _write(engine, target, date, say)
+    except OSError as error:
+        raise ConfigError(
+            f"{target} cannot be written: {error.strerror}. Choose another."
+        ) from None
+
+
+def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) -> int:
+    opened = doors(engine, FIRST)
+    recording = Recording(all_entries(opened), engine.provenance, date)
+    model = engine.provenance
+    readme = _README.format(
+        site=SITE,
+        number=len(recording.entries),
+        pages=len(recording.features),
+        model=plain(model.name),
+        fingerprint=model.fingerprint,
+        date=date,
+    )
+    files = {"README.md": readme.encode()}
+    files["index.html"] = document(
+        f"{SITE}, recorded",
+        _style("home"),
+        home(recording, opened),
+        header=menu(recording, "", None),
+        script=_script(),
+    )
+    for row in recording.features:
+        for entry in recording.of(row):
+            title = f"{entry.example.label} · {row.title} · {SITE}, recorded"
+            files[f"{entry.place}.html"] = document(
+                title,
+                _style(row.slug),
+                page(recording, entry, results(engine, entry)),
+                header=menu(recording, "../", row),
+                script=_script(),
+            )
+        say(f"{row.title}: {len(recording.of(row))}")
+    for name, content in files.items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return sum(map(len, files.values()))
+
+
+def _style(slug: str) -> str:
+    """Return the style of the site, of one page, and of the recording."""
+    return style(slug) + (ASSETS / "recorded" / "recorded.css").read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """Return the script of every page."""
+    scripts = ASSETS / "components" / "bridge.js", ASSETS / "recorded" / "recorded.js"
+    return "\n".join(each.read_text(encoding="utf-8") for each in scripts)

@@ -1,0 +1,25 @@
+"""The Streamlit side of the explorer: the frame around pages, and nothing about BERT.
+
+`frame.page_shell` draws what all pages share, `state` keeps texts, `examples` offers ready ones,
+`show` puts results on the screen, `take` and `files` let the visitor keep them, `guard` turns
+errors into messages, `site` is the menu, `server` starts the process. Pages import from here;
+features must not.
+"""
+
+from app.faces.streamlit.frame import Page, page_shell
+from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
+from app.faces.streamlit.state import set_text, text_box, undo_button
+
+__all__ = [
+    "Page",
+    "guarded",
+    "page_shell",
+    "set_text",
+    "show_chart",
+    "show_html",
+    "show_picture",
+    "show_table",
+    "text_box",
+    "undo_button",
+]

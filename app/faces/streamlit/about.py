@@ -1,0 +1,126 @@
+"""Facts about the model a page uses, in plain words: identity, sizes, heads."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app.engine.models import Engine, ModelFacts, Provenance
+from app.faces.streamlit.components import PRESENT
+from app.faces.streamlit.controls import switch
+from app.faces.streamlit.links import links_have_texts
+from app.faces.streamlit.show import show_html
+from app.records.served import GRADIO, PATH
+from app.words.blocks import beware, copy_button, facts, line
+from app.words.html import tag, visible
+from app.words.notes import Holding, holdings
+from bert_core.model.heads import KINDS, ModelKind
+
+_PRIVACY = (
+    "Your text goes only to this server. Short texts are kept in the address, long ones in memory "
+)
+_KEPT = "for a day."
+BESIDE = "Beside BERT base"
+"""The tab of the model card that the foot of every page links to."""
+_NOT_KEPT = "while your page is open."
+
+
+def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
+    """Draw the foot of every page: the caution, the model in one line, privacy, the presenter.
+
+    Args:
+        engine: the model of the page.
+        caution: what must not be concluded from the page.
+        slug: the page, which the link to the other face leads to; "" for the home page.
+    """
+    known = engine.provenance
+    with st.container(key="bx-foot", gap="small"):
+        if caution:
+            show_html(beware(caution))
+        size = (
+            f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
+        )
+        privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
+        card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
+        differs = tag("a", "beside BERT base", href=card, target="_self")
+        show_html(line(f"{known.name}: {size} (", differs, f"). {privacy}"))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with st.popover("About this model", type="tertiary"):
+                model_facts(engine)
+            switch("Presenter view (Esc ends it)", key=PRESENT)
+            show_html(copy_button("Copy link"))
+            if GRADIO.is_set():
+                address = f"{PATH.strip('/')}/{slug}"
+                show_html(tag("a", "Use by API", href=address, target="_self", class_="bx-button"))
+
+
+def model_facts(engine: Engine) -> None:
+    """Draw all facts known about a model without running it, one per line."""
+    known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
+    show_html(facts(known, "What this model is"))
+    show_html(holdings(heads(engine.facts), engine.facts.left_over))
+
+
+def identity(provenance: Provenance) -> list[tuple[str, str]]:
+    """Return the identity of a model as pairs of name and value."""
+    size = f"{provenance.layers} layers × {provenance.heads} heads, {provenance.hidden} wide"
+    return [
+        ("Model", f"{provenance.name} ({provenance.origin})"),
+        ("Size", f"{size}, {provenance.parameters / 1e6:.1f} M weights"),
+        ("Vocabulary", f"{provenance.vocabulary:,} pieces"),
+        ("Reads", f"at most {provenance.max_length:,} tokens"),
+        ("Casing", "lower-cased" if provenance.lower_case else "as written"),
+        ("Licence", provenance.licence or "not stated"),
+        ("Weights", f"SHA-256 {provenance.fingerprint}… (heads included)"),
+    ]
+
+
+def sizes(found: ModelFacts) -> list[tuple[str, str]]:
+    """Describe the model's size on disk and in memory, and the contents of its vocabulary file."""
+    entries = f"{found.entries:,} entries"
+    if found.entries != found.rows:
+        entries += f", room in the weights for {found.rows:,}"
+    lacking = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} - found.specials
+    if lacking:
+        entries += f", without {', '.join(sorted(lacking))}"
+    return [
+        ("Files", f"{found.file_bytes / 1e6:,.1f} MB"),
+        ("Memory", f"about {found.memory_bytes / 1e6:,.1f} MB"),
+        ("Vocabulary file", entries),
+    ]
+
+
+def version(provenance: Provenance) -> list[tuple[str, str]]:
+    """Return the computing device and, for a model from the Hub, its version."""
+    commit = [("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []
+    return [("Computed by", provenance.device), *commit]
+
+
+def heads(found: ModelFacts) -> list[Holding]:
+    """Return, for each kind of answer, whether the model was trained for it."""
+    return [_holding(kind, found) for kind in KINDS.values() if kind.answers]
+
+
+def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
+    head = found.heads[kind.name]
+    if head.mismatched:
+        says = "its shapes contradict the configuration of this model, so it cannot be loaded."
+        return Holding(kind.answers, False, says, head.mismatched)
+    if head.missing:
+        says = "not in this checkpoint; its answers would be random."
+        if "classifier.weight" in head.missing and found.classifier_of is not None:
+            owner = KINDS.get(found.classifier_of)
+            says += (
+                f" Its classifier is a {owner.head}."
+                if owner
+                else " The checkpoint does not say what its classifier is for."
+            )
+        return Holding(kind.answers, False, says, head.missing)
+    says = f"trained on {visible(head.trained_on)}." if head.trained_on else "trained."
+    if head.outputs and not head.labels:
+        says = f"trained; the meaning of its {head.outputs:,} labels is not given."
+    if head.own_encoder:
+        says += (
+            " It has an encoder of its own: the attention page shows the encoder of the "
+            "other pages, not the one behind these answers."
+        )
+    return Holding(kind.answers, True, says, labels=head.labels)

@@ -1,0 +1,244 @@
+"""Widgets whose value is kept in the address under the widget's own key."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from app.faces.streamlit.address import drop_infinity
+from app.faces.streamlit.files import offer_file
+from app.faces.streamlit.progress import Progress, progress
+from app.words.html import plain
+from app.words.pictures import csv
+
+V = TypeVar("V", bound=str | int)
+T = TypeVar("T")
+
+
+def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
+    """Let the visitor choose exactly one of a few options.
+
+    An address with an empty choice (`?key=`) gets the default: Streamlit takes it for "nothing
+    chosen", also where a choice is required.
+
+    Args:
+        label: what is chosen.
+        options: value -> its name on the screen and in the address.
+        key: name in the address.
+        default: the option of an address that names none; the first one where None.
+    """
+    values = list(options)
+    first = values[0] if default is None else default
+    # Another model may have fewer options than the one that the session remembers.
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = first
+    chosen: V | None = st.segmented_control(
+        label,
+        values,
+        format_func=lambda value: options.get(value, str(value)),
+        default=first,
+        required=True,
+        wrap=True,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+    if chosen is None:
+        st.rerun()  # with the default, which is set above
+    return chosen
+
+
+def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:
+    """Let the visitor choose any number of a few options; none at first.
+
+    Args:
+        label: what is chosen.
+        options: the options, which are also their names on the screen and in the address.
+        key: name in the address.
+    """
+    # Another model may not have the options that the session remembers.
+    kept = [value for value in st.session_state.get(key) or [] if value in options]
+    if st.session_state.get(key, kept) != kept:
+        st.session_state[key] = kept
+    names = {value: plain(value) for value in options}
+    return st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        format_func=lambda value: names.get(value, plain(value)),
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def pick_one(label: str, options: Sequence[str], *, key: str, index: int = 0) -> str:
+    """Let the visitor pick one of many options from a list that can be searched.
+
+    Args:
+        label: what is picked.
+        options: the options, which are also their names; at least one, no two alike.
+        key: name in the address.
+        index: the one that is picked at first.
+    """
+    return st.selectbox(
+        label, options, index=index, key=key, bind="query-params", persist_state="session"
+    )
+
+
+def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
+    """Let the visitor pick one of several options from a list.
+
+    Args:
+        label: what is picked.
+        options: value -> its name on the screen and in the address; the first one is picked first.
+        key: name in the address.
+    """
+    values = list(options)
+    if st.session_state.get(key, values[0]) not in options:
+        st.session_state[key] = values[0]
+    return st.selectbox(
+        label,
+        values,
+        format_func=lambda value: options.get(value, str(value)),
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:
+    """Let the visitor switch something on or off."""
+    return st.toggle(
+        label, value=default, key=key, help=hint, bind="query-params", persist_state="session"
+    )
+
+
+def level(
+    label: str,
+    ends: tuple[float, float],
+    *,
+    key: str,
+    default: float,
+    step: float = 0.01,
+) -> float:
+    """Let the visitor set a number on a scale; a share in steps of a hundredth unless told."""
+    return st.slider(
+        label,
+        *ends,
+        value=default,
+        step=step,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
+    """Let the visitor set a whole number."""
+    return st.slider(
+        label, *ends, value=default, key=key, bind="query-params", persist_state="session"
+    )
+
+
+def number(label: str, ends: tuple[int, int], *, key: str, default: int, step: int = 1) -> int:
+    """Let the visitor type a whole number of a wide range."""
+    low, high = ends
+    drop_infinity(key)
+    if not low <= st.session_state.get(key, default) <= high:  # of another model
+        st.session_state[key] = default
+    return st.number_input(
+        label, low, high, default, step, key=key, bind="query-params", persist_state="session"
+    )
+
+
+def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, icon: str) -> T | None:
+    """Draw a button that computes something, and return the last result.
+
+    The result stays while the visitor does other things on the page; a new press recomputes it.
+
+    Args:
+        label: what the button says.
+        make: computes it.
+        key: name of the button on its page.
+        about: what the result belongs to; when this changes, the last result is discarded.
+        icon: a Material symbol.
+    """
+    kept = f"{key}_kept"
+    if st.button(label, key=key, icon=icon):
+        st.session_state.pop(kept, None)
+        with st.spinner("Reading and computing …", show_time=True):
+            st.session_state[kept] = (about, make())
+    subject, found = st.session_state.get(kept, (None, None))
+    return found if subject == about else None
+
+
+def long_work(
+    label: str,
+    make: Callable[[Progress], T],
+    *,
+    key: str,
+    about: object,
+    things: str = "windows",
+    icon: str = ":material/play_arrow:",
+) -> T | None:
+    """Draw a button that starts long work, with a bar and a button that cancels it.
+
+    A click on "Cancel" ends the run of the page at the next report of progress.
+
+    Args:
+        label: what the button says.
+        make: does the work; gets a function that reports progress.
+        key: name of the button on its page.
+        about: what the result belongs to; when this changes, the last result is discarded.
+        things: what the steps are, in the plural.
+        icon: a Material symbol.
+
+    Returns:
+        The result, which stays while the visitor does other things on the page; None without one.
+    """
+    kept = f"{key}_kept"
+    subject, found = st.session_state.get(kept, (None, None))
+    if found is not None and subject == about:
+        earlier: T = found
+        return earlier
+    place = st.empty()
+    if not place.button(label, key=key, icon=icon):
+        return None
+    with place.container():
+        st.button("Cancel", key=f"{key}_cancel", icon=":material/close:")
+        with progress("Computing", things) as told:
+            made = make(told)
+    st.session_state[kept] = (about, made)
+    place.empty()
+    return made
+
+
+def save_csv(
+    title: str, make: Callable[[], pd.DataFrame], name: str, *, label: str = "CSV"
+) -> None:
+    """Put a table as a CSV file into the Save menu.
+
+    Args:
+        title: what the table has.
+        make: returns it.
+        name: of the file.
+        label: what the button says.
+    """
+    offer_file(title, label, lambda: csv(make()), name, "text/csv")
+
+
+def save_table(title: str, make: Callable[[], pd.DataFrame], name: str) -> None:
+    """Put a table as CSV and as JSON into the Save menu.
+
+    Args:
+        title: what the table has.
+        make: returns it.
+        name: a file name without extension.
+    """
+    save_csv(title, make, f"{name}.csv")
+    offer_file(
+        title, "JSON", lambda: make().to_json(orient="records", indent=1).encode(),
+        f"{name}.json", "application/json",
+    )  # fmt: skip

@@ -1,0 +1,76 @@
+"""The examples of a page: a list that unfolds, and a note on the example now in the boxes."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.catalog import Example, examples
+from app.declared.carried import TEXT_KEYS
+from app.engine.models import Engine
+from app.faces.streamlit.show import show_html
+from app.faces.streamlit.state import put
+from app.words.notes import example_note
+
+
+def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: DeltaGenerator) -> None:
+    """Draw the page's examples as a list that unfolds, and the note of the one in the boxes.
+
+    Examples tested with this model carry a sign for whether it answers as a person would. For
+    other models there is no such verdict.
+
+    Args:
+        slug: the page.
+        engine: the model that answers.
+        tools: the place of the list.
+        below: the place of the note.
+    """
+    rows = examples(slug)
+    weights = engine.provenance.fingerprint
+    with tools, st.popover("Examples", icon=":material/list:"):
+        marked = any(row.mark_for(weights) for row in rows)
+        if marked:
+            st.caption("✓ the model answers as a person would · ✗ it does not")
+        for number, row in enumerate(rows):
+            mark = row.mark_for(weights)
+            sign = "" if mark is None else "✓ " if mark.right else "✗ "
+            st.button(
+                sign + row.label,
+                key=f"_example_{number}",
+                type="tertiary",
+                on_click=_use_example,
+                args=(slug, number),
+            )
+    shown = _in_the_boxes(rows)
+    # The place is there without a note, too. Otherwise what is below would move, and appear twice
+    # until the page is done.
+    with below.empty().container(gap=None):
+        if shown is not None and shown.note:
+            show_html(example_note(slug, shown.note, shown.mark_for(weights)))
+
+
+def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
+    """Return the example whose texts are in the boxes; untouched boxes have the first one's."""
+    first = rows[0].values if rows else {}
+    texts = {
+        key: st.session_state.get(key, st.query_params.get(key, first.get(key, "")))
+        for key in TEXT_KEYS
+    }
+    for row in rows:
+        if all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values):
+            return row
+    return None
+
+
+def _use_example(slug: str, number: int) -> None:
+    """Set the boxes and settings an example names; clear other boxes, and what others name."""
+    rows = examples(slug)
+    for key in TEXT_KEYS:
+        if key in st.session_state:
+            put(slug, key, "")
+    for row in rows:
+        for key, value in row.values.items():
+            if isinstance(value, (str, bool)):  # numbers have no empty value: they stay
+                put(slug, key, type(value)())
+    for key, value in rows[number].values.items():
+        put(slug, key, value)

@@ -1,0 +1,161 @@
+"""Controls of heads: which are shown, which cell is pinned, and the map of all heads."""
+
+import re
+
+import streamlit as st
+
+from app.catalog import examples, feature
+from app.faces.streamlit.address import left_out
+from app.faces.streamlit.components import show_component
+from app.faces.streamlit.controls import choose, save_csv
+from app.faces.streamlit.show import show_html, show_table
+from app.faces.streamlit.state import ON_SITE
+from app.features.attention import view_habits as view
+from app.features.attention.result import AttentionResult, Heads, How, Place
+from app.features.attention.result_habits import HeadHabits
+from app.features.attention.view_text import (
+    COMBINE_HELP,
+    HOW_NAMES,
+    MEAN,
+    head_names,
+    layer_names,
+    short_name,
+)
+
+LAYER, HEAD, HEADS, HOW, CELL = "layer", "head", "heads", "how", "cell"
+"""The keys of the attention page in the session and in the address."""
+
+
+def head_map(habits: HeadHabits | None, model: str) -> None:
+    """Draw the map of all heads, with an option to open the selected head.
+
+    Args:
+        habits: where the heads usually look; None if not measured.
+        model: name of the model.
+    """
+    if habits is None:
+        show_html(view.nothing_known(model))
+        return
+    key = choose("Map of", view.place_names(habits), key="habit")
+    show_html(view.place_note(habits, key))
+    layer, head = _marked(LAYER, habits.layers), _marked(HEAD, habits.heads)
+    drawn = view.map_picture(habits, key, (layer, head))
+    show_component("attention_grid", drawn, key="habits", picks=(LAYER, HEAD))
+    if st.session_state.get(ON_SITE):
+        name = f"Open layer {layer}, head {head} on the page “{feature('attention').title}”"
+        where = {LAYER: str(layer), HEAD: str(head)}
+        st.page_link(
+            feature("attention").page, label=name, icon=":material/grid_on:", query_params=where
+        )
+    show_html(view.source(habits))
+    table, words = view.map_table(habits), view.describe_map(habits, key)
+    show_table(table, alt=words, key="t_habits", title=view.AS_TABLE)
+    save_csv("Usual behaviour", lambda: view.map_table(habits), "head-statistics.csv")
+
+
+_OPENED, _TEXT = "_opened_head", "_opened_text"
+
+
+def choose_heads(result: AttentionResult) -> None:
+    """Draw the choice of a layer and a head; a text opens with a head that has a pattern.
+
+    Args:
+        result: the attention.
+    """
+    state = st.session_state
+    rows = (("Layer", LAYER, layer_names(result)), ("Head", HEAD, head_names(result)))
+    now = (state.get(LAYER), state.get(HEAD))
+    given = any(st.query_params.get(key) in names.values() for _, key, names in rows)
+    untouched = now == state.get(_OPENED) or (now == (None, None) and not given)
+    if untouched or _new_example(result.text):
+        # Nothing else was asked for: a text opens with a head of its own.
+        state[LAYER], state[HEAD] = state[_OPENED] = result.telling
+    for label, key, names in rows:
+        if key in state and state[key] not in names:  # of another model
+            state[key] = 0
+        # No option is the default: the address leaves out defaults, and 0 must be in it.
+        st.selectbox(
+            label, list(names), index=None, format_func=names.__getitem__, key=key,
+            placeholder="0", required=True, width=125, bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+
+
+def _new_example(text: str) -> bool:
+    """Return whether an example that names no head has just come into the box."""
+    before = st.session_state.get(_TEXT)
+    st.session_state[_TEXT] = text
+    return before not in (None, text) and any(
+        row.values["text"] == text and LAYER not in row.values for row in examples("attention")
+    )
+
+
+def chosen_heads(result: AttentionResult) -> Heads:
+    """Return the heads to show: those that are combined, else the one of layer and head."""
+    how: How = "max" if st.session_state.get(HOW) == "max" else "mean"
+    places = [_place(name, result) for name in st.session_state.get(HEADS) or []]
+    if combined := tuple(place for place in places if place):
+        return Heads(combined, how)
+    layer = _marked(LAYER, result.layers)
+    if st.session_state.get(HEAD) == MEAN:
+        return Heads(Heads.layer(layer, result.heads).places, how)
+    return Heads.one(layer, _marked(HEAD, result.heads))
+
+
+def combine_heads(result: AttentionResult) -> None:
+    """Draw the choice of several heads that are shown as one matrix."""
+    names = [
+        short_name((layer, head)) for layer in range(result.layers) for head in range(result.heads)
+    ]
+    kept = [name for name in st.session_state.get(HEADS) or [] if name in names]
+    if st.session_state.get(HEADS, kept) != kept:
+        st.session_state[HEADS] = kept  # another model has other heads
+    st.multiselect(
+        "Combine heads (layer.head)", names, key=HEADS, placeholder="none", help=COMBINE_HELP,
+        bind="query-params", persist_state="session",
+    )  # fmt: skip
+    choose("Combined by", HOW_NAMES, key=HOW)
+
+
+def take_head(layer: int, head: int, more: int = 0) -> None:
+    """Show a head that was picked, or add it to those shown, or take it away from them."""
+    state = st.session_state
+    if not more:
+        state[LAYER], state[HEAD], state[HEADS] = layer, head, []
+        return
+    name = short_name((layer, head))
+    before = list(state.get(HEADS) or [])
+    if not before and state.get(HEAD, 0) != MEAN:
+        before = [short_name((state.get(LAYER) or 0, state.get(HEAD) or 0))]
+    state[HEADS] = [each for each in before if each != name] + [name] * (name not in before)
+
+
+def take_cell(row: int, column: int) -> None:
+    """Pin a cell, or none; the address keeps it."""
+    if row < 0 or column < 0:
+        st.query_params.pop(CELL, None)
+    else:
+        st.query_params[CELL] = f"{row}.{column}"
+
+
+def pinned_cell(result: AttentionResult) -> tuple[int, int] | None:
+    """Return the pinned cell as positions of pieces; None if there is none in this text."""
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", st.query_params.get(CELL, ""))
+    cell = (int(found[1]), int(found[2])) if found else None
+    if cell and max(cell) <= result.words.pieces[-1][-1]:
+        return cell
+    left_out(CELL)
+    return None
+
+
+def _place(name: str, result: AttentionResult) -> Place | None:
+    """Read a head from its short name; None if this model has no such head."""
+    found = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", name)
+    place = (int(found[1]), int(found[2])) if found else (result.layers, 0)
+    return place if place[0] < result.layers and place[1] < result.heads else None
+
+
+def _marked(key: str, size: int) -> int:
+    """Return the selected layer or head, or the first one if the number is out of range."""
+    picked = st.session_state.get(key, 0)
+    return picked if isinstance(picked, int) and 0 <= picked < size else 0

@@ -1,0 +1,196 @@
+"""The state of the X-ray page, and its switchboard.
+
+The address has what is switched off (`off`), the piece that is asked (`at`) and how far the zoom is
+(`zoom`), besides the widgets. Undo is kept in the session.
+"""
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.catalog import examples
+from app.faces.streamlit.address import left_out
+from app.faces.streamlit.components import show_component
+from app.faces.streamlit.show import show_html
+from app.features.xray import view_switches as view
+from app.features.xray.result import (
+    Part,
+    PartEffect,
+    Ranking,
+    Spared,
+    XrayResult,
+    names_of,
+    read_parts,
+)
+from app.features.xray.result_zoom import HeadNote
+from app.features.xray.task_presets import PRESETS, preset
+from app.features.xray.view_words import headline
+from app.features.xray.view_zoom import Zoom
+from app.words.html import tag
+
+SLUG = "xray"
+OFF, AT, ZOOM, ANSWER, RANK = "off", "at", "zoom", "answer", "rank"
+"""The keys of the page in the session and in the address."""
+
+_UNDO, _TEXTS, _SPARED = "_xray_undo", "_xray_texts", "_xray_spared"
+_MOST_UNDO = 50
+_DEPTHS = (1, 2, 4)
+
+
+# -- what is off ----------------------------------------------------------------------------------
+
+
+def off(layers: int = 1000, heads: int = 1000) -> str:
+    """Return what is switched off, as links have it; only parts that a model of a size has."""
+    given = st.query_params.get(OFF, "")
+    parts = [each for each in read_parts(given) if each.layer < layers and each.head < heads]
+    names = [name for name in re.split(r"[ ,+]+", given) if name]
+    if other := [name for name in names if not {*read_parts(name)} & {*parts}]:
+        left_out(OFF, other)
+    return names_of(parts)
+
+
+def set_off(names: str, *, undoing: bool = False) -> None:
+    """Switch parts off, and everything else on."""
+    before = off()
+    if names == before:
+        return
+    if not undoing:
+        st.session_state[_UNDO] = [*st.session_state.get(_UNDO, []), before][-_MOST_UNDO:]
+    if names:
+        st.query_params[OFF] = names
+    else:
+        st.query_params.pop(OFF, None)
+
+
+def undo() -> None:
+    """Take back the last change of the switches."""
+    if st.session_state.get(_UNDO):
+        set_off(st.session_state[_UNDO].pop(), undoing=True)
+
+
+def switchboard(
+    result: XrayResult, ranking: Sequence[PartEffect], notes: Sequence[Sequence[HeadNote]]
+) -> None:
+    """Draw the switches, and the buttons that set several at once."""
+
+    def take(off: list[int]) -> None:
+        set_off(view.off_by_number(result, off))
+
+    drawn = view.board(result, ranking, notes)
+    show_html(tag("p", headline(result), class_="bx-xr-effect"))  # where the picture is above
+    show_component("xray_switches", drawn, key="switches", several=("off",), then=take)
+    with st.container(horizontal=True, gap="small", key="bx-xr-buttons"):
+        st.button(
+            "Undo", icon=":material/undo:", on_click=undo, key="undo",
+            disabled=not st.session_state.get(_UNDO),
+        )  # fmt: skip
+        st.button("All on", on_click=set_off, args=("",), disabled=not result.off, key="all_on")
+        with st.popover("Presets"):
+            for key, name in PRESETS.items():
+                parts = preset(key, result, tuple(map(tuple, notes)))
+                st.button(
+                    f"{name} ({len(parts)})", key=f"preset_{key}", type="tertiary",
+                    on_click=set_off, args=(names_of(parts),), disabled=not parts,
+                )  # fmt: skip
+
+
+def keep_spared(result: XrayResult, found: Spared) -> None:
+    """Switch off what an answer can do without, and keep what was found for the next run."""
+    st.session_state[_SPARED] = (result.text, result.pair, result.question, found)
+    set_off(names_of(found.off))
+
+
+def kept_spared(result: XrayResult) -> Spared | None:
+    """Return what was found for this question, if these parts are still off."""
+    *about, found = st.session_state.get(_SPARED, (None, None))
+    if about != [result.text, result.pair, result.question]:
+        return None
+    return found if isinstance(found, Spared) and names_of(found.off) == off() else None
+
+
+def ranked(found: Ranking | None) -> tuple[PartEffect, ...]:
+    """Return the parts of a ranking; () if there is none."""
+    return found.parts if found else ()
+
+
+# -- what is asked --------------------------------------------------------------------------------
+
+
+def forget_other_texts(*texts: str) -> None:
+    """Drop what belonged to the texts before: the piece, the answer, the zoom.
+
+    What an example brings along stays.
+    """
+    before = st.session_state.get(_TEXTS)
+    st.session_state[_TEXTS] = texts
+    if before is None or before == texts:
+        return
+    for key in (AT, ZOOM):
+        st.query_params.pop(key, None)
+    brought = any(
+        row.values.get("text") == texts[0] and ANSWER in row.values for row in examples(SLUG)
+    )
+    if not brought and st.session_state.get(ANSWER):
+        st.session_state[ANSWER] = ""
+
+
+def asked_piece(count: int) -> int | None:
+    """Return the piece in the address; None for the one that fits.
+
+    Args:
+        count: number of pieces of the text; another model may have fewer.
+    """
+    found = st.query_params.get(AT, "")
+    if re.fullmatch(r"\d{1,3}", found) and int(found) < count:
+        return int(found)
+    left_out(AT)
+    return None
+
+
+def ask_piece(at: int) -> None:
+    """Ask at a piece, about its own first guess."""
+    st.query_params[AT] = str(at)
+    st.session_state[ANSWER] = ""
+
+
+def follow(result: XrayResult, number: int) -> None:
+    """Follow a candidate that was picked."""
+    if not 0 <= number < len(result.candidates):
+        return
+    picked = result.candidates[number]
+    if result.question.kind in ("start", "end"):
+        ask_piece(picked.number)
+    elif result.question.kind != "next":
+        st.session_state[ANSWER] = picked.name
+
+
+# -- the zoom -------------------------------------------------------------------------------------
+
+
+def zoom(result: XrayResult) -> Zoom:
+    """Return what is open, as far as this model and text have it."""
+    found = st.query_params.get(ZOOM, "")
+    fine = re.fullmatch(r"\d{1,3}(\.\d{1,3}){0,3}", found)
+    numbers = tuple(map(int, found.split("."))) if fine else ()
+    tokens = len(result.tokens)
+    sizes = (result.layers, result.heads, tokens, tokens)
+    fits = all(number < size for number, size in zip(numbers, sizes, strict=False))
+    if fits and len(numbers) in _DEPTHS:
+        return numbers
+    left_out(ZOOM)
+    return ()
+
+
+def open_zoom(*numbers: int) -> None:
+    """Open a layer, a head or a cell; nothing for the whole model."""
+    if numbers:
+        st.query_params[ZOOM] = ".".join(map(str, numbers))
+    else:
+        st.query_params.pop(ZOOM, None)
+
+
+def parts_words(parts: Sequence[Part]) -> str:
+    """Write parts as a list."""
+    return ", ".join(part.name for part in parts)

@@ -1,0 +1,91 @@
+"""The Save menu: everything that a page can give, in one place.
+
+Parts of a page name their files with `offer_file` while they are drawn; the menu at the end of the
+answer shows them, with the page itself. The pictures and tables on the page are listed by the
+browser (`data-saves` in `bridge.js`), which draws their files.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+
+import streamlit as st
+
+from app.catalog import Feature
+from app.engine.models import Engine
+from app.faces.paper.notebook import notebook
+from app.faces.paper.page import page
+from app.faces.streamlit.show import show_html
+from app.words.blocks import line
+from app.words.html import tag
+from app.words.report import Report
+
+_FILES = "_files"  # what the parts of the page offered in this run
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that is written when it is asked for.
+
+    Attributes:
+        title: what it is about; files of one title share a line.
+        label: what its button says.
+        make: writes it.
+        name: of the file.
+        kind: its media type.
+    """
+
+    title: str
+    label: str
+    make: Callable[[], bytes]
+    name: str
+    kind: str
+
+
+def begin_files() -> None:
+    """Forget what an earlier run of a page offered."""
+    st.session_state[_FILES] = []
+
+
+def offer_file(
+    title: str, label: str, make: Callable[[], bytes], name: str, kind: str = "text/plain"
+) -> None:
+    """Put a file into the Save menu; see `File`."""
+    st.session_state.setdefault(_FILES, []).append(File(title, label, make, name, kind))
+
+
+def save_menu(
+    feature: Feature, engine: Engine, report: Callable[[], Report], snippet: Callable[[], str]
+) -> None:
+    """Draw the menu; files are written only when asked for.
+
+    Args:
+        feature: the page.
+        engine: the model that answered, named in the file.
+        report: writes the result as it would appear on paper.
+        snippet: writes the same computation in Python.
+    """
+    offered: list[File] = st.session_state.pop(_FILES, [])
+    name = f"bert-{feature.slug}"
+    with st.popover("Save", icon=":material/download:", type="tertiary", key="bx-save"):
+        whole = (
+            File("This page", "This page (HTML)",
+                 lambda: page(feature, engine.provenance, report()), f"{name}.html", "text/html"),
+            File("This page", "Notebook (IPYNB)",
+                 lambda: notebook(feature.title, snippet()), f"{name}.ipynb", "application/json"),
+        )  # fmt: skip
+        for title, files in groupby((*whole, *offered), key=lambda file: file.title):
+            _row(title, list(files), titled=title != whole[0].title)
+        show_html(tag("div", class_="bx-saves", data_saves="Pictures and tables on this page"))
+
+
+def _row(title: str, files: list[File], *, titled: bool) -> None:
+    """Draw the buttons of one title."""
+    if titled:
+        show_html(line(title))
+    with st.container(horizontal=True, gap="small"):
+        for file in files:
+            st.download_button(
+                file.label, file.make, file.name, file.kind, on_click="ignore",
+                key=f"_save_{file.name}",
+            )  # fmt: skip

@@ -1,0 +1,147 @@
+"""The stage that every page plays on.
+
+At the top: title, one line of lead, examples, model. Below, from 1,000 pixels: what the visitor
+gives at the left, what comes back at the right. On a narrower screen: text, answer, settings. The
+order in the document is the narrow one; `assets/site.css` moves the settings under the text.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.catalog import Feature, feature
+from app.engine.models import Engine, Offer
+from app.faces.streamlit.about import foot
+from app.faces.streamlit.address import say_left_out
+from app.faces.streamlit.components import mount_bridge
+from app.faces.streamlit.examples import examples_list
+from app.faces.streamlit.files import begin_files
+from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.hub_dialog import download_strip
+from app.faces.streamlit.picker import model_picker, open_chosen, suits, unknown_model_note
+from app.faces.streamlit.progress import waiting_line
+from app.faces.streamlit.show import show_html, show_style
+from app.faces.streamlit.state import enter, leave, unfit_note
+from app.faces.streamlit.take import take_row
+from app.settings import ASSETS
+from app.words.blocks import heading
+from app.words.report import Report
+
+SITE = "BERT Explorer"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page script gets from its frame.
+
+    Attributes:
+        feature: the page's row of the catalog.
+        engine: the model the page works with.
+        give: the place of what the visitor gives: text boxes, and little else.
+        answer: the place of what comes back, the main picture first.
+        settings: the place of everything else that can be set; folded.
+        picks: what to call with the whole number of a clicked `data-pick`, by its name. Numbers
+            come from the browser: each function checks its own range.
+        last: what is drawn when the whole page is, in places that were kept for it.
+    """
+
+    feature: Feature
+    engine: Engine
+    give: DeltaGenerator
+    answer: DeltaGenerator
+    settings: DeltaGenerator
+    picks: dict[str, Callable[[int], None]]
+    last: list[Callable[[], None]] = field(default_factory=list)
+
+    def finish(
+        self,
+        report: Callable[[], Report],
+        snippet: Callable[[], str],
+        *,
+        text: str = "",
+        text_pair: str = "",
+    ) -> None:
+        """Draw the last row of the answer: take the text elsewhere, save the page, the code.
+
+        It is drawn here, but after the rest of the page, whose files its Save menu has.
+
+        Args:
+            report: writes the result as it would appear on paper, for a file.
+            snippet: writes the same computation in Python, with `bert_core` alone.
+            text: the text in the first box; "" if there is nothing to take along.
+            text_pair: the text in the second box.
+        """
+        place = self.answer.container()
+
+        def draw() -> None:
+            with place:
+                take_row(self.feature, self.engine, report, snippet, text=text, text_pair=text_pair)
+
+        self.last.append(draw)
+
+
+@contextmanager
+def page_shell(slug: str) -> Iterator[Page]:
+    """Draw the frame of a page around the block; errors inside become messages in the answer.
+
+    If the model cannot answer, the block is not run.
+
+    Args:
+        slug: the page's name in the catalog.
+    """
+    row = feature(slug)
+    enter(slug)
+    begin_files()
+    configure(row.title, slug)
+    picks: dict[str, Callable[[int], None]] = {}  # filled by the page
+    mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
+    tools, offer = top(slug, row.title, row.see)
+    with st.container(key="bx-stage" if row.has_examples else "bx-whole"):
+        give = st.container(key="bx-give")
+        answer = st.container(key="bx-answer")
+        settings = st.container(key="bx-settings")
+    page: Page | None = None
+    answers = False
+    with answer:
+        remarks = st.empty()
+    with answer, guarded(), waiting_line():
+        unknown_model_note(offer)
+        engine = open_chosen(offer)
+        # A page that takes no text is drawn whatever the model can do.
+        answers = not row.takes_text or suits(engine, row.needs)
+        page = Page(row, engine, give, answer, settings, picks)
+        if answers:
+            if row.takes_text:
+                examples_list(slug, engine, tools, settings)
+                unfit_note(slug)
+            yield page
+            for draw in page.last:
+                draw()
+    if answers:
+        leave()
+    if page is not None:
+        foot(page.engine, row.beware, slug)
+    say_left_out(remarks)
+    if not answers:
+        st.stop()  # the reason is given above, and the block must not run
+
+
+def top(slug: str, title: str, lead: str) -> tuple[DeltaGenerator, Offer]:
+    """Draw the title, the lead and the model; return the place of the examples, and the choice."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="bx-top"):
+        show_html(heading(title, lead))
+        tools = st.container(width="content", key="bx-tools")
+        offer = model_picker(slug)
+    download_strip()
+    return tools, offer
+
+
+def configure(title: str, slug: str = "") -> None:
+    """Set the browser's title and the style of the page."""
+    st.set_page_config(
+        page_title=f"{title} · {SITE}", page_icon=str(ASSETS / "icon.svg"), layout="wide"
+    )
+    show_style(slug)

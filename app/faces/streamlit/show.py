@@ -1,0 +1,68 @@
+"""Show results on the screen: markup, tables, and charts with text and numbers."""
+
+from contextlib import nullcontext
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.faces.paper.page import style
+from app.faces.streamlit.components import PRESENT, show_markup
+from app.faces.streamlit.history import by_history
+from app.settings import ASSETS
+from app.words.html import Html, stylesheet
+from app.words.pictures import Picture, figure, numbers
+
+# Only the button that saves the picture: accidental panning or zooming would confuse a class.
+_CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
+
+
+def show_html(markup: Html) -> None:
+    """Show markup from `app.words.html`, if not empty; nothing else may be shown as markup."""
+    if markup.markup:
+        st.html(markup.markup)
+
+
+def show_style(slug: str = "") -> None:
+    """Load the style sheets into the page, the presenter's as well if asked for in the link.
+
+    This takes up no space.
+    """
+    presenting = st.query_params.get(PRESENT) == "true"
+    if not by_history():
+        presenting = st.session_state.get(PRESENT, presenting)
+    more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
+    show_html(stylesheet(style(slug) + more))
+
+
+def show_picture(shown: Picture) -> None:
+    """Show a picture with its words, its numbers and its files."""
+    show_markup(figure(shown), key=f"picture-{shown.name}")
+
+
+def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:
+    """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
+
+    Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
+
+    Args:
+        fig: the figure.
+        alt: what it shows, for people who cannot see it.
+        table: the same numbers.
+        key: name of the chart on its page.
+    """
+    fig.update_layout(font={"color": _text_colour(), "size": 16})
+    st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
+    show_html(numbers(table, key))
+
+
+def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> None:
+    """Show a table, collapsed under its title if it has one."""
+    with st.expander(title) if title else nullcontext():
+        st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
+
+
+def _text_colour() -> str:
+    """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    return str(st.get_option(f"theme.{theme}.textColor"))

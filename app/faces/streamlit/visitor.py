@@ -1,0 +1,46 @@
+"""Who the visitor is, as far as this matters: which one, and whether at this machine."""
+
+import os
+from ipaddress import ip_address
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from app.records.visitors import Visitor, announced
+from app.settings import Visitors
+
+_FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
+
+
+def visitor() -> Visitor:
+    """Return the visitor as the gate knows it; without a gate, each session is a visitor."""
+    found = announced(st.context.headers)
+    context = get_script_run_ctx()
+    if found.name or context is None:
+        return found
+    return Visitor(context.session_id)
+
+
+def visitor_name() -> str:
+    """Return what tells this visitor from others."""
+    return visitor().name
+
+
+def is_among(visitors: Visitors) -> bool:
+    """Return whether this visitor is one of these."""
+    return visitors is Visitors.ALL or (visitors is Visitors.LOCAL and is_local())
+
+
+def is_local() -> bool:
+    """Return whether this server is reachable only from this machine, with no proxy in front.
+
+    A Space of the Hugging Face Hub, which sets SPACE_ID, is public whatever its address.
+    """
+    headers = st.context.headers
+    if os.environ.get("SPACE_ID") or any(name in headers for name in _FORWARDED):
+        return False
+    address = str(st.get_option("server.address") or "")
+    try:
+        return address == "localhost" or ip_address(address).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,374 @@
+"""Calls of programs in all their forms: what comes back, what is refused, and with which status."""
+
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from app.declared import Declared, all_declared, declared
+from app.engine import calls
+from app.engine.compute import processor
+from app.engine.compute.visitor import Allowances
+from app.engine.models import Engine
+from app.faces.api.calling import BODY_BYTES
+from app.faces.paper.answers import answer
+from tests.app.faces.api.conftest import GRADIO, Api, visitor
+
+EVERY = pytest.mark.parametrize(
+    "task", all_declared(), ids=[each.feature.slug for each in all_declared()]
+)
+MARKER = "marker-of-one-visitor"
+OURS = f"{GRADIO}/gradio_api"
+
+
+def values(task: Declared) -> dict[str, Any]:
+    """The values of the first example."""
+    found = task.examples
+    return task.example_values(found[0].values) if found else {}
+
+
+def direct(api: Api, slug: str, given: dict[str, Any], **options: Any) -> httpx.Response:
+    return api.post(f"/api/{slug}", given, **options)
+
+
+def in_order(api: Api, slug: str, given: dict[str, Any], **options: Any) -> httpx.Response:
+    parameters = declared(slug).parameters
+    row = [given.get(each.name, each.default) for each in parameters]
+    return api.post(f"{OURS}/run/{slug}", {"data": [*row, given.get("model", "")]}, **options)
+
+
+def as_tool(api: Api, slug: str, given: dict[str, Any], **options: Any) -> httpx.Response:
+    params = {"name": slug, "arguments": given}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return api.post("/mcp", asked, **options)
+
+
+def in_two_steps(api: Api, slug: str, given: dict[str, Any], **options: Any) -> httpx.Response:
+    begun = api.post(f"{OURS}/call/v2/{slug}", given, **options)
+    if begun.status_code != 200:
+        return begun
+    return api.get(f"{OURS}/call/{slug}/{begun.json()['event_id']}")
+
+
+FORMS = pytest.mark.parametrize("ask", [direct, in_order, as_tool, in_two_steps])
+Ask = Callable[..., httpx.Response]
+
+
+def read(found: httpx.Response) -> Any:
+    """The result, or the sentence that says why there is none, of a call in any form."""
+    if found.headers["content-type"].startswith("text/event-stream"):
+        name, data = found.text.strip().split("\n")[-2:]
+        told = json.loads(data.removeprefix("data: "))
+        return told[0] if name == "event: complete" else told
+    told = found.json()
+    if "result" in told:
+        text = told["result"]["content"][0]["text"]
+        return text if told["result"]["isError"] else json.loads(text)
+    return told.get("error") or (told["data"][0] if "data" in told else told)
+
+
+# -- what comes back -------------------------------------------------------------------------------
+
+
+@EVERY
+def test_every_task_answers_with_the_fields_of_its_result(
+    api: Api, tiny_engine: Engine, task: Declared
+) -> None:
+    given = values(task)
+    found = direct(api, task.feature.slug, given)
+    wanted = answer(task, tiny_engine, given).json()
+    assert found.status_code == 200
+    assert found.json() == json.loads(json.dumps(wanted, allow_nan=False))
+    assert len(found.content) < 60_000, "not a small answer"
+
+
+@FORMS
+def test_all_forms_give_the_same_result(api: Api, ask: Ask) -> None:
+    given = {"text": "the [MASK] sat", "top_k": 2}
+    found = read(ask(api, "fill_mask", given))
+    assert found == direct(api, "fill_mask", given).json()
+    assert [len(slot["candidates"]) for slot in found["slots"]] == [2]
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+@pytest.mark.parametrize("path", ["run", "api"])
+def test_the_older_addresses_of_gradio_answer_too(api: Api, path: str, end: str) -> None:
+    found = api.post(f"{OURS}/{path}/fill_mask{end}", {"data": ["a [MASK]", 1, "", ""]})
+    assert found.json()["data"][0]["slots"] and found.json()["is_generating"] is False
+
+
+def test_a_call_with_values_in_order_can_be_fetched_once(api: Api) -> None:
+    begun = api.post(f"{OURS}/call/fill_mask", {"data": ["a [MASK]", 1, "", ""]}).json()
+    path = f"{OURS}/call/fill_mask/{begun['event_id']}"
+    assert read(api.get(path))["slots"]
+    again = api.get(path)
+    assert again.status_code == 404 and "fetched once" in again.json()["error"]
+
+
+def test_a_stream_tells_of_progress_and_ends_with_the_answer(api: Api) -> None:
+    given = {"text": "Ada met Bob. " * 60}
+    found = direct(api, "ner", given, headers={"Accept": "text/event-stream"})
+    events = [each.split("\n") for each in found.text.strip().split("\n\n")]
+    names = [name.removeprefix("event: ") for name, _ in events]
+    told = [json.loads(data.removeprefix("data: ")) for _, data in events]
+    assert names[-1] == "answer" and set(names[:-1]) == {"progress"}
+    assert told[-1] == direct(api, "ner", given).json()
+    done = [each["done"] for each in told[:-1]]
+    assert done == sorted(done) and told[-2]["done"] == told[-2]["total"] > 1
+
+
+def test_a_stream_ends_with_the_reason_if_there_is_no_answer(api: Api) -> None:
+    found = direct(api, "ner", {"text": " "}, headers={"Accept": "text/event-stream"})
+    assert found.status_code == 200
+    name, data = found.text.strip().split("\n")[-2:]
+    assert name == "event: error"
+    told = json.loads(data.removeprefix("data: "))
+    assert told["status"] == 422 and "no piece" in told["error"]
+
+
+@FORMS
+def test_many_callers_get_their_own_answers(api: Api, ask: Ask) -> None:
+    found: dict[str, str] = {}
+
+    def call(word: str) -> None:
+        found[word] = ask(api, "fill_mask", {"text": f"{word} [MASK]"}, headers=visitor()).text
+
+    words = [f"{MARKER}-{number}-end" for number in range(20)]
+    threads = [threading.Thread(target=call, args=(word,)) for word in words]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for word in words:
+        assert [other for other in words if other in found[word]] == [word]
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+WRONG = [
+    ("fill_mask", {"text": ""}, "The text is empty."),
+    ("fill_mask", {"text": 3}, "text: found a whole number; expected a text."),
+    ("fill_mask", {"text": None}, "text: found nothing"),
+    ("fill_mask", {"text": {"a": [["b"]]}}, "text: found an object"),
+    ("fill_mask", {"text": "cat [MASK]", "top_k": "many"}, "top_k: found a text"),
+    ("fill_mask", {"text": "cat [MASK]", "top_k": 1e9}, "top_k: found 1000000000"),
+    ("fill_mask", {"text": "cat [MASK]", "top_k": True}, "top_k: found true or false"),
+    ("fill_mask", {"text": "cat", "model": "../../etc"}, "model: found '../../etc'; expected one"),
+    ("fill_mask", {"text": "cat", "model": ["x"]}, "model: found "),
+    ("ner", {"text": "cat", "aggregation": "sum"}, "aggregation: found 'sum'; expected "),
+    ("multiple_choice", {"context": "cat", "choices": 3}, "choices: found "),
+    ("multiple_choice", {"context": "cat", "choices": [["a"], 2]}, "choices: found "),
+    ("attention", {"text": "the cat", "layer": 99, "head": 0}, "99"),
+]
+
+
+@FORMS
+@pytest.mark.parametrize(("slug", "given", "says"), WRONG, ids=[str(row[1]) for row in WRONG])
+def test_a_wrong_value_is_answered_with_the_reason(
+    api: Api, slug: str, given: dict[str, Any], says: str, ask: Ask
+) -> None:
+    found = ask(api, slug, given)
+    assert says in read(found)
+    streamed = found.headers["content-type"].startswith("text/event-stream")
+    assert found.status_code == (200 if streamed or ask is as_tool else 422)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("/api/nothing", {}, 404, "There is no task named 'nothing'"),
+        ("/api/fill_mask", {}, 422, "text is missing"),
+        ("/api/fill_mask", {"text": "cat", "marker": 1}, 422, "no parameter 'marker'"),
+        ("/api/fill_mask", ["cat"], 400, "a JSON object of named values"),
+        ("/api/fill_mask/more", {}, 404, "Not Found"),
+        (f"{OURS}/run/nothing", {"data": []}, 404, "There is no task named 'nothing'"),
+        (f"{OURS}/run/fill_mask", {"data": ["cat"]}, 422, "Found 1 values; expected 4: text, "),
+        (f"{OURS}/run/fill_mask", {"data": ["cat"] * 5}, 422, "Found 5 values; expected 4"),
+        (f"{OURS}/run/fill_mask", {"data": "cat"}, 400, '{"data": [values in order]}'),
+        (f"{OURS}/run/fill_mask", [], 400, '{"data": [values in order]}'),
+        (f"{OURS}/call/v2/nothing", {}, 404, "There is no task named 'nothing'"),
+        (f"{OURS}/call/fill_mask", {"data": 3}, 400, '{"data": [values in order]}'),
+    ],
+)
+def test_a_wrong_call_is_answered_with_the_reason_and_the_status_the_web_has_for_it(
+    api: Api, path: str, body: object, status: int, says: str
+) -> None:
+    found = api.post(path, body)
+    assert found.status_code == status
+    assert says in found.json()["error"]
+
+
+def test_a_number_nobody_was_given_leads_nowhere(api: Api) -> None:
+    assert api.get(f"{OURS}/call/fill_mask/{'0' * 32}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", f"{OURS}/call/x"])
+def test_another_method_is_refused_with_the_right_one(api: Api, path: str) -> None:
+    found = api.get(path)
+    assert (found.status_code, found.headers["allow"]) == (405, "POST")
+
+
+NO_JSON = {
+    "deep": b"[" * 100_000,
+    "deep in an object": b'{"data":' + b"[" * 50_000,
+    "cut off": b"{",
+    "empty": b"",
+    "not UTF-8": b'{"text": "\xff\xfe"}',
+    "not a number": b'{"text": "a [MASK]", "top_k": NaN}',
+    "endless": b'{"text": "a [MASK]", "top_k": ' + b"9" * 100_000 + b"}",
+}
+
+
+@pytest.mark.parametrize("body", NO_JSON.values(), ids=NO_JSON)
+@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
+def test_what_is_not_json_is_a_bad_request(api: Api, path: str, body: bytes) -> None:
+    found = api.post(path, content=body)
+    assert found.status_code == 400
+    assert "not JSON" in found.text
+
+
+@FORMS
+def test_half_of_a_character_is_a_wrong_value(api: Api, ask: Ask) -> None:
+    assert "half of a character" in read(ask(api, "fill_mask", {"text": "\ud800 [MASK]"}))
+
+
+@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
+def test_a_request_that_is_too_long_is_refused(api: Api, path: str) -> None:
+    found = api.post(path, {"text": "a" * BODY_BYTES})
+    assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
+
+
+def test_the_longest_text_is_taken(api: Api) -> None:
+    assert direct(api, "tokenizer", {"text": "é " * 50_000}).status_code == 200
+
+
+def test_nothing_is_made_up_for_a_head_that_was_not_trained(
+    api: Api, untrained_folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
+    needy = [each for each in all_declared() if each.feature.needs]
+    assert needy
+    for task in needy:
+        found = direct(api, task.feature.slug, values(task))
+        assert found.status_code == 422, task.feature.slug
+        assert re.search("cannot answer here.*no trained", found.json()["error"])
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowances = Allowances(3, 1_000, clock=lambda: 0.0)
+    monkeypatch.setattr(calls, "ALLOWANCES", allowances)
+    monkeypatch.setattr(processor, "ALLOWANCES", allowances)
+    monkeypatch.setattr(calls, "PAUSE", 0.01)
+
+
+def test_one_budget_covers_all_forms_and_is_spent_before_anything_is_computed(
+    api: Api, three_a_minute: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me, given = visitor(), {"text": "the [MASK] sat"}
+    for ask in (direct, as_tool, in_two_steps):
+        assert ask(api, "fill_mask", given, headers=me).status_code == 200
+    monkeypatch.setattr(Declared, "run", None)  # nothing may be computed from here
+    monkeypatch.setattr("app.faces.api.calling.body_of", None)
+    for ask in (direct, in_order, as_tool, in_two_steps):
+        refused = ask(api, "fill_mask", given, headers=me)
+        assert refused.status_code == 429
+        assert 0 < int(refused.headers["retry-after"]) <= 60
+        assert "as many as this server gives each visitor. Wait" in refused.json()["error"]
+
+
+def test_no_cookie_or_an_invented_one_wins_nothing(api: Api, three_a_minute: None) -> None:
+    nameless = [{"Cookie": f"bert_explorer_visitor={number:032x}"} for number in range(4)]
+    statuses = [direct(api, "tokenizer", {"text": "a"}, headers=each) for each in [{}, *nameless]]
+    assert [each.status_code for each in statuses] == [200, 200, 200, 429, 429]
+    assert direct(api, "tokenizer", {"text": "a"}, headers=visitor()).status_code == 200
+
+
+def test_a_class_behind_one_address_is_not_shut_out_but_a_crowd_is(
+    api: Api, three_a_minute: None
+) -> None:
+    statuses = [
+        direct(api, "tokenizer", {"text": "a"}, headers=visitor()).status_code for _ in range(32)
+    ]
+    assert statuses == [200] * 30 + [429] * 2
+
+
+def test_a_call_that_is_too_many_waits_nowhere(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise calls.BusyError("The server is busy. Try again in a few seconds.", 5)
+
+    monkeypatch.setattr(calls.DESK, "submit", full)
+    refused = direct(api, "tokenizer", {"text": "a"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+
+
+def test_nobody_computes_for_a_caller_who_has_gone(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visits: list[Any] = []
+    submit = calls.DESK.submit
+
+    def seen(visitor_: str, work: Callable[[], Any]) -> Any:
+        visits.append(submit(visitor_, lambda: (time.sleep(0.3), work())))
+        return visits[-1]
+
+    monkeypatch.setattr(calls.DESK, "submit", seen)
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{api.address}/api/ner", json={"text": "Ada " * 5_000}, timeout=0.1)
+    with pytest.raises(BaseException) as ended:
+        visits[0].result(60)
+    assert "Cancel" in type(ended.value).__name__
+
+
+# -- silence ---------------------------------------------------------------------------------------
+
+
+@FORMS
+def test_a_bug_is_an_apology_with_a_number_and_its_text_is_in_no_log(
+    api: Api,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    ask: Ask,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(MARKER)
+
+    monkeypatch.setattr(Declared, "run", broken)
+    with caplog.at_level(logging.DEBUG):
+        found = ask(api, "fill_mask", {"text": MARKER})
+    says = read(found)
+    number = says.partition("logged as ")[2][:8]
+    assert f"error {number}: ZeroDivisionError" in caplog.text
+    assert found.status_code == (500 if ask in {direct, in_order} else 200)
+    for text in (found.text, caplog.text, "".join(capfd.readouterr())):
+        assert MARKER not in text and "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"data": [MARKER]}, {"data": [{MARKER: [MARKER]}] * 4}, {MARKER: MARKER}, MARKER, [MARKER]],
+)
+@pytest.mark.parametrize(
+    "path",
+    [f"{OURS}/run/fill_mask", f"{OURS}/call/v2/qa", "/api/qa", f"/api/{MARKER}", "/mcp", "/mcp/x"],
+)
+def test_wrong_calls_leave_nothing_in_the_log(
+    api: Api,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    path: str,
+    body: object,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert api.post(path, body, headers={"X-A": MARKER}).status_code >= 400
+    assert "".join(capfd.readouterr()) + caplog.text == ""

@@ -1,0 +1,97 @@
+"""Endpoints: made from the declarations, called by Gradio's own client."""
+
+import inspect
+import json
+import re
+from typing import Any
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from app.declared import Declared, all_declared
+from app.engine.models import Engine
+from app.faces.gradio.endpoints import MODEL, endpoint
+from app.faces.paper.answers import answer
+from tests.app.faces.gradio.conftest import Served
+
+NAMES = [each.feature.slug for each in all_declared()]
+EVERY = pytest.mark.parametrize("feature", all_declared(), ids=NAMES)
+
+
+def values(feature: Declared) -> dict[str, Any]:
+    """The values of the first example."""
+    found = feature.examples
+    return feature.example_values(found[0].values) if found else {}
+
+
+@pytest.fixture
+def client(served: Served) -> Client:
+    return Client(served.address, verbose=False, analytics_enabled=False)
+
+
+# -- what is promised ------------------------------------------------------------------------------
+
+
+@EVERY
+def test_an_endpoint_takes_what_the_task_takes_and_a_model(feature: Declared) -> None:
+    written = inspect.signature(endpoint(feature))
+    assert list(written.parameters) == [each.name for each in feature.parameters] + [MODEL]
+    for each in feature.parameters:
+        default = inspect.Parameter.empty if each.required else each.default
+        assert written.parameters[each.name].default == default
+
+
+def test_endpoints_are_named_as_the_features_and_say_what_they_take(served: Served) -> None:
+    found = served.get("gradio_api/info").json()
+    assert list(found["named_endpoints"]) == [f"/{slug}" for slug in NAMES]
+    assert found["unnamed_endpoints"] == {}
+    for feature in all_declared():
+        promised = found["named_endpoints"][f"/{feature.feature.slug}"]
+        assert promised["description"].startswith(feature.about)
+        assert feature.feature.beware in promised["description"]
+        for each, given in zip(feature.parameters, promised["parameters"], strict=False):
+            assert given["parameter_name"] == each.name
+            assert given["parameter_has_default"] is not each.required
+
+
+# -- what comes back -------------------------------------------------------------------------------
+
+
+@EVERY
+def test_gradios_client_gets_the_fields_of_the_result(
+    client: Client, tiny_engine: Engine, feature: Declared
+) -> None:
+    given = values(feature)
+    found = client.predict(api_name=f"/{feature.feature.slug}", **given)
+    wanted = answer(feature, tiny_engine, given).json()
+    assert found == json.loads(json.dumps(wanted, allow_nan=False))
+    assert len(json.dumps(found)) < 40_000, "not a small answer"
+
+
+# -- what cannot be answered -----------------------------------------------------------------------
+
+WRONG = [
+    ("fill_mask", {"text": ""}, "The text is empty."),
+    ("fill_mask", {"text": 3}, "text: found "),
+    ("fill_mask", {"text": None}, "text: found "),
+    ("fill_mask", {"text": {"a": [["b"]]}}, "text: found "),
+    ("fill_mask", {"text": "cat [MASK]", "top_k": "many"}, "top_k: found "),
+    ("fill_mask", {"text": "cat [MASK]", "top_k": 1e9}, "top_k: found "),
+    ("fill_mask", {"text": "cat [MASK]", "top_k": True}, "top_k: found "),
+    ("fill_mask", {"text": "cat", "model": "../../etc"}, "model: found '../../etc'; expected one"),
+    ("fill_mask", {"text": "cat", "model": ["x"]}, "model: found "),
+    ("ner", {"text": "cat", "aggregation": "sum"}, "aggregation: found 'sum'; expected "),
+    ("multiple_choice", {"context": "cat", "choices": 3}, "choices: found "),
+    ("multiple_choice", {"context": "cat", "choices": [["a"], 2]}, "choices: found "),
+    ("attention", {"text": "the cat", "layer": 99, "head": 0}, "99"),
+]
+
+
+@pytest.mark.parametrize(("slug", "given", "says"), WRONG, ids=[str(row[1]) for row in WRONG])
+def test_a_wrong_value_is_answered_with_the_reason(
+    client: Client, slug: str, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(AppError, match=re.escape(says)) as refused:
+        client.predict(api_name=f"/{slug}", **given)
+    assert "Traceback" not in str(refused.value)

@@ -1,0 +1,95 @@
+"""Calls: what is told of an error, what is logged, and how many wait."""
+
+import logging
+import threading
+
+import pytest
+
+from app.declared import Declared
+from app.engine import calls
+from app.engine.compute.visitor import Visit
+from app.faces.gradio import work
+from app.faces.gradio.work import message_of
+from app.records.visitors import Visitor
+from bert_core.errors import InputError
+from tests.app.faces.gradio.conftest import Served, ask
+
+MARKER = "marker-of-one-visitor"
+
+
+def test_an_error_for_people_is_told_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert message_of(InputError("Shorten it.")) == "Shorten it."
+    assert caplog.text == ""
+
+
+def test_a_bug_is_an_apology_and_its_text_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "app"):
+        says = message_of(ValueError(MARKER))
+    number = says.partition("logged as ")[2][:8]
+    assert f"error {number}: ValueError" in caplog.text
+    assert MARKER not in says + caplog.text
+
+
+def test_a_broken_task_shows_no_trace_anywhere(
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(MARKER)
+
+    monkeypatch.setattr(Declared, "run", broken)
+    found = str(ask(served, "fill_mask", None, MARKER, 5, "", ""))
+    assert "logged as" in found
+    printed = "".join(capfd.readouterr())
+    assert "ZeroDivisionError" in caplog.text
+    for text in (found, caplog.text, printed):
+        assert MARKER not in text and "Traceback" not in text
+
+
+def test_answers_that_nobody_fetches_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNFETCHED", 2)
+    calls: dict[str, set[str]] = {}
+    answers = work.Unfetched(calls)
+    for caller in "abcd":
+        answers[caller] = caller
+        calls[caller] = {caller}
+    assert list(answers) == ["c", "d"]
+    assert calls.keys() - answers.keys() <= {"b"}
+    answers["e"] = "e"
+    assert calls.keys() == {"d"}
+
+
+def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = served.blocks._queue.pending_messages_per_session
+    monkeypatch.setattr(kept, "max_size", 3)
+    for _ in range(6):
+        ask(served, "fill_mask")
+    assert len(kept._calls) <= len(kept) + 1
+
+
+def test_many_callers_get_their_own_answers(served: Served) -> None:
+    found: dict[str, str] = {}
+
+    def call(word: str) -> None:
+        visitor = Visitor(word, "192.0.2.1")
+        found[word] = str(ask(served, "fill_mask", visitor, f"{word} [MASK]", 5, "", ""))
+
+    words = [f"{MARKER}-{number}-end" for number in range(20)]
+    threads = [threading.Thread(target=call, args=(word,)) for word in words]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for word in words:
+        assert [other for other in words if other in found[word]] == [word]
+
+
+def test_what_a_call_computes_is_its_visitors(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visits: list[Visit] = []
+    monkeypatch.setattr(calls, "check", lambda visit, *, count: visits.append(visit))
+    ask(served, "fill_mask", Visitor("ann", "192.0.2.1"))
+    assert {(each.name, each.network) for each in visits} == {("ann", "192.0.2.1")}

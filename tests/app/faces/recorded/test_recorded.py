@@ -1,0 +1,257 @@
+"""The recorded site: every example is there, every link leads to a file, nothing leads outside."""
+
+import re
+import runpy
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from app.catalog import FEATURES, Example, Feature, examples, feature
+from app.declared import tabs
+from app.engine.models import Engine
+from app.faces.recorded import entries
+from app.faces.recorded.command import main
+from app.faces.recorded.entries import Entry, file_name, results
+from app.faces.recorded.writing import record
+from bert_core.errors import ConfigError
+from tests.conftest import NASTY
+
+DATE = "2026-11-22"
+
+
+class Read(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.sources: list[str] = []
+        self.handlers: list[str] = []
+        self.text = ""
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        values = {name: value or "" for name, value in attrs}
+        self.handlers += [name for name in values if name.startswith("on")]
+        if tag == "a":
+            self.links.append(values["href"])
+        elif tag != "image":  # of an SVG; its address is its pixels
+            self.sources += [values[n] for n in ("href", "src", "srcset", "action") if n in values]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def pages(folder: Path) -> dict[str, Path]:
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.html"))}
+
+
+def shorten(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Feature]) -> None:
+    """Let a recording have only these pages, no tabs, and a home page without doors."""
+    monkeypatch.setattr(entries, "FEATURES", rows)
+    monkeypatch.setattr(entries, "tabs", lambda _: ())
+    monkeypatch.setattr("app.faces.recorded.writing.doors", lambda *_: [])
+
+
+def test_every_example_of_every_page_has_a_file(recorded_site: Path) -> None:
+    found = list(pages(recorded_site))
+    for row in FEATURES:
+        own = [name for name in found if name.startswith(f"{row.slug}/")]
+        listed = (len(examples(row.slug)) or 1) + len(tabs(row.slug))
+        assert len(own) in {listed, listed + 1}  # the home page's text is one more
+    assert "index.html" in found
+    assert sorted(p.name for p in recorded_site.iterdir() if p.is_file()) == [
+        "README.md",
+        "index.html",
+    ]
+
+
+def test_every_link_leads_to_a_file_of_the_folder(recorded_site: Path) -> None:
+    reached = set()
+    for path in pages(recorded_site).values():
+        links = Read(path).links
+        assert len(links) > len(FEATURES)
+        for link in links:
+            to = (path.parent / link).resolve()
+            assert to.is_relative_to(recorded_site)
+            assert to.is_file(), link
+            reached.add(to)
+    assert reached == set(pages(recorded_site).values())
+
+
+def test_the_next_links_lead_through_all_pages_in_the_order_of_the_menu(
+    recorded_site: Path,
+) -> None:
+    at, seen = recorded_site / "tokenizer" / "1-everyday-words.html", []
+    while at not in seen:
+        seen.append(at)
+        step = re.search(r'<a href="([^"]*)" rel="next">', at.read_text(encoding="utf-8"))
+        at = (at.parent / step[1]).resolve() if step else at
+    assert len(seen) == len(pages(recorded_site)) - 1  # all but the home page
+    assert list(dict.fromkeys(p.parent.name for p in seen)) == [row.slug for row in FEATURES]
+
+
+def test_a_page_asks_for_nothing_and_runs_only_its_own_script(recorded_site: Path) -> None:
+    for path in pages(recorded_site).values():
+        seen = Read(path)
+        assert seen.sources == seen.handlers == []
+        assert seen.tags.count("script") == seen.tags.count("style") == 1
+        text = path.read_text(encoding="utf-8")
+        assert "default-src 'none'" in text
+        assert re.search(r"script-src 'sha256-[\w+/]+='", text)
+        assert "url(" not in text
+
+
+def test_every_page_says_what_was_recorded_when_and_how(
+    recorded_site: Path, tiny_engine: Engine
+) -> None:
+    model = tiny_engine.provenance
+    for path in pages(recorded_site).values():
+        text = Read(path).text
+        for words in ("Recorded. Stored answers of", model.name, model.fingerprint, DATE,
+                      "python -m app record OUT"):  # fmt: skip
+            assert words in text
+
+
+def test_boxes_hold_the_texts_and_cannot_be_edited(recorded_site: Path) -> None:
+    text = (recorded_site / "qa" / "1-a-short-story.html").read_text(encoding="utf-8")
+    boxes = re.findall(r"<textarea ([^>]*)>\n([^<]*)</textarea>", text)
+    assert [box for _, box in boxes] == [
+        str(examples("qa")[0].values[key]) for key in ("text", "question")
+    ]
+    assert all('readonly=""' in attributes for attributes, _ in boxes)
+
+
+def test_a_question_box_with_several_lines_is_answered_line_by_line(tiny_engine: Engine) -> None:
+    given = {"text": "The cat sat on the mat.", "question": "cat?\n\ndog?\nmat?\n"}
+    drawn = results(tiny_engine, Entry(feature("qa"), 1, Example("x", "", given)))
+    asked = re.findall(r"<strong>Question: </strong>([^<]*)<", "".join(map(str, drawn)))
+    assert asked == ["cat?", "dog?", "mat?"]
+
+
+def test_two_recordings_differ_in_the_line_with_the_date_alone(
+    recorded_site: Path, tiny_folder: Path, tmp_path: Path
+) -> None:
+    size = record(Engine(str(tiny_folder)), tmp_path, "2031-01-01", lambda _: None)
+    before, after = pages(recorded_site), pages(tmp_path)
+    assert before.keys() == after.keys()
+    for name, path in [*after.items(), ("README.md", tmp_path / "README.md")]:
+        rows = zip(
+            (recorded_site / name).read_text(encoding="utf-8").splitlines(),
+            path.read_text(encoding="utf-8").splitlines(),
+            strict=True,
+        )
+        changed = [(old, new) for old, new in rows if old != new]
+        assert len(changed) == 1
+        assert changed[0][0].replace(DATE, "2031-01-01") == changed[0][1]
+    assert size == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_hostile_examples_stay_text(
+    kind: str, tiny_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = NASTY[kind]
+    values = {"text": bad, "text_pair": bad, "cased": True}
+    shorten(monkeypatch, (feature("tokenizer"), feature("next_sentence")))
+    monkeypatch.setattr(entries, "examples", lambda _: (Example(bad, bad, values),))
+    record(tiny_engine, tmp_path, DATE, lambda _: None)
+    found = pages(tmp_path)
+    assert len(found) == 3
+    for name, path in found.items():
+        assert re.fullmatch(r"[a-z0-9_/.-]+", name)
+        seen = Read(path)
+        assert seen.tags.count("script") == 1
+        assert "img" not in seen.tags
+        assert seen.sources == seen.handlers == []
+        assert "\x00" not in seen.text and "\u202e" not in seen.text
+
+
+def test_a_name_with_markup_cannot_leave_its_place(
+    tiny_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = replace(tiny_engine.provenance, name="<img src=x>[a](b)", licence="<b>")
+    monkeypatch.setattr(tiny_engine, "provenance", named)
+    shorten(monkeypatch, FEATURES[:1])
+    record(tiny_engine, tmp_path, DATE, lambda _: None)
+    assert all("img" not in Read(path).tags for path in pages(tmp_path).values())
+    assert "<img" not in (tmp_path / "README.md").read_text(encoding="utf-8").replace("\\<", "")
+
+
+def test_a_model_without_a_head_says_so_instead_of_an_answer(untrained_folder: Path) -> None:
+    engine = Engine(str(untrained_folder))
+    (drawn,) = results(engine, Entry(feature("fill_mask"), 1, examples("fill_mask")[0]))
+    assert "cannot answer here" in drawn.markup
+
+
+def test_a_text_that_a_task_refuses_shows_the_reason(tiny_engine: Engine) -> None:
+    (drawn,) = results(
+        tiny_engine, Entry(feature("fill_mask"), 1, Example("x", "", {"text": "[MASK] a " * 6000}))
+    )
+    assert "bx-caution" in drawn.markup
+
+
+def test_file_names_are_plain_and_short() -> None:
+    assert file_name("x" * 90) == "x" * 40
+    assert file_name("..\\..\x00/<script>") == "script"
+    assert file_name("") == file_name("🙂") == "example"
+
+
+def test_the_readme_makes_the_folder_a_static_space(recorded_site: Path) -> None:
+    _, front, text = (recorded_site / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    rows = dict(line.split(": ", 1) for line in front.strip().splitlines())
+    assert rows["sdk"] == "static"
+    assert (recorded_site / rows["app_file"]).is_file()
+    assert len(rows["short_description"]) <= 60
+    assert f"Recorded on {DATE}." in text
+
+
+def test_a_folder_with_files_is_refused(
+    recorded_site: Path, tiny_engine: Engine, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="expected an empty folder or a new one"):
+        record(tiny_engine, recorded_site, DATE, lambda _: None)
+    taken = tmp_path / "file"
+    taken.write_text("x", encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot be written: Not a directory"):
+        record(tiny_engine, taken, DATE, lambda _: None)
+
+
+@pytest.mark.usefixtures("tiny_model")
+def test_the_command_says_what_it_wrote_and_refuses_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten(monkeypatch, FEATURES[:1])
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    out = tmp_path / "out"
+    assert main([str(out)]) == 0
+    assert f"{out / 'index.html'}: " in capsys.readouterr().out
+    assert "Recorded on 1970-01-01." in (out / "index.html").read_text(encoding="utf-8")
+    assert main([str(out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main([str(tmp_path / "two"), "--model", "no such model"]) == 2
+
+
+@pytest.mark.parametrize(("given", "says"), [
+    (["record", "--help"], "python -m app record"),
+    (["fill_mask", "--help"], "python -m app fill_mask"),
+    (["--help"], "python -m app record OUT` writes all examples"),
+])  # fmt: skip
+def test_the_program_leads_to_tasks_and_to_the_recording(
+    given: list[str],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["app", *given])
+    monkeypatch.delitem(sys.modules, "app.__main__", raising=False)  # its doctests were collected
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("app", run_name="__main__")
+    assert end.value.code == 0
+    assert says in " ".join(capsys.readouterr().out.split())

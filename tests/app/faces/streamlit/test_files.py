@@ -1,0 +1,77 @@
+"""The Save menu holds what a page can give."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.catalog import FEATURES
+from app.faces.paper.notebook import notebook
+
+ROOT = Path(__file__).resolve().parents[3]
+WHOLE = ["This page (HTML)", "Notebook (IPYNB)"]
+
+
+def saved(page: str, **address: str) -> list[str]:
+    """Open a page and return what its Save menu offers, in order."""
+    at = AppTest.from_file(str(ROOT / page), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception and not at.error
+    (menu,) = [each for each in at.get("popover") if each.proto.popover.label == "Save"]
+    return [button.proto.label for button in menu.get("download_button")]
+
+
+@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.slug)
+def test_every_page_can_be_saved_as_a_page_and_as_a_notebook(row: object, tiny_model: Path) -> None:
+    assert saved(row.page)[:2] == WHOLE  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "more"),
+    [
+        ("pages/8_classification.py", {"tab": "Many texts"}, ["CSV", "JSON"]),
+        ("pages/3_next_sentence.py", {"tab": "Many pairs"}, ["CSV", "JSON"]),
+        ("pages/11_senses.py", {"tab": "Neighbours"}, ["CSV"]),
+        ("pages/2_fill_mask.py", {}, []),
+        (
+            "pages/4_attention.py",
+            {},
+            [
+                "Heat map (SVG)",
+                "Every head (SVG)",
+                "Lines (SVG)",
+                "Matrix (CSV)",
+                "Matrix (JSON)",
+                "LaTeX",
+            ],
+        ),
+        ("pages/16_lab.py", {}, ["Texts (TXT)"]),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_files_of_tabs_are_in_the_menu(
+    page: str, address: dict[str, str], more: list[str], tiny_model: Path
+) -> None:
+    assert saved(page, **address) == [*WHOLE, *more]
+
+
+def test_another_run_offers_nothing_of_the_last_one(tiny_model: Path) -> None:
+    at = AppTest.from_file(str(ROOT / "pages/8_classification.py"), default_timeout=60)
+    at.query_params["tab"] = "Many texts"
+    for _ in range(3):
+        at.run()
+        assert [each.proto.label for each in at.get("download_button")].count("CSV") == 1
+
+
+def test_a_notebook_has_the_program_as_it_is() -> None:
+    source = 'print("é")\nfor n in range(3):\n    print(n)\n'
+    found = json.loads(notebook("Fill-mask", source))
+    about, program = found["cells"]
+    assert (found["nbformat"], found["nbformat_minor"]) == (4, 5)
+    assert "# Fill-mask" in about["source"] and about["cell_type"] == "markdown"
+    assert ast.dump(ast.parse(program["source"])) == ast.dump(ast.parse(source))
+    assert program["outputs"] == [] and len({each["id"] for each in found["cells"]}) == 2
