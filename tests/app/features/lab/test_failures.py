@@ -206,7 +206,9 @@ import sys, time
 from pathlib import Path
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings
+from app.features.lab import task_lab
 from app.features.lab.task_lab import Labs
+task_lab._SAVE = 600.0  # only where a tab closes
 folder, room = Path(sys.argv[1]), int(sys.argv[2])
 settings = LabSettings(corpus="facts", width=32, layers=1, steps=4_000)
 def until(what):
