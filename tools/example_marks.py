@@ -37,7 +37,7 @@ from app.engine.models import Engine, default_offer
 from app.features.attention.task import attention
 from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
-from app.features.multiple_choice.task import multiple_choice, split_choices
+from app.features.multiple_choice.task import multiple_choice
 from app.features.ner.task import ner
 from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa, questions
@@ -127,7 +127,7 @@ def _classification(engine: Engine, example: Example, wanted: Sequence[str]) -> 
 
 
 def _multiple_choice(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
-    result = multiple_choice(engine, _text(example), split_choices(_text(example, "choices")))
+    result = multiple_choice(engine, _text(example), _text(example, "choices").split("\n"))
     best = (result.choices[result.best].text,)
     more = ", ".join(f"{choice.probability:.3f}" for choice in result.choices)
     return Found(best, _each(best, wanted, fits), more)

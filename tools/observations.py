@@ -18,7 +18,7 @@ from app.features.input.task import input as input_parts
 from app.features.input.task import neighbours
 from app.features.lab.task_finetune_recorded import recorded
 from app.features.model_card.task import model_card
-from app.features.multiple_choice.task import multiple_choice, split_choices
+from app.features.multiple_choice.task import multiple_choice
 from app.features.ner.task import ner
 from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
@@ -168,7 +168,7 @@ def _days(engine: Engine) -> Values:
 
 
 def _chosen(engine: Engine, context: str, lines: str) -> dict[str, int]:
-    result = multiple_choice(engine, context, split_choices(lines))
+    result = multiple_choice(engine, context, lines.split("\n"))
     return {each.text: _per_cent(each.probability) for each in result.choices}
 
 

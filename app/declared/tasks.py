@@ -25,6 +25,7 @@ from app.catalog import Example, Feature
 from app.engine.models import Engine
 from app.records.fields import Field
 from app.words.report import Report
+from app.words.screen import Screen
 from bert_core.errors import InputError
 
 Value = str | int | float | bool | tuple[str, ...] | None
@@ -137,6 +138,9 @@ class Declared:
         feature: its row of the catalog; that of a tab has the name of its task as slug.
         task: the function; the first argument is the engine.
         report: writes the report of its result.
+        screen: says what a page shows of its result; None for pages written by hand.
+        snippet: writes the same computation in Python, given the result and the model's name.
+        invitation: what a page says while a box is empty; "" to let the task answer.
         parameters: what a person gives, in the order of the signature.
         about: the first paragraph of the task's docstring.
         result: the class of the result.
@@ -150,6 +154,9 @@ class Declared:
     about: str
     result: type
     example: Mapping[str, str] = field(default_factory=dict)
+    screen: Callable[..., Screen] | None = None
+    snippet: Callable[[Any, str], str] | None = None
+    invitation: str = ""
 
     @property
     def typed(self) -> tuple[Parameter, ...]:
@@ -258,11 +265,14 @@ def _declared(row: Feature, name: str) -> Declared:
     return Declared(
         feature=row,
         task=task,
-        report=view.report,
+        report=getattr(view, "report", None) or (lambda result: view.screen(result).report()),
         parameters=tuple(each for each in found if each is not None),
         about=about,
         result=hints["return"],
         example=getattr(view, "EXAMPLE", {}),
+        screen=getattr(view, "screen", None),
+        snippet=getattr(view, "snippet", None),
+        invitation=getattr(view, "INVITATION", ""),
     )
 
 

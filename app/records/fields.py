@@ -20,6 +20,8 @@ class Field:
         lines: height of its text box; 0 for what is not a text.
         first: whether it is above the other boxes on the page, and so given first on a command
             line.
+        hint: what an empty text box suggests.
+        layer: whether it is a layer of the model, and -1 the input of the first one.
     """
 
     label: str
@@ -28,3 +30,5 @@ class Field:
     high: float | None = None
     lines: int = 0
     first: bool = False
+    hint: str = ""
+    layer: bool = False

@@ -63,7 +63,7 @@ def picture(name: str, draw: Callable[[int], Html], *, alt: str, table: pd.DataF
 def figure(shown: Picture) -> Html:
     """Draw a picture with its fold: the table of its numbers, and the files to save.
 
-    A table that is too long for the page is left to `streamlit_kit.show.show_table`.
+    A table that is too long for the page is left to `show_table`.
     """
     drawings = (
         tag("div", each, class_=f"bx-{size}")
@@ -85,7 +85,7 @@ def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: st
     """Draw a table in a fold, with buttons that save it.
 
     Args:
-        table: at most 200 rows; pages offer longer ones with `streamlit_kit.show.show_table`.
+        table: at most 200 rows; pages offer longer ones with `show_table`.
         name: a file name without extension.
         pictures: whether it belongs to a picture, which can be saved as well.
         title: what the fold is called.

@@ -16,11 +16,15 @@ from bert_core.reading.unread import unread
 LEAST, MOST = 2, 8
 """Choices."""
 
+_HINTS = "It began to rain, so", "she opened her umbrella.\nshe watered the garden."
+
 
 def multiple_choice(
     engine: Engine,
-    context: Annotated[str, Field("Context or question", key="text", lines=3)],
-    choices: Annotated[Sequence[str], Field(f"Choices, one per line ({LEAST} to {MOST})", lines=5)],
+    context: Annotated[str, Field("Context or question", key="text", lines=3, hint=_HINTS[0])],
+    choices: Annotated[
+        Sequence[str], Field(f"Choices, one per line ({LEAST} to {MOST})", lines=5, hint=_HINTS[1])
+    ],
 ) -> MultipleChoiceResult:
     """Choose the answer or ending that goes best with a context.
 
@@ -65,12 +69,3 @@ def multiple_choice(
         trained_on=head.trained_on,
         figures=head.figures,
     )
-
-
-def split_choices(lines: str) -> tuple[str, ...]:
-    """Return the filled lines of a text.
-
-    >>> split_choices("tea\\n\\n coffee ")
-    ('tea', 'coffee')
-    """
-    return tuple(line.strip() for line in lines.split("\n") if line.strip())

@@ -8,10 +8,9 @@ from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
 from app.words.pictures import Picture, captioned_bars, picture
-from app.words.report import Report
+from app.words.screen import Screen
 
-HINTS = ("It began to rain, so", "she opened her umbrella.\nshe watered the garden.")
-"""What the empty boxes suggest."""
+INVITATION = "Write a context and some choices or pick an example."
 
 _CLOSE = 0.1  # a lead below this is called small
 _ALONE = (
@@ -117,14 +116,15 @@ def trust(result: MultipleChoiceResult, model: str = "") -> Html:
     return calibration_line(result.calibration, "choices", _ALONE, model=model)
 
 
-def report(result: MultipleChoiceResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: MultipleChoiceResult, model: str = "") -> Screen:
+    """Say what is shown; a page names the model, and links its card."""
     says, more, _ = _answer(result)
-    asked = tag("p", visible(result.context), class_="bx-text", dir="auto")
-    return Report(
+    return Screen(
         f"The model’s answer: “{says}” {more}",
-        (asked, scores(result), trust(result)),
+        (scores(result), trust(result, model)),
         first=(before(result),),
+        answer=verdict(result),
+        asked=(tag("p", visible(result.context), class_="bx-text", dir="auto"),),
     )
 
 

@@ -33,7 +33,7 @@ def senses(
     ],
     word: Annotated[str, Field("Word", key="target", lines=1, first=True)],
     *,
-    layer: Annotated[int | None, Field("After layer (-1: the input)", key="after", low=-1)] = None,
+    layer: Annotated[int | None, Field("After layer", key="after", low=-1, layer=True)] = None,
 ) -> SensesResult:
     """Compare the vectors that one word has in many sentences.
 

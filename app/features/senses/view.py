@@ -14,7 +14,7 @@ from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.pictures import NARROW, Picture, data_table, linked, picture, svg
 from app.words.pixels import STEPS, pixels
-from app.words.report import Report
+from app.words.screen import Beside, Rows, Screen, Turned
 
 _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
@@ -357,18 +357,22 @@ def pairs_table(result: SensesResult) -> pd.DataFrame:
     return pd.DataFrame({"number": labels, **columns})
 
 
-def report(result: SensesResult) -> Report:
-    """Write the result as it would appear on paper."""
-    return Report(
+def screen(result: SensesResult, _: str = "") -> Screen:
+    """Say what is shown."""
+    near = Rows("Neighbours", lambda: neighbours_table(result).drop(columns="at"),
+                "senses-neighbours")  # fmt: skip
+    turned = Turned("space", lambda: space(result), describe_space(result), space_table(result))
+    return Screen(
         f"“{shortened(visible(result.word))}”: {said(result)}",
-        (
-            explained(),
-            plane(result),
-            sentences(result),
-            over_layers(result),
-            neighbours(result),
-            pairs(result),
-        ),
+        (Beside((plane(result),), (sentences(result),), (6, 5)),),
+        tabs={
+            "Over the layers": lambda: (over_layers(result),),
+            "Neighbours": lambda: (neighbours(result), near),
+            "All pairs": lambda: (pairs(result),),
+            "In 3-D": lambda: (turned,),
+        },
+        answer=headline(result),
+        asked=(explained(),),
     )
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.declared import declared
 from app.engine.models import Engine
 from app.features.multiple_choice import view as view
-from app.features.multiple_choice.task import multiple_choice, split_choices
+from app.features.multiple_choice.task import multiple_choice
 from app.records.results import Calibration
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForMultipleChoice
@@ -68,7 +69,7 @@ def test_a_text_without_pieces_is_refused_by_name(
 
 def test_what_is_cut_is_said_before_the_answer(tiny_engine: Engine) -> None:
     result = multiple_choice(tiny_engine, "the cat " * 40, ("sat", "a dog"))
-    kept = "".join(map(str, view.report(result).drawn()))
+    kept = "".join(map(str, view.screen(result).report().drawn()))
     assert kept.index("84 tokens are too many") < kept.index("The model’s answer")
     assert [len(each.encoding.input_ids) for each in result.choices] == [48, 48]
 
@@ -97,7 +98,8 @@ def test_long_choices_are_shortened_in_the_drawing_and_whole_in_the_table(
 
 
 def test_choices_are_the_filled_lines() -> None:
-    assert split_choices(" a\n\n  \nb c \r\n") == ("a", "b c")
+    (box,) = (each for each in declared("multiple_choice").parameters if each.kind is list)
+    assert box.read(" a\n\n  \nb c \r\n") == ("a", "b c")
 
 
 def test_the_snippet_computes_the_pages_numbers(
@@ -111,7 +113,7 @@ def test_the_snippet_computes_the_pages_numbers(
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result = multiple_choice(tiny_engine, f"x {nasty}", (f"y {nasty}", "z"))
-    markup = "".join(map(str, view.report(result).drawn()))
+    markup = "".join(map(str, view.screen(result).report().drawn()))
     assert "<script" not in markup and "<img" not in markup and "\x00" not in markup
 
 
@@ -123,7 +125,7 @@ def test_how_often_it_is_right_is_said_before_the_answer_beside_a_guess(
     figure = Figure("multiple choice, some", "a file", 0.3, 0.2, 0.4, 80, "right", chance=0.25)
     other = replace(figure, task="multiple choice, <b>", share=0.6, high=0.7, chance=0.5)
     told = replace(result, figures=(figure, other), calibration=Calibration(2.0, True, "", (0.2,)))
-    kept = "".join(map(str, view.report(told).drawn()))
+    kept = "".join(map(str, view.screen(told).report().drawn()))
     assert "Measured: right in 30 to 60 % of 2 kinds of questions; a guess in 25 to 50 %." in kept
     assert "some 30.0 %, a guess 25.0 %; &lt;b&gt; 60.0 %, a guess 50.0 %." in kept
     assert kept.index("Measured") < kept.index("The model’s answer")

@@ -90,7 +90,7 @@ def test_single_places_in_two_groups_have_no_pairs_within(tiny_engine: Engine) -
     assert split.at_home == 0
     assert list(view.over_layers(split).table.columns) == ["after layer", "between"]
     assert "–" in str(view.headline(split))
-    assert len(view.report(split).blocks) == 6
+    assert len(view.screen(split).report().blocks) == 6
 
 
 def test_the_curve_has_a_point_for_every_layer(result: SensesResult) -> None:
@@ -145,5 +145,5 @@ def test_the_figure_in_three_axes_holds_every_place_once(result: SensesResult) -
 def test_sentences_that_are_all_the_same_are_drawn(tiny_engine: Engine) -> None:
     same = senses(tiny_engine, "the cat sat\nthe cat sat", "cat")
     np.testing.assert_allclose(same.similarity, 1, atol=1e-6)
-    for drawn in view.report(same).drawn():
+    for drawn in view.screen(same).report().drawn():
         assert "nan" not in str(drawn)
