@@ -486,7 +486,7 @@ QUOTES = (
           "name itself {})", _city_and_child),
     Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}. The latter calls "
           "*doctor* a word {} *{}*", _two_stories),
-    Quote(GUIDE, "For {} of {} heads the 95 % interval of the loss is above zero", _missed),
+    Quote(GUIDE, "For {} of {} heads the 95 % interval of the growth is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
     Quote(GUIDE, "The nearest are *{}*, *{}* and *{}*", _near_hot),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
@@ -521,7 +521,8 @@ QUOTES = (
           "in {} %; in neighbours and pairs from one text {} % and {} %", _two_leans),
     # -- the README ------------------------------------------------------------------------------
     Quote(README, "its first guess in {} of 100 cases and among its first five in {}",
-          _figures("masked word, first guess", "masked word, among first five")),
+          _figures("masked word, all hidden, first guess",
+                  "masked word, all hidden, among first five")),
     Quote(README, "in a hundred everyday sentences a good word is among the first five in {}",
           _figures("everyday gap, among first five")),
     Quote(README, "its first guess is *{}* ({} %), its second *{}* ({} %)",

@@ -199,7 +199,7 @@ def test_ones_own_text_stays_out_of_the_address_and_of_the_disk(
 def test_the_address_names_the_settings_and_bad_ones_are_refused(visit: Callable) -> None:
     page = visit(PAGE, mask_rate="80")
     assert page.at.selectbox(key="_lab_what").value == 1
-    assert "Only a fifth" in page.words
+    assert "Little of each sentence" in page.words
     page = visit(PAGE, mask_rate="<u>")
     assert "expected one of 15, 30, 40, 80" in page.warnings and "<u>" not in page.markup
     assert page.at.selectbox(key="_lab_what").value == 0

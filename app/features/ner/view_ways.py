@@ -22,8 +22,8 @@ from bert_core.reading.entities import Aggregation, Entity
 
 _JOINED: tuple[Aggregation, ...] = ("first", "average", "max", "simple")
 _RULES: dict[Aggregation, str] = {
-    "first": "The word takes the label of its first piece. In training only first pieces carried a "
-    "label, so only their answers were learned.",
+    "first": "The word takes the label of its first piece. Usually only first pieces have a label "
+    "in training, so only their answers are learned.",
     "average": "The word takes the label with the highest mean probability over its pieces.",
     "max": "The word takes the label of its surest piece.",
     "simple": "Pieces are not combined into words first, so an entity may begin or end inside a "
@@ -43,8 +43,9 @@ def said(ways: pd.DataFrame) -> Html:
         for how, rule in _RULES.items()
     ]
     why = hint(
-        "Rare words are split into several pieces, and every piece has its own label. These rules "
-        "turn them into one label. All but the last then join neighbours of the same kind.",
+        "Rare words are split into several pieces, and every piece has its own label. The first "
+        "three rules turn them into one label. All but the last then join neighbours of the same "
+        "kind.",
         tag("ul", *items, class_="bx-ner-rules"),
     )
     return tag("div", why, line(agreement(ways)))

@@ -3,9 +3,8 @@
 from app.features.xray.result import Mode, Part, Ranking, XrayResult
 from app.features.xray.view_overview import overview
 from app.features.xray.view_switches import ranking_line, ranking_picture
-from app.features.xray.view_words import MEAN, READS, headline
+from app.features.xray.view_words import MEAN, READS, headline, measure
 from app.words.blocks import line
-from app.words.html import visible
 from app.words.notes import gaps_note
 from app.words.report import Block, Report
 
@@ -21,7 +20,7 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
     ranked = ranking.parts if ranking else result.ranking
     blocks: list[Block] = [
         overview(result, head),
-        line(f"Followed: {visible(result.followed)}, measured by the {result.question.target}."),
+        line(f"Followed: the {measure(result)}."),
         line(f"{READS[result.readings.lens].removesuffix('; choose it under “Lens”.')}."),
     ]
     if ranked:

@@ -15,7 +15,7 @@ from app.features.xray.result import (
     read_parts,
 )
 from app.features.xray.result_zoom import HeadNote
-from app.features.xray.view_words import effect_words, times
+from app.features.xray.view_words import effect_words, measure, times
 from app.words.blocks import hint, line
 from app.words.format import count, signed
 from app.words.html import Html, tag, visible
@@ -153,7 +153,7 @@ def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) 
         "div",
         hint(
             f"Each part is switched off alone, in the whole model: {_WHAT[mode]} takes the place "
-            f"of what it computes. The number is the change of the {result.question.target}, in "
+            f"of what it computes. The number is the change of the {measure(result)}, in "
             f"nats: −0.69 halves {halved}. Parts can replace each other, so these changes do not "
             "add up."
         ),

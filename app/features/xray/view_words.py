@@ -55,6 +55,13 @@ def place(result: XrayResult) -> str:
     return f"“{piece(result, at)}” (piece {at})"
 
 
+def measure(result: XrayResult) -> str:
+    """Name the number that says how strongly the answer is given that is followed."""
+    if result.question.kind == "next":
+        return result.question.target
+    return f"log-probability of “{visible(result.followed)}”"
+
+
 def asked(result: XrayResult) -> str:
     """Say what is asked, as the beginning of a sentence."""
     here = place(result)

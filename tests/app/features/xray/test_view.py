@@ -290,6 +290,7 @@ def test_the_zoom_says_the_way_back(tiny_engine: Engine, result: XrayResult) -> 
 def test_the_report_has_everything(result: XrayResult, tiny_engine: Engine) -> None:
     found = report(result)
     assert found.headline == headline(result) and len(found.blocks) == 5
+    assert f"the log-probability of “{result.followed}”." in str(found.blocks[1])
     assert "the affine lens" in str(found.blocks[2])
     assert report(xray(tiny_engine, TEXT)).headline == headline(result)
 
