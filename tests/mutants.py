@@ -120,7 +120,7 @@ TESTS = {
     "attention task": "tests/app/features/attention/test_task.py",
     "attention files": "tests/app/features/attention/test_files.py",
     "attention views": "tests/app/features/attention/test_view.py",
-    "declared": "tests/app/test_declared.py",
+    "declared": "tests/app/declared/test_tasks.py",
     "faces json": "tests/app/faces/test_json.py",
     "faces text": "tests/app/faces/test_text.py",
     "faces answers": "tests/app/faces/test_answers.py",

@@ -140,6 +140,8 @@ class Declared:
         report: writes the report of its result.
         screen: says what a page shows of its result; None for pages written by hand.
         snippet: writes the same computation in Python, given the result and the model's name.
+        settings: what can be given to `screen`, in the order of its signature.
+        steps: what its progress counts, in the plural.
         invitation: what a page says while a box is empty; "" to let the task answer.
         parameters: what a person gives, in the order of the signature.
         about: the first paragraph of the task's docstring.
@@ -156,6 +158,8 @@ class Declared:
     example: Mapping[str, str] = field(default_factory=dict)
     screen: Callable[..., Screen] | None = None
     snippet: Callable[[Any, str], str] | None = None
+    settings: tuple[Parameter, ...] = ()
+    steps: str = "windows"
     invitation: str = ""
 
     @property
@@ -255,10 +259,7 @@ def _declared(row: Feature, name: str) -> Declared:
     task: Callable[..., Any]
     task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
     view = import_module(f"app.features.{row.slug}.view{suffix}")
-    notes = described(inspect.getdoc(task) or "", "Args")
-    hints = get_type_hints(task, include_extras=True)
-    signature = list(inspect.signature(task).parameters.values())[1:]  # without the engine
-    found = (_parameter(each, hints[each.name], notes.get(each.name, "")) for each in signature)
+    screen = getattr(view, "screen", None)
     about = " ".join((inspect.getdoc(task) or "").split("\n\n")[0].split())
     if suffix:
         row = replace(row, slug=name, title=view.TITLE, see=about, part_of=row.slug)
@@ -266,12 +267,14 @@ def _declared(row: Feature, name: str) -> Declared:
         feature=row,
         task=task,
         report=getattr(view, "report", None) or (lambda result: view.screen(result).report()),
-        parameters=tuple(each for each in found if each is not None),
+        parameters=_parameters(task, 1),  # without the engine
         about=about,
-        result=hints["return"],
+        result=get_type_hints(task)["return"],
         example=getattr(view, "EXAMPLE", {}),
-        screen=getattr(view, "screen", None),
+        screen=screen,
         snippet=getattr(view, "snippet", None),
+        settings=_parameters(screen, 2) if screen else (),  # without result and model
+        steps=getattr(view, "STEPS", "windows"),
         invitation=getattr(view, "INVITATION", ""),
     )
 
@@ -279,6 +282,15 @@ def _declared(row: Feature, name: str) -> Declared:
 def all_declared() -> tuple[Declared, ...]:
     """Return the declarations of all tasks, in the order of the menu, each page before its tabs."""
     return tuple(declared(name) for row in catalog.FEATURES for name in (row.slug, *tabs(row.slug)))
+
+
+def _parameters(function: Callable[..., Any], skipped: int) -> tuple[Parameter, ...]:
+    """Read the parameters of a task or a screen, without the first ones."""
+    notes = described(inspect.getdoc(function) or "", "Args")
+    hints = get_type_hints(function, include_extras=True)
+    signature = list(inspect.signature(function).parameters.values())[skipped:]
+    found = (_parameter(each, hints[each.name], notes.get(each.name, "")) for each in signature)
+    return tuple(each for each in found if each is not None)
 
 
 def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | None:

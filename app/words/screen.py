@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from app.words.blocks import line
 from app.words.html import Html
-from app.words.pictures import Picture
+from app.words.pictures import ROWS, Picture, numbers
 from app.words.report import Block, Report
 
 
@@ -64,7 +65,22 @@ class Rows:
     json: bool = False
 
 
-Part = Html | Picture | Beside | Turned | Rows
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is seen as such; of a longer one, paper has the first 200 rows.
+
+    Attributes:
+        rows: of the table.
+        alt: what it shows.
+        name: of the table on its page, and of its files.
+    """
+
+    rows: pd.DataFrame
+    alt: str
+    name: str
+
+
+Part = Html | Picture | Beside | Table | Turned | Rows
 Parts = tuple[Part, ...]
 
 
@@ -78,6 +94,7 @@ class Screen:
         tabs: further parts by title, made when their tab is opened; paper has them all.
         first: what must be known before the answer, such as what the model did not read.
         answer: the headline as a page draws it, if that is more than its words.
+        why: whether the page "Why?" can explain this answer.
         asked: what a page shows in its boxes, and only paper has to repeat.
         unanswered: see `Report`.
     """
@@ -87,6 +104,7 @@ class Screen:
     tabs: Mapping[str, Callable[[], Parts]] = field(default_factory=dict)
     first: tuple[Html, ...] = ()
     answer: Html | None = None
+    why: bool = False
     asked: Parts = ()
     unanswered: bool = False
 
@@ -101,6 +119,10 @@ def drawn(part: Part) -> Iterator[Block]:
     """Yield what paper has of a part."""
     if isinstance(part, Html | Picture):
         yield part
+    elif isinstance(part, Table):
+        yield numbers(part.rows[:ROWS], part.name)
+        if len(part.rows) > ROWS:
+            yield line(f"… and {len(part.rows) - ROWS:,} more rows.")
     elif isinstance(part, Beside):
         for each in (*part.left, *part.right):
             yield from drawn(each)

@@ -1,16 +1,24 @@
-"""Pages that are drawn from their declaration alone: a form, and the screen of the answer."""
+"""Pages that are drawn from their declaration alone: a form, the screen of the answer, its tabs."""
+
+from typing import Any
 
 import streamlit as st
 
-from app.declared import Declared, Parameter, declared
-from app.faces.streamlit.controls import choose, save_csv, save_table
+from app.declared import Declared, Parameter, declared, tabs
+from app.engine.models import Engine
+from app.faces.streamlit.controls import choose, count, save_csv, save_table, switch
+from app.faces.streamlit.features.why import explains, why_fold
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
-from app.faces.streamlit.show import show_chart, show_html, show_picture
+from app.faces.streamlit.progress import progress
+from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import text_box
 from app.words.html import Html, join, tag
 from app.words.pictures import Picture
-from app.words.screen import Beside, Part, Parts, Rows, Screen, Turned
+from app.words.screen import Beside, Part, Parts, Rows, Screen, Table, Turned
+
+Values = dict[str, Any]
+"""Values by the names of their parameters."""
 
 
 def standard_page(slug: str) -> None:
@@ -21,26 +29,47 @@ def standard_page(slug: str) -> None:
     """
     task = declared(slug)
     with page_shell(slug) as page:
-        given = form(page, task)
+        given = _form(page, task)
+        screen = None
         if task.invitation and not all(given[each.name] for each in task.typed):
             st.info(task.invitation, icon=":material/edit_note:")
-            return
-        result, model = task.run(page.engine, given), page.engine.provenance.name
-        assert task.screen is not None and task.snippet is not None, slug
-        show_screen(task.screen(result, model))
-        snippet = task.snippet
-        page.finish(
-            lambda: task.report(result),
-            lambda: snippet(result, model),
-            text=str(st.session_state.get("text", "")),
-            text_pair=str(st.session_state.get("text_pair", "")),
-        )
+        else:
+            screen = _answer(page, task, given)
+        _tabs(page, task, given, screen)
 
 
-def form(page: Page, task: Declared) -> dict[str, object]:
-    """Draw the widgets of a task, and return their values by the names of its parameters."""
+def _answer(page: Page, task: Declared, given: Values) -> Screen:
+    """Run the task and draw what is seen first."""
+    assert task.screen is not None
+    assert task.snippet is not None
+    snippet = task.snippet
+    result, model = run(page.engine, task, given), page.engine.provenance.name
+    screen: Screen = task.screen(result, model, **_settings(page, task, result))
+    text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
+    headline = screen.answer or tag("p", screen.headline, class_="bx-headline")
+    show_html(join(*screen.first, headline))
+    show_parts(screen.parts)
+    if screen.why and (of := explains(task.feature.slug)):
+        why_fold(page, of, text, pair)
+    page.finish(
+        lambda: task.report(result), lambda: snippet(result, model), text=text, text_pair=pair
+    )
+    return screen
+
+
+def run(engine: Engine, task: Declared, given: Values) -> Any:
+    """Run a task, with a bar if it reports its progress."""
+    if not task.reports_progress:
+        return task.run(engine, given)
+    with progress("Reading", task.steps) as told:
+        return task.run(engine, given, progress=told)
+
+
+def _form(page: Page, task: Declared) -> Values:
+    """Draw the widgets of a task, and return their values."""
+    texts = [each for each in task.parameters if each.field.lines and not each.required]
     with page.give:
-        given = {each.name: _box(each, task) for each in task.typed}
+        given = {each.name: _box(each, task) for each in (*task.typed, *texts)}
     return given | {each.name: _layer(page, each) for each in task.parameters if each.field.layer}
 
 
@@ -53,8 +82,11 @@ def _box(each: Parameter, task: Declared) -> object:
             label, first, key=key, placeholder=hint or None, bind="query-params",
             persist_state="session",
         )  # fmt: skip
-    text = text_box(task.feature.slug, label, key=key, placeholder=hint)
-    return each.read(text) if each.kind is list else text.strip() and text
+    folder, own = task.feature.folder, task.example.get(key)
+    text = text_box(folder, label, key=key, placeholder=hint, first=own)
+    if each.kind is list:
+        return each.read(text)
+    return text if text.strip() or task.example else ""
 
 
 def _layer(page: Page, each: Parameter) -> int:
@@ -64,18 +96,56 @@ def _layer(page: Page, each: Parameter) -> int:
     return choose(each.field.label, names, key=each.key, default=last)
 
 
-def show_screen(screen: Screen) -> None:
-    """Draw an answer: what must be known first, the headline, the main parts, the open tab."""
-    headline = screen.answer or tag("p", screen.headline, class_="bx-headline")
-    show_html(join(*screen.first, headline))
-    show_parts(screen.parts)
-    if not screen.tabs:
+def _settings(page: Page, task: Declared, result: object) -> Values:
+    """Draw the widgets of what the screen can be given, where there is a choice."""
+    offered = {each.name: each for each in task.settings if _most(each, result) > each.default}
+    if not offered:
+        return {}
+    with page.settings, st.expander("Settings", key="set", bind="query-params"):
+        return {name: _setting(each, _most(each, result)) for name, each in offered.items()}
+
+
+def _most(each: Parameter, result: object) -> Any:
+    """Return the highest value of a setting for this result."""
+    high = True if each.kind is bool else each.field.high
+    return min(high, getattr(result, each.field.most)) if each.field.most else high
+
+
+def _setting(each: Parameter, most: Any) -> object:
+    """Draw one of these widgets."""
+    if each.kind is bool:
+        return switch(each.field.label, key=each.key)
+    low = int(each.field.low or 0)
+    return count(each.field.label, (low, int(each.field.high or most)), key=each.key,
+                 default=int(str(each.default)))  # fmt: skip
+
+
+def _tabs(page: Page, task: Declared, given: Values, screen: Screen | None) -> None:
+    """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
+    own = dict(screen.tabs) if screen else {}
+    further = {each.feature.title: each for each in map(declared, tabs(task.feature.slug))}
+    names = [*own, *further]
+    if not names:
         return
-    tabs = st.tabs(list(screen.tabs), key="tab", bind="query-params")
-    for tab, make in zip(tabs, screen.tabs.values(), strict=True):
-        if tab.open:
-            with tab, guarded():
-                show_parts(make())
+    for name, tab in zip(names, st.tabs(names, key="tab", bind="query-params"), strict=True):
+        if not tab.open:
+            continue
+        with tab, guarded():
+            if name in further:
+                _task_tab(page, further[name], given)
+            elif name in own:
+                show_parts(own[name]())
+
+
+def _task_tab(page: Page, task: Declared, given: Values) -> None:
+    """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
+    assert task.screen is not None
+    drawn = {each.name: _box(each, task) for each in task.parameters if each.name not in given}
+    shared = {each.name: given[each.name] for each in task.parameters if each.name in given}
+    result = run(page.engine, task, shared | drawn)
+    screen: Screen = task.screen(result, page.engine.provenance.name)
+    show_html(join(*screen.first, screen.answer or join()))
+    show_parts(screen.parts)
 
 
 def show_parts(parts: Parts) -> None:
@@ -92,11 +162,12 @@ def _show(part: Part) -> None:
         case Picture():
             show_picture(part)
         case Beside():
-            for column, parts in zip(
-                st.columns(part.widths, gap="small"), (part.left, part.right), strict=True
-            ):
+            columns = st.columns(part.widths, gap="small")
+            for column, parts in zip(columns, (part.left, part.right), strict=True):
                 with column:
                     show_parts(parts)
+        case Table():
+            show_table(part.rows, alt=part.alt, key=part.name)
         case Turned():
             show_chart(part.figure(), alt=part.alt, table=part.table, key=part.name)
         case Rows(title, make, name, json):

@@ -18,7 +18,7 @@ from bert_core.reading.unread import unread
 
 def classification(
     engine: Engine,
-    text: Annotated[str, Field("Text", lines=3)],
+    text: Annotated[str, Field("Text", lines=3, hint="I could not put it down.")],
     text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
 ) -> ClassificationResult:
     """Choose among the model's labels for a text, or for a pair of texts.

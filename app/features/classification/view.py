@@ -1,20 +1,21 @@
 """The classification page: the model's label, the scores of all labels, many texts."""
 
+from typing import Annotated
+
 import pandas as pd
 
 from app.features.classification.result import ClassificationResult
+from app.records.fields import Field
 from app.words.blocks import answer, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, trained_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, numbers, picture
-from app.words.report import Report
+from app.words.pictures import ROWS, Picture, captioned_bars, picture
+from app.words.screen import Rows, Screen, Table
 
-HINTS = ("I could not put it down.", "")
-"""What the empty boxes suggest."""
-
-SHOWN = 8
-"""Bars at first, if there are so many labels."""
+INVITATION = "Write a text or pick an example."
+SHOWN, MOST_BARS = 8, 30
+"""Bars at first and at most, if there are so many labels."""
 
 _CLOSE = 0.1  # a lead below this is called small
 
@@ -114,18 +115,35 @@ def pieces(result: ClassificationResult) -> Html:
     return tag("p", tag("bdi", visible(" ".join(result.encoding.tokens))), class_="bx-text")
 
 
-def report(result: ClassificationResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(
+    result: ClassificationResult,
+    model: str = "",
+    *,
+    shown: Annotated[
+        int, Field("Labels drawn", key="k", low=2, high=MOST_BARS, most="bars")
+    ] = SHOWN,
+) -> Screen:
+    """Say what is shown; a page names the model, and links its card.
+
+    Args:
+        result: the answer.
+        model: its name on a page, "" on paper.
+        shown: the most bars.
+    """
     says, more, _ = _answer(result)
-    drawn = (
-        numbers(score_table(result)[:ROWS], "classification")
-        if result.kind == "regression"
-        else scores(result, SHOWN)
+    table = Table(score_table(result), "The outputs of the model.", "classification")
+    drawn = (table,) if not result.bars else (scores(result, shown), left_out(result, shown))
+    rest = (
+        Table(table.rows, "All labels with their scores.", "labels"),
+        Rows("All labels", lambda: table.rows, "classification", json=True),
     )
-    return Report(
+    return Screen(
         f"The model’s answer: {says}. {more}",
-        (pieces(result), drawn, trust(result)),
+        (*drawn, trust(result, model)),
+        tabs={"Input": lambda: (pieces(result), *(rest if result.bars > shown else ()))},
         first=(before(result),),
+        answer=verdict(result),
+        why=result.kind != "multi",
     )
 
 

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.features.classification.result import ClassificationResult, LinesResult
-from app.words.blocks import line
 from app.words.format import count
 from app.words.html import visible
-from app.words.pictures import ROWS, data_table
-from app.words.report import Report
+from app.words.screen import Rows, Screen, Table
 
-TITLE = "Many texts"
+TITLE, STEPS = "Many texts", "texts"
 
 EXAMPLE = {
     "lines": "I could not put it down.\nThe battery died after a week.\nIt arrived on Tuesday."
@@ -19,14 +17,15 @@ EXAMPLE = {
 """What is in the box at first."""
 
 
-def report(result: LinesResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: LinesResult, _: str = "") -> Screen:
+    """Say what is shown."""
     table = lines_table(result.rows)
-    more = len(table) - ROWS
-    rest = [line(f"… and {more:,} more texts.")] if more > 0 else []
-    return Report(
+    return Screen(
         f"The model reads {count(len(table), 'text')}.",
-        (data_table(table[:ROWS], "classification-texts"), *rest),
+        (
+            Table(table, "The texts and their labels.", "texts"),
+            Rows("Many texts", lambda: table, "classification-texts", json=True),
+        ),
     )
 
 

@@ -16,15 +16,14 @@ from bert_core.reading.unread import unread
 LEAST, MOST = 2, 8
 """Choices."""
 
+_LINES = f"Choices, one per line ({LEAST} to {MOST})"
 _HINTS = "It began to rain, so", "she opened her umbrella.\nshe watered the garden."
 
 
 def multiple_choice(
     engine: Engine,
     context: Annotated[str, Field("Context or question", key="text", lines=3, hint=_HINTS[0])],
-    choices: Annotated[
-        Sequence[str], Field(f"Choices, one per line ({LEAST} to {MOST})", lines=5, hint=_HINTS[1])
-    ],
+    choices: Annotated[Sequence[str], Field(_LINES, lines=5, hint=_HINTS[1])],
 ) -> MultipleChoiceResult:
     """Choose the answer or ending that goes best with a context.
 

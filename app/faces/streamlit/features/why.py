@@ -1,6 +1,7 @@
 """The view of an explanation, on its own page and in a fold below the answers it explains."""
 
 from dataclasses import replace
+from typing import get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -36,6 +37,11 @@ _WHICH: dict[Of, str] = {
     "next_sentence": "Why this verdict?",
     "classification": "Why this label?",
 }
+
+
+def explains(slug: str) -> Of | None:
+    """Return whose answer is explained below the answer of a page; None if nobody's is."""
+    return next((of for of in get_args(Of) if of == slug), None)
 
 
 def why_fold(page: Page, of: Of, text: str, pair: str = "") -> None:

@@ -103,7 +103,7 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     said = str(view.verdict(result)) + str(view.trust(result))
     assert f"stars {view.signed(result.logits[0], 3)}" in said
     assert "%" not in said and result.chosen == ()
-    assert "%" not in "".join(map(str, view.report(result).drawn()))
+    assert "%" not in "".join(map(str, view.screen(result).report().drawn()))
     assert list(view_lines.lines_table([result]).columns)[:2] == ["text", "stars"]
 
 
@@ -198,14 +198,14 @@ def test_the_snippet_computes_the_pages_numbers(
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result: ClassificationResult = classification(tiny_engine, f"x {nasty}", f"y {nasty}")
-    markup = "".join(map(str, view.report(result).drawn()))
+    markup = "".join(map(str, view.screen(result).report().drawn()))
     assert "<script" not in markup and "<img" not in markup and "\x00" not in markup
 
 
 def test_what_was_trained_is_said_before_the_answer() -> None:
     engine = Engine(BUNDLED_MODEL)
     result = classification(engine, "It arrived on Tuesday.")
-    kept = "".join(map(str, view.report(result).drawn()))
+    kept = "".join(map(str, view.screen(result).report().drawn()))
     assert "Trained on sentences of film reviews (SST-2)." in kept
     assert kept.index("Trained on") < kept.index("The model’s answer")
     assert "Trained on" not in str(view.before(replace(result, trained_on="")))
