@@ -2,45 +2,6 @@
 
 An empty variable counts as not set. With an invalid value, or a folder that does not exist, the
 site does not start.
-
-BERT_EXPLORER_MODEL    the model every page starts with: a bundled name, a folder, or an id on the
-                       Hugging Face Hub, which is downloaded when the server starts
-BERT_EXPLORER_MODELS   folders with more models for visitors to choose, separated as in PATH
-BERT_EXPLORER_KEEP     maximum number of models kept in memory
-BERT_EXPLORER_MEMORY   maximum size of all loaded models together, in MiB
-BERT_EXPLORER_HUB      who may download models from the Hugging Face Hub: "on" everyone,
-                       "local" visitors on this machine (the default), "off" no one (the field for
-                       ids is hidden)
-BERT_EXPLORER_LINKS    whose texts are kept in memory for a day when they are too long for a link:
-                       "on" everyone's, "local" those of visitors on this machine (the default),
-                       "off" no one's; nothing is written to disk
-BERT_EXPLORER_DOWNLOAD maximum size of one downloaded model, in MiB
-BERT_EXPLORER_DISK     maximum size of all downloaded models together, in MiB
-BERT_EXPLORER_CACHE    folder for downloaded models
-BERT_EXPLORER_DEVICE   where models compute: cpu, cuda, cuda:1 ..., mps, or auto for a GPU if any
-BERT_EXPLORER_THREADS  processor threads of one forward pass while others may run at the same time
-BERT_EXPLORER_RUNS     forward passes that may run at the same time; a long input alone uses the
-                       threads of all of them
-BERT_EXPLORER_HOSTS    more names under which visitors reach the site, as written in an address
-                       ("bert.school.example", "localhost:9000"), separated by commas
-BERT_EXPLORER_TABS     maximum number of pages that one visitor may have open at the same time
-BERT_EXPLORER_SESSIONS maximum number of pages open at the same time from one network address, which
-                       a class may share
-BERT_EXPLORER_CONNECTIONS maximum number of connections at the same time
-BERT_EXPLORER_KEY      signs the cookies that tell visitors apart, so that a restarted server, or
-                       another one with the same key, knows them again: 32 or more characters (the
-                       default is a new one at each start)
-BERT_EXPLORER_METRICS  "on" opens /_stcore/metrics, Streamlit's statistics about the server
-BERT_EXPLORER_LAB      "on" or "off": whether visitors may train models in the lab (the default is
-                       "on", in public "off")
-BERT_EXPLORER_PUBLIC   "on" for strangers: only the bundled and the pinned curated models, no
-                       downloads, and lower limits, each of which can be set:
-BERT_EXPLORER_TEXT     most characters of a text (100,000; in public 10,000)
-BERT_EXPLORER_WINDOWS  most windows that a long text is cut into (1,000; in public 64)
-BERT_EXPLORER_REQUESTS answers computed for one visitor in a minute (in public 60); for all visitors
-                       of one network address together, ten times as many
-BERT_EXPLORER_SECONDS  seconds of computing for one visitor in a minute (in public 20); for all of
-                       one network address together, ten times as many
 """
 
 import argparse
@@ -63,12 +24,122 @@ ASSETS = ROOT / "assets"
 BUNDLED_MODEL = "explorer-mini-uncased"
 
 _PREFIX = "BERT_EXPLORER_"
-_NAMES = (
-    "MODEL MODELS KEEP MEMORY HUB LINKS DOWNLOAD DISK CACHE DEVICE THREADS RUNS "
-    "HOSTS TABS SESSIONS CONNECTIONS KEY METRICS LAB "
-    "PUBLIC TEXT WINDOWS REQUESTS SECONDS"
-)
-VARIABLES = tuple(_PREFIX + name for name in _NAMES.split())
+_DECLARED: dict[str, tuple[str, str]] = {
+    "MODEL": (
+        "the model that pages start with: a bundled name, a folder, or a Hub id (`owner/name` or "
+        "`owner/name@revision`). A Hub model is downloaded before the site starts, with your "
+        "token, into the shared Hugging Face cache",
+        "the bundled model",
+    ),
+    "MODELS": (
+        "folders with more models to choose from, or folders of single models, separated as in "
+        "`PATH`; the Hugging Face cache can be one of them. The model menu says which folders "
+        "cannot be used, and why",
+        "none",
+    ),
+    "HUB": (
+        "who may download models: `on` everyone, `off` no one, `local` visitors on this machine, "
+        "unless the site is open to the network or behind a proxy that sets `X-Forwarded-For` or "
+        "a similar header",
+        "`local`",
+    ),
+    "LINKS": (
+        "whose texts are kept in memory for a day when they are too long for a link: `on` "
+        "everyone's, `off` no one's, `local` those of visitors on this machine",
+        "`local`",
+    ),
+    "DOWNLOAD": (
+        "maximum size of one download, in MiB",
+        "2048",
+    ),
+    "DISK": (
+        "maximum size of all downloads together, in MiB",
+        "10240",
+    ),
+    "CACHE": (
+        "folder for downloads; a model removed there is no longer offered",
+        "`hub` in the folder of [`BERT_CORE_CACHE`](reference/checkpoints.md)",
+    ),
+    "KEEP": (
+        "maximum number of models in memory",
+        "4",
+    ),
+    "MEMORY": (
+        "maximum memory of all these models together, in MiB",
+        "4096",
+    ),
+    "DEVICE": (
+        "where models compute: `cpu`, `cuda`, `cuda:1`, `mps`, or `auto` for a GPU if there is one",
+        "`cpu`",
+    ),
+    "THREADS": (
+        "threads of one computation while others may run; from 1 to 64, or to the number of cores "
+        "if that is larger",
+        "half the cores, at most 4",
+    ),
+    "RUNS": (
+        "computations that may run at the same time; same range",
+        "cores divided by threads",
+    ),
+    "HOSTS": (
+        "more names under which visitors reach the site, such as `bert.school.example` behind a "
+        "proxy or `localhost:9000` through a tunnel, separated by commas; requests for any other "
+        "name are refused",
+        "the address it listens on and the names of the machine",
+    ),
+    "TABS": (
+        "maximum number of pages that one visitor may have open at the same time",
+        "30",
+    ),
+    "SESSIONS": (
+        "maximum number of pages open at the same time from one network address, which a class "
+        "may share",
+        "100",
+    ),
+    "CONNECTIONS": (
+        "maximum number of connections at the same time; fewer if the system allows fewer open "
+        "files",
+        "1000",
+    ),
+    "LAB": (
+        "whether visitors may train models in the lab: `on` or `off`",
+        "`on`; public: `off`",
+    ),
+    "METRICS": (
+        "`on` opens `/_stcore/metrics`, Streamlit's statistics about the server",
+        "`off`",
+    ),
+    "PUBLIC": (
+        "`on` for a site open to strangers: only bundled models and published ones at a pinned "
+        "commit, no downloads, no texts kept, and the lower limits named here",
+        "`off`",
+    ),
+    "TEXT": (
+        "maximum number of characters in a text",
+        "100000; 10000 if public",
+    ),
+    "WINDOWS": (
+        "maximum number of windows that a long text is cut into",
+        "1000; 64 if public",
+    ),
+    "REQUESTS": (
+        "maximum number of answers for one visitor in a minute, over all faces; ten times as many "
+        "for all visitors of one network address",
+        "no limit; 60 if public",
+    ),
+    "SECONDS": (
+        "maximum seconds of computing for one visitor in a minute, likewise",
+        "no limit; 20 if public",
+    ),
+    "KEY": (
+        "signs the cookies that tell visitors apart, so that they are known after a restart and "
+        "by other servers with the same key; 32 or more characters",
+        "a new one at each start",
+    ),
+}
+"""What each variable means and its default, as Markdown; `docs/hosting.md` has them as a table."""
+
+VARIABLES = tuple(_PREFIX + name for name in _DECLARED)
 """The environment variables of the site."""
 
 _ON = frozenset({"on", "yes", "true", "1"})
@@ -291,6 +362,14 @@ def available_cores() -> int:
         return cores
 
 
+def settings_table() -> str:
+    """Return all variables as a table in Markdown."""
+    rows = (
+        f"| `{_PREFIX}{name}` | {means} | {usual} |" for name, (means, usual) in _DECLARED.items()
+    )
+    return "\n".join(["| variable | meaning | default |", "|---|---|---|", *rows])
+
+
 def read_arguments(arguments: Sequence[str]) -> None:
     """Read models from the command line, which takes precedence over the environment.
 
@@ -324,7 +403,7 @@ def check_settings() -> None:
     """
     for name in sorted(set(os.environ) - set(VARIABLES)):
         if name.startswith(_PREFIX):
-            near = get_close_matches(name.removeprefix(_PREFIX), _NAMES.split(), 1)
+            near = get_close_matches(name.removeprefix(_PREFIX), _DECLARED, 1)
             meant = f" Did you mean {_PREFIX}{near[0]}?" if near else ""
             sys.stderr.write(f"{name} is ignored: there is no such setting.{meant}\n")
     found = settings()

@@ -15,13 +15,15 @@ from tests.conftest import save_tiny
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TUNING = (ROOT / "docs" / "fine-tuning.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
 def snippets(heading: str) -> list[str]:
     """Return the Python code blocks below a heading."""
     _, found, section = README.partition(f"\n## {heading}\n")
     assert found, heading
-    return re.findall(r"^```python\n(.*?)^```", section.partition("\n## ")[0], re.M | re.S)
+    return BLOCK.findall(section.partition("\n## ")[0])
 
 
 def run(source: str, names: dict[str, Any]) -> str:
@@ -34,7 +36,7 @@ def run(source: str, names: dict[str, Any]) -> str:
 
 def test_every_python_block_is_run_by_a_test_below() -> None:
     blocks = re.findall(r"^```python$", README, re.M)
-    tested = ("From the command line and in a notebook", "The library in ten lines", "Fine-tuning")
+    tested = ("From the command line and in a notebook", "The library in ten lines")
     assert len(blocks) == sum(len(snippets(heading)) for heading in tested)
 
 
@@ -64,7 +66,7 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_the_four_examples_of_fine_tuning_learn_their_rows(workshop: Path) -> None:
-    texts, words, questions, choices = snippets("Fine-tuning")
+    texts, words, questions, choices = BLOCK.findall(TUNING)
     # Replace the bundled model by a tiny one, which needs steps as large as its weights.
     for real, tiny in (('"explorer-mini-uncased"', '"tiny"'), ("=1e-4,", "=5e-3,")):
         assert texts.count(real) == 1

@@ -29,7 +29,7 @@ import torch
 
 from app.engine.models import Engine
 from app.faces.recorded.writing import record
-from app.settings import BUNDLED_MODEL, ROOT
+from app.settings import BUNDLED_MODEL, ROOT, settings_table
 from benchmarks import workbench
 from bert_core.analysis.atlas_file import write_head_atlas
 from bert_core.analysis.fitting import write_fitted
@@ -50,6 +50,7 @@ from training.precision import difference_table, differences, loss_table, losses
 from training.record import RECORD, read_record
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
+HOSTING = ROOT / "docs" / "hosting.md"
 CAUSES = ROOT / "docs" / "causes.md"
 MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
 BFLOAT16 = ROOT / "docs" / "bfloat16.md"
@@ -151,7 +152,8 @@ def with_table(text: str, table: str) -> str:
 
 
 def _api(data: Path | None) -> Sequence[str]:
-    API.write_text(with_table(API.read_text(encoding="utf-8"), api_table()), encoding="utf-8")
+    for page, table in ((API, api_table()), (HOSTING, settings_table())):
+        page.write_text(with_table(page.read_text(encoding="utf-8"), table), encoding="utf-8")
     return ()
 
 
@@ -201,7 +203,7 @@ STEPS = (
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "marks every example right or wrong", _examples),
     Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
-    Step("api", "writes the table of docs/api.md from the declarations of the tasks", _api),
+    Step("api", "writes the tables of tasks and settings in docs/api.md and docs/hosting.md", _api),
     Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,
          ("docs/pictures/*.webp",)),
     Step("recorded", "writes the recorded site into build/recorded", _recorded),

@@ -20,8 +20,8 @@ class Field:
         lines: height of its text box; 0 for what is not a text.
         first: whether it is above the other boxes on the page, and so given first on a command
             line.
-        most: a property of the result that limits the number further, for what a screen is given; the
-            widget is drawn only where that leaves a choice.
+        most: a property of the result that limits the number further, for what a screen is given;
+            the widget is drawn only where that leaves a choice.
         hint: what an empty text box suggests.
         layer: whether it is a layer of the model, and -1 the input of the first one.
     """

@@ -17,7 +17,7 @@ _TRUTH = {ANY: None, YES: True, NO: False}
 
 def widget(given: Parameter) -> Component:
     """Draw the widget of one parameter."""
-    label = given.field.label
+    label = given.field.label + (" (-1: the input)" if given.field.layer else "")
     if given.choices:
         return gr.Dropdown(list(given.choices), value=str(given.default), label=label)
     if given.kind is bool and given.optional:
@@ -25,12 +25,13 @@ def widget(given: Parameter) -> Component:
     if given.kind is bool:
         return gr.Checkbox(value=bool(given.default), label=label)
     if given.kind in {int, float}:
-        return _number(given)
+        return _number(given, label)
     return gr.Textbox(
         label=label,
         lines=max(1, given.field.lines),
         max_lines=max(8, given.field.lines),
         max_length=settings().text_chars,
+        placeholder=given.field.hint or None,
         elem_id=name_of(given),
     )
 
@@ -42,9 +43,9 @@ def model_choices() -> list[tuple[str, str]]:
     return good + [(f"{name}: cannot be used. {why}", name) for name, why in refused.items()]
 
 
-def _number(given: Parameter) -> Component:
+def _number(given: Parameter, label: str) -> Component:
     """Draw a slider, or a box if there need not be a number or a limit."""
-    low, high, label = given.field.low, given.field.high, given.field.label
+    low, high = given.field.low, given.field.high
     whole = given.kind is int
     value = given.default if isinstance(given.default, int | float) else None
     if value is None or low is None or high is None:
