@@ -17,7 +17,7 @@ _TRUTH = {ANY: None, YES: True, NO: False}
 
 def widget(given: Parameter) -> Component:
     """Draw the widget of one parameter."""
-    label = given.field.label + (" (-1: the input)" if given.field.layer else "")
+    label = given.field.label
     if given.choices:
         return gr.Dropdown(list(given.choices), value=str(given.default), label=label)
     if given.kind is bool and given.optional:
@@ -25,7 +25,7 @@ def widget(given: Parameter) -> Component:
     if given.kind is bool:
         return gr.Checkbox(value=bool(given.default), label=label)
     if given.kind in {int, float}:
-        return _number(given, label)
+        return _number(given)
     return gr.Textbox(
         label=label,
         lines=max(1, given.field.lines),
@@ -43,9 +43,9 @@ def model_choices() -> list[tuple[str, str]]:
     return good + [(f"{name}: cannot be used. {why}", name) for name, why in refused.items()]
 
 
-def _number(given: Parameter, label: str) -> Component:
+def _number(given: Parameter) -> Component:
     """Draw a slider, or a box if there need not be a number or a limit."""
-    low, high = given.field.low, given.field.high
+    low, high, label = given.field.low, given.field.high, given.field.label
     whole = given.kind is int
     value = given.default if isinstance(given.default, int | float) else None
     if value is None or low is None or high is None:

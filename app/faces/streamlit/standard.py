@@ -93,7 +93,8 @@ def _layer(page: Page, each: Parameter) -> int:
     """Let the visitor choose a layer of the model; the last one at first."""
     last = page.engine.provenance.layers - 1
     names = {layer: str(layer) if layer >= 0 else "input" for layer in range(-1, last + 1)}
-    return choose(each.field.label, names, key=each.key, default=last)
+    label = each.field.label.partition(" (")[0]  # the options are named
+    return choose(label, names, key=each.key, default=last)
 
 
 def _settings(page: Page, task: Declared, result: object) -> Values:

@@ -19,6 +19,7 @@ from bert_core.reading.running import by_length
 
 MOST_SENTENCES = 60
 MOST_PLACES = 80
+_LAYER = "After layer (-1: the input)"
 NEAR = 3
 """Other words that are named for each occurrence."""
 
@@ -33,7 +34,7 @@ def senses(
     ],
     word: Annotated[str, Field("Word", key="target", lines=1, first=True)],
     *,
-    layer: Annotated[int | None, Field("After layer", key="after", low=-1, layer=True)] = None,
+    layer: Annotated[int | None, Field(_LAYER, key="after", low=-1, layer=True)] = None,
 ) -> SensesResult:
     """Compare the vectors that one word has in many sentences.
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import examples
 from app.overview import FIRST
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 TOKENIZER, FILL_MASK = "pages/1_tokenizer.py", "pages/2_fill_mask.py"
 NEXT, QA, NER, ATLAS = (
     "pages/3_next_sentence.py",

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import FEATURES
 from app.faces.paper.notebook import notebook
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 WHOLE = ["This page (HTML)", "Notebook (IPYNB)"]
 
 

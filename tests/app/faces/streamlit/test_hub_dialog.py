@@ -17,7 +17,7 @@ from app.faces.streamlit import visitor as visitor_module
 from app.faces.streamlit.hub_dialog import may_download
 from tests.loopback import Fault, Loopback, Repository
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 NAME = "someone/tiny-bert"
 
 

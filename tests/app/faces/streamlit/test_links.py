@@ -11,7 +11,7 @@ from app.faces.streamlit import links, visitor
 from app.faces.streamlit.links import KeptTexts
 from app.settings import Visitors
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 LONG = "the cat sat on the [MASK] " * 200
 
 

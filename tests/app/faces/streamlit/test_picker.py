@@ -17,7 +17,7 @@ from bert_core.errors import DownloadError
 from tests.conftest import VOCABULARY, save_tiny
 from tests.loopback import Loopback
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 

@@ -18,7 +18,7 @@ from app.faces.streamlit.state import fits_address
 from app.settings import settings
 from bert_core.errors import InputError
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def guarded_page(kind: str) -> None:
