@@ -10,7 +10,7 @@ from tests.pages.test_empty_parameters import CASES, bound, is_text
 
 LINE = "Left out of the address, because it is not possible here: "
 VALUES = ["1e400", "-1e400", "<b>no such</b>"]
-MORE = ["nan", "inf", "-inf", "9" * 400, "-1", "0x10", "😀 *x*", "a\nb"]
+MORE = ["nan", "inf", "-inf", "9" * 400, "-99999", "0x10", "😀 *x*", "a\nb"]
 
 
 @pytest.fixture(autouse=True)
