@@ -15,6 +15,7 @@ weights, after a change of their wording alone.
 """
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from pathlib import Path
 import torch
 
 from app.engine.models import Engine
+from app.faces import terminal
 from app.faces.recorded.writing import record
 from app.settings import BUNDLED_MODEL, ROOT, settings_table
 from benchmarks import workbench
@@ -154,6 +156,8 @@ def with_table(text: str, table: str) -> str:
 def _api(data: Path | None) -> Sequence[str]:
     for page, table in ((API, api_table()), (HOSTING, settings_table())):
         page.write_text(with_table(page.read_text(encoding="utf-8"), table), encoding="utf-8")
+    said = json.dumps(terminal.listed(), ensure_ascii=False, indent=1)
+    terminal.LISTED.write_text(f"{said}\n", encoding="utf-8")
     return ()
 
 
@@ -203,7 +207,7 @@ STEPS = (
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "marks every example right or wrong", _examples),
     Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
-    Step("api", "writes the tables of tasks and settings in docs/api.md and docs/hosting.md", _api),
+    Step("api", "writes what documents and the command line say of tasks and settings", _api),
     Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,
          ("docs/pictures/*.webp",)),
     Step("recorded", "writes the recorded site into build/recorded", _recorded),

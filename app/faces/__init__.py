@@ -13,6 +13,18 @@
 - `recorded/`: every example with its results as plain files.
 """
 
-from app.faces.paper.answers import Answer, ask
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.faces.paper.answers import Answer, ask
 
 __all__ = ["Answer", "ask"]
+
+
+def __getattr__(name: str) -> object:
+    """Import `ask` and `Answer` when they are asked for: PyTorch comes along, for seconds."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from app.faces.paper import answers
+
+    return getattr(answers, name)

@@ -1,4 +1,8 @@
-"""The command line: `python -m app TASK TEXT [--parameter VALUE]`, made from the declarations."""
+"""The command line: `python -m app TASK TEXT [--parameter VALUE]`, made from the declarations.
+
+What it says of the tasks is kept in `terminal.json` (`python -m tools.derive api`), because reading
+the declarations imports PyTorch, which takes seconds.
+"""
 
 import argparse
 import json
@@ -6,14 +10,18 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.declared import Declared, Parameter, all_declared
-from app.faces.paper.answers import Answer, ask
 from app.faces.paper.arguments import Parser
-from app.faces.paper.json import all_meanings
-from bert_core.errors import BertError, InputError
 
+if TYPE_CHECKING:
+    from app.declared import Declared, Parameter
+    from app.faces.paper.answers import Answer
+
+LISTED = Path(__file__).with_name("terminal.json")
+"""What is said of the tasks; see `listed`."""
+
+_KINDS = {"int": int, "float": float}
 _SWITCHES = ("model", "json", "html")
 """What is no parameter of a task."""
 
@@ -24,11 +32,15 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         The exit status: 0, or 2 if there is no answer; one line on stderr says why.
     """
-    given = vars(_parser().parse_args(arguments))
+    parser = _parser(json.loads(LISTED.read_text(encoding="utf-8")))
+    given = vars(parser.parse_args(arguments))
     task = given.pop("task", None)
     if task is None:
-        _print(_parser().format_help())
+        _print(parser.format_help())
         return 0
+    from app.faces.paper.answers import ask
+    from bert_core.errors import BertError, InputError
+
     asked, json_, html = (given.pop(name) for name in _SWITCHES)
     try:
         given = {name: _text_of(value) for name, value in given.items()}
@@ -52,13 +64,15 @@ def _text_of(value: object) -> object:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
+        from bert_core.errors import InputError
+
         raise InputError(
             f"The text is not {error.encoding} (byte {error.start} is "
             f"{error.object[error.start]:#04x}). Save it as UTF-8."
         ) from None
 
 
-def _json(answer: Answer) -> str:
+def _json(answer: "Answer") -> str:
     return json.dumps(answer.json(), ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -72,63 +86,95 @@ def _write(path: Path, page: bytes) -> None:
     try:
         path.write_bytes(page)
     except OSError as error:
+        from bert_core.errors import InputError
+
         raise InputError(
             f"{path} cannot be written: {error.strerror}. Name another file."
         ) from None
     sys.stderr.write(f"{path}: {len(page):,} bytes written.\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def listed() -> list[dict[str, Any]]:
+    """Return what the command line says of each task, from the declarations."""
+    from app.declared import all_declared
+    from app.faces.paper.json import all_meanings
+
+    return [
+        {
+            "task": each.feature.slug,
+            "see": each.feature.see,
+            "about": f"{each.about} {each.feature.beware}",
+            "values": [_value(one) for one in _in_order(each)],
+            "answer": all_meanings(each.result),
+        }
+        for each in all_declared()
+    ]
+
+
+def _in_order(task: "Declared") -> list["Parameter"]:
+    """Return the parameters: those that must be given by their place, then the others."""
+    return [*task.typed, *(each for each in task.parameters if not each.required)]
+
+
+def _value(given: "Parameter") -> dict[str, Any]:
+    return {
+        "name": given.name,
+        "about": f"{given.about} Expected: {given.expected()}.",
+        "kind": given.kind.__name__,
+        "required": given.required,
+    }
+
+
+def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m app",
         description="Ask BERT from the command line.",
         epilog="`python -m app record OUT` writes all examples as plain files.",
     )
-    tasks = parser.add_subparsers(metavar="TASK", dest="task")
-    for each in all_declared():
-        _add_task(tasks, each)
+    known = parser.add_subparsers(metavar="TASK", dest="task")
+    for each in tasks:
+        _add_task(known, each)
     return parser
 
 
-def _add_task(tasks: Any, found: Declared) -> None:
+def _add_task(tasks: Any, found: dict[str, Any]) -> None:
     """Add a task: values it needs by their place, others as options."""
-    answers = (f"  {key}: {says}" for key, says in all_meanings(found.result).items())
+    answers = (f"  {key}: {says}" for key, says in found["answer"].items())
     parser = tasks.add_parser(
-        found.feature.slug,
-        help=found.feature.see,
-        description=f"{found.about} {found.feature.beware}".replace("%", "%%"),
+        found["task"],
+        help=found["see"],
+        description=found["about"].replace("%", "%%"),
         epilog="\n".join(["keys of the answer with --json:", *answers]).replace("%", "%%"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )
-    optional = (each for each in found.parameters if not each.required)
-    for each in (*found.typed, *optional):
-        _add_parameter(parser, each)
+    for each in found["values"]:
+        _add_value(parser, each)
     parser.add_argument("--model", default="", help="a model on offer, or a folder")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", default=False, help="print the result")
     output.add_argument("--html", metavar="FILE", default="", help="write one file, for a browser")
 
 
-def _add_parameter(parser: argparse.ArgumentParser, found: Parameter) -> None:
-    """Add one parameter; types and ranges are checked by the declaration."""
-    about = f"{found.about} Expected: {found.expected()}.".replace("%", "%%")
-    several: dict[str, Any] = {"nargs": "+"} if found.kind is list else {}
-    if found.required:
-        parser.add_argument(found.name, help=about, **several)
+def _add_value(parser: argparse.ArgumentParser, found: dict[str, Any]) -> None:
+    """Add one value; types and ranges are checked by the declaration."""
+    name, kind, about = found["name"], found["kind"], found["about"].replace("%", "%%")
+    several: dict[str, Any] = {"nargs": "+"} if kind == "list" else {}
+    if found["required"]:
+        parser.add_argument(name, help=about, **several)
         return
-    flag = f"--{found.name.replace('_', '-')}"
-    if found.kind is bool:
+    flag = f"--{name.replace('_', '-')}"
+    if kind == "bool":
         parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=about)
         return
     parser.add_argument(
-        flag, help=about, type=lambda text: _number(found, text), metavar="VALUE", **several
+        flag, help=about, type=lambda text: _number(kind, text), metavar="VALUE", **several
     )
 
 
-def _number(found: Parameter, text: str) -> object:
+def _number(kind: str, text: str) -> object:
     """Read a number where one is expected; what is none stays a text, and is refused later."""
     try:
-        return found.kind(text) if found.kind in (int, float) else text
+        return _KINDS.get(kind, str)(text)
     except ValueError:
         return text

@@ -10,7 +10,27 @@ import pytest
 
 from app.__main__ import run
 from app.faces import ask
-from app.faces.terminal import main
+from app.faces.terminal import LISTED, listed, main
+
+
+def test_what_it_says_of_the_tasks_is_what_they_declare() -> None:
+    kept = json.loads(LISTED.read_text(encoding="utf-8"))
+    assert kept == json.loads(json.dumps(listed())), "Run `python -m tools.derive api`."
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["qa", "--help"]])
+def test_help_imports_no_torch(arguments: list[str]) -> None:
+    program = f"""
+import sys
+from app.__main__ import run
+try:
+    run({arguments!r})
+except SystemExit as left:
+    assert not left.code
+assert "torch" not in sys.modules and "bert_core" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and "--help" in done.stdout
 
 
 @pytest.mark.parametrize(
