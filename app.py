@@ -16,10 +16,9 @@ from pathlib import Path
 
 def start() -> None:
     """Serve the site; if it cannot start, print the reason in one line."""
-    from app.settings import check_settings, read_arguments
+    from app.settings import check_settings
     from bert_core.errors import BertError
 
-    read_arguments(sys.argv[1:])
     try:
         check_settings()
         from app.server.start import serve  # its imports need valid settings
@@ -32,6 +31,9 @@ def start() -> None:
 
 if __name__ == "__main__":
     if threading.current_thread() is threading.main_thread():  # visits run in other threads
+        from app.arguments import read_arguments
+
+        read_arguments(sys.argv[1:])
         from app.server.stopping import STOP
 
         STOP.obey()

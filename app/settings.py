@@ -4,11 +4,9 @@ An empty variable counts as not set. With an invalid value, or a folder that doe
 site does not start.
 """
 
-import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
@@ -368,31 +366,6 @@ def settings_table() -> str:
         f"| `{_PREFIX}{name}` | {means} | {usual} |" for name, (means, usual) in _DECLARED.items()
     )
     return "\n".join(["| variable | meaning | default |", "|---|---|---|", *rows])
-
-
-def read_arguments(arguments: Sequence[str]) -> None:
-    """Read models from the command line, which takes precedence over the environment.
-
-    Args:
-        arguments: the arguments after the script's name.
-    """
-    parser = argparse.ArgumentParser(prog="app.py", description="Serve BERT Explorer.")
-    parser.add_argument(
-        "--model",
-        metavar="MODEL",
-        help="what pages start with: a bundled name, a folder, or an id on the Hugging Face Hub",
-    )
-    parser.add_argument(
-        "--models",
-        metavar="FOLDER",
-        action="append",
-        help="a folder whose models visitors may choose; may be given several times",
-    )
-    given = parser.parse_args(arguments)
-    if given.model:
-        os.environ["BERT_EXPLORER_MODEL"] = given.model
-    if given.models:
-        os.environ["BERT_EXPLORER_MODELS"] = os.pathsep.join(given.models)
 
 
 def check_settings() -> None:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from app.engine.models.copies import downloads_folder
-from app.faces.streamlit import server
+from app.server import start as server
 from app.server.listening import listener
 from app.server.start import bring_model, open_first, warm_up
 from bert_core.errors import ConfigError
@@ -208,3 +208,10 @@ def test_below_another_path_both_faces_move(tiny_model: Path) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=PATIENCE)
+
+
+def test_help_comes_before_anything_slow_is_imported() -> None:
+    command = [sys.executable, "-X", "importtime", "app.py", "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "--models" in done.stdout
+    assert not re.search(r"\b(torch|streamlit|bert_core)$", done.stderr, re.MULTILINE)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.arguments import read_arguments
 from app.catalog import FEATURES
 from app.engine.models import default_offer, open_engine
 from app.server.start import bring_model
-from app.settings import read_arguments
 from bert_core import BertForSequenceClassification, BertForTokenClassification
 from bert_core.errors import DownloadError
 from tests.conftest import VOCABULARY, save_tiny
