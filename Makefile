@@ -27,7 +27,7 @@ JOBS ?= 2
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
 	@echo "make dev      install what checks and training need"
-	@echo "make test     check format, lint, types, and run the tests"
+	@echo "make test     check format, lint, types, and run the tests (ONLY=fill_mask: of one feature)"
 	@echo "make test-all the same with the tests that take longest"
 	@echo "make lint     check format, lint and types only"
 	@echo "make format   format the sources"
@@ -48,8 +48,14 @@ run: $(VENV)/.installed
 
 dev: $(VENV)/.installed-dev
 
+ifdef ONLY
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" -q app/features/$(ONLY) tests/app/features/$(ONLY) \
+	    $(wildcard tests/pages/test_$(ONLY)_page.py)
+else
 test: lint docs
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+endif
 
 test-all: lint docs
 	@$(BIN)/python -m pytest -n $(JOBS)
