@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         The exit status: 0, or 2 if there is no answer; one line on stderr says why.
     """
-    parser = _parser(json.loads(LISTED.read_text(encoding="utf-8")))
+    parser = _parser(_known(arguments))
     given = vars(parser.parse_args(arguments))
     task = given.pop("task", None)
     if task is None:
@@ -92,6 +92,13 @@ def _write(path: Path, page: bytes) -> None:
             f"{path} cannot be written: {error.strerror}. Name another file."
         ) from None
     sys.stderr.write(f"{path}: {len(page):,} bytes written.\n")
+
+
+def _known(arguments: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what is kept of the tasks, unless one is asked for that is newer."""
+    kept: list[dict[str, Any]] = json.loads(LISTED.read_text(encoding="utf-8"))
+    named = arguments[0] if arguments and not arguments[0].startswith("-") else ""
+    return kept if not named or any(each["task"] == named for each in kept) else listed()
 
 
 def listed() -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.declared import all_declared, declared
-from app.faces import ask
+from app.faces import ask, terminal
 from app.faces.paper.answers import Answer
 from app.faces.paper.json import meanings
 from app.faces.terminal import main
@@ -88,7 +88,11 @@ def test_a_feature_has_every_face(
 
 
 def test_a_new_feature_has_every_face(
-    made_up: str, tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made_up: str,
+    tiny_model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer = ask(made_up, "one two", many=["three"], on=True)
     assert answer.json()["words"] == ["three", "two", "one"]
@@ -96,6 +100,8 @@ def test_a_new_feature_has_every_face(
     assert json.loads(capsys.readouterr().out) == answer.json()
     assert main([made_up, "one two"]) == 0
     assert "The text has 2 words." in capsys.readouterr().out
+    (tmp_path / "listed.json").write_text(json.dumps(terminal.listed()), encoding="utf-8")
+    monkeypatch.setattr(terminal, "LISTED", tmp_path / "listed.json")  # as derived
     assert main([]) == 0
     assert "made_up" in capsys.readouterr().out
     assert b"The text has 3 words." in answer.html()
