@@ -324,6 +324,7 @@ def test_the_presenter_is_in_the_link_and_left_by_keyboard(visit: Visit) -> None
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     write(page, OWLS)
     expect(page).to_have_url(re.compile("present=true"))
+    expect(page.get_by_role("button", name="woods")).to_be_visible()  # the answer to this text
     settled(page)
     passed = tabbed(page, "Presenter view")
     assert len(passed) <= 16

@@ -50,6 +50,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
@@ -172,6 +173,7 @@ def test_seeds_change_what_comes_out(task_data: Path, encoder: Path, tmp_path: P
     assert not torch.equal(weights[0], weights[2])
 
 
+@pytest.mark.slow
 def test_the_command_runs_by_minutes_and_says_so(
     task_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

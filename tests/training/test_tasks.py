@@ -282,6 +282,7 @@ def test_the_next_stage_starts_from_the_heads_of_a_bundle(
         assert torch.equal(again.get_parameter(f"{own}.weight"), stored)
 
 
+@pytest.mark.slow
 def test_from_the_command_line_to_a_card_that_tells_both_stages(
     task_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

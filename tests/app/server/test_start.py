@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from starlette.responses import PlainTextResponse
 
-from app.faces.streamlit import server
+from app.server import start as server
 from bert_core.errors import ConfigError
 
 FACE = PlainTextResponse("there")

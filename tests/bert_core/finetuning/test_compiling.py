@@ -51,6 +51,7 @@ def batches(step: int, progress: float) -> list[dict[str, torch.Tensor]]:
     return [{"input_ids": ids, "attention_mask": mask, "labels": ids % 3}]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(COMPILER is None, reason="compiling for a processor needs a C++ compiler")
 def test_a_compiled_training_ends_like_a_plain_one(compiler: None) -> None:
     plain, compiled = trainer(), trainer(compiled=True)
