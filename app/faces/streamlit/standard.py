@@ -1,5 +1,14 @@
-"""Pages that are drawn from their declaration alone: a form, the screen of the answer, its tabs."""
+"""Pages that are drawn from their declaration alone: a form, the screen of the answer, its tabs.
 
+What only one page needs is in `features/<slug>.py`: `below_boxes(slug)` draws buttons below the
+boxes, and `TABS` has functions that draw tabs by hand, by the name of their task; they return what
+a saved page has of them.
+"""
+
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import streamlit as st
@@ -15,6 +24,7 @@ from app.faces.streamlit.show import show_chart, show_html, show_picture, show_t
 from app.faces.streamlit.state import text_box
 from app.words.html import Html, join, tag
 from app.words.pictures import Picture
+from app.words.report import Block, Report
 from app.words.screen import Beside, Part, Parts, Rows, Screen, Table, Turned
 
 Values = dict[str, Any]
@@ -29,17 +39,24 @@ def standard_page(slug: str) -> None:
     """
     task = declared(slug)
     with page_shell(slug) as page:
-        given = _form(page, task)
+        given, more = _form(page, task), list[Block]()
         screen = None
         if task.invitation and not all(given[each.name] for each in task.typed):
             st.info(task.invitation, icon=":material/edit_note:")
         else:
-            screen = _answer(page, task, given)
-        _tabs(page, task, given, screen)
+            screen = _answer(page, task, given, more)
+        _tabs(page, task, given, screen, more)
 
 
-def _answer(page: Page, task: Declared, given: Values) -> Screen:
-    """Run the task and draw what is seen first."""
+@cache
+def _own(slug: str) -> Any:
+    """Return the module with what only this page needs; None if there is none."""
+    name = f"app.faces.streamlit.features.{slug}"
+    return import_module(name) if find_spec(name) else None
+
+
+def _answer(page: Page, task: Declared, given: Values, more: list[Block]) -> Screen:
+    """Run the task and draw what is seen first; a saved page has the open tab as well."""
     assert task.screen is not None
     assert task.snippet is not None
     snippet = task.snippet
@@ -52,9 +69,17 @@ def _answer(page: Page, task: Declared, given: Values) -> Screen:
     if screen.why and (of := explains(task.feature.slug)):
         why_fold(page, of, text, pair)
     page.finish(
-        lambda: task.report(result), lambda: snippet(result, model), text=text, text_pair=pair
+        lambda: _with(task.report(result), more),
+        lambda: snippet(result, model),
+        text=text,
+        text_pair=pair,
     )
     return screen
+
+
+def _with(report: Report, more: list[Block]) -> Report:
+    """Add what is not in a report yet."""
+    return replace(report, blocks=(*report.blocks, *more))
 
 
 def run(engine: Engine, task: Declared, given: Values) -> Any:
@@ -70,6 +95,8 @@ def _form(page: Page, task: Declared) -> Values:
     texts = [each for each in task.parameters if each.field.lines and not each.required]
     with page.give:
         given = {each.name: _box(each, task) for each in (*task.typed, *texts)}
+        if hasattr(own := _own(task.feature.slug), "below_boxes"):
+            own.below_boxes(task.feature.slug)
     return given | {each.name: _layer(page, each) for each in task.parameters if each.field.layer}
 
 
@@ -121,7 +148,9 @@ def _setting(each: Parameter, most: Any) -> object:
                  default=int(str(each.default)))  # fmt: skip
 
 
-def _tabs(page: Page, task: Declared, given: Values, screen: Screen | None) -> None:
+def _tabs(
+    page: Page, task: Declared, given: Values, screen: Screen | None, more: list[Block]
+) -> None:
     """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
     own = dict(screen.tabs) if screen else {}
     further = {each.feature.title: each for each in map(declared, tabs(task.feature.slug))}
@@ -133,12 +162,14 @@ def _tabs(page: Page, task: Declared, given: Values, screen: Screen | None) -> N
             continue
         with tab, guarded():
             if name in further:
-                _task_tab(page, further[name], given)
+                by_hand = getattr(_own(task.feature.slug), "TABS", {})
+                draw = by_hand.get(further[name].feature.slug)
+                more += draw(page) if draw else _task_tab(page, further[name], given)
             elif name in own:
                 show_parts(own[name]())
 
 
-def _task_tab(page: Page, task: Declared, given: Values) -> None:
+def _task_tab(page: Page, task: Declared, given: Values) -> list[Block]:
     """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
     assert task.screen is not None
     drawn = {each.name: _box(each, task) for each in task.parameters if each.name not in given}
@@ -147,6 +178,7 @@ def _task_tab(page: Page, task: Declared, given: Values) -> None:
     screen: Screen = task.screen(result, page.engine.provenance.name)
     show_html(join(*screen.first, screen.answer or join()))
     show_parts(screen.parts)
+    return list(screen.report().blocks)
 
 
 def show_parts(parts: Parts) -> None:

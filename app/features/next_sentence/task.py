@@ -12,11 +12,13 @@ from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 from bert_core.reading.unread import unread
 
+_HINTS = "She opened the window.", "Cold air came in."
+
 
 def next_sentence(
     engine: Engine,
-    first: Annotated[str, Field("First sentence", key="text", lines=3)],
-    second: Annotated[str, Field("Second sentence", key="text_pair", lines=3)],
+    first: Annotated[str, Field("First sentence", key="text", lines=3, hint=_HINTS[0])],
+    second: Annotated[str, Field("Second sentence", key="text_pair", lines=3, hint=_HINTS[1])],
 ) -> NextSentenceResult:
     """Judge whether the second sentence follows the first; their order matters.
 

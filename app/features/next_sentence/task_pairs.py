@@ -20,10 +20,12 @@ MOST = 500
 
 _HEADS = ({"first", "second"}, {"text", "text_pair"}, {"sentence1", "sentence2"})
 
+_LABEL = f"Pairs, one per line (at most {MOST}): two sentences, a tab or comma between"
+
 
 def next_sentence_pairs(
     engine: Engine,
-    pairs: Annotated[str, Field(f"Pairs, one per line (at most {MOST})", lines=6)],
+    pairs: Annotated[str, Field(_LABEL, lines=6)],
     progress: Progress | None = None,
 ) -> PairsResult:
     """Judge for each of many pairs whether the second sentence follows the first.

@@ -1,7 +1,5 @@
 """The next-sentence page: the model's answer, its two probabilities, the input."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
@@ -11,10 +9,9 @@ from app.words.format import percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
-from app.words.report import Block, Report
+from app.words.screen import Screen
 
-HINTS = ("She opened the window.", "Cold air came in.")
-"""What the empty boxes suggest."""
+INVITATION = "Write a sentence in each box or pick an example."
 
 MEANINGS = {
     IS_NEXT: "The second sentence follows the first",
@@ -171,17 +168,17 @@ def whole_input(result: NextSentenceResult) -> Html:
     return join(model_input(result), input_note(result), fold)
 
 
-def report(result: NextSentenceResult, more: Sequence[Block] = ()) -> Report:
-    """Write the result as it would appear on paper.
-
-    Args:
-        result: the result.
-        more: what is drawn below it.
-    """
+def screen(result: NextSentenceResult, model: str = "") -> Screen:
+    """Say what is shown; a page names the model, and links its card."""
     says, share, _ = _answer(result)
-    blocks = (scores(result), oversure(result), trust(result), whole_input(result))
-    headline = f"The model’s answer: {says}. {share}"
-    return Report(headline, (*blocks, *more), first=(before(result),))
+    return Screen(
+        f"The model’s answer: {says}. {share}",
+        (scores(result), oversure(result), trust(result, model)),
+        tabs={"Input": lambda: (whole_input(result),)},
+        first=(before(result),),
+        answer=verdict(result),
+        why=True,
+    )
 
 
 def snippet(result: NextSentenceResult, model: str) -> str:

@@ -8,10 +8,9 @@ from app.features.next_sentence.result_pairs import PairScore, PairsResult
 from app.words.blocks import line
 from app.words.format import count
 from app.words.html import visible
-from app.words.pictures import ROWS, data_table
-from app.words.report import Report
+from app.words.screen import Rows, Screen, Table
 
-TITLE = "Many pairs"
+TITLE, STEPS = "Many pairs", "pairs"
 
 EXAMPLE = {
     "pairs": "She opened the window.\tCold air came in.\n"
@@ -21,14 +20,11 @@ EXAMPLE = {
 """What is in the box at first."""
 
 
-def report(result: PairsResult) -> Report:
-    """Write the result as it would appear on paper."""
-    table = pairs_table(result.rows)
-    more = len(table) - ROWS
-    rest = [line(f"… and {more:,} more pairs.")] if more > 0 else []
-    return Report(
-        pairs_summary(result.rows), (data_table(table[:ROWS], "next-sentence-pairs"), *rest)
-    )
+def screen(result: PairsResult, _: str = "") -> Screen:
+    """Say what is shown."""
+    table, said = pairs_table(result.rows), pairs_summary(result.rows)
+    rows = Rows("Many pairs", lambda: table, "next-sentence-pairs", json=True)
+    return Screen(said, (Table(table, said, "pairs_table"), rows), answer=line(said))
 
 
 def pairs_table(rows: Sequence[PairScore]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from app.words.blocks import line
 from app.words.format import percent, signed, too_sure
 from app.words.html import Html, tag
 from app.words.pictures import Picture, picture, svg
-from app.words.report import Report
+from app.words.screen import Screen
 
 TITLE = "Reliability"
 
@@ -21,12 +21,12 @@ _DASHES = (None, "7 5", "2 4")
 _COLOURS = (0, 5, 2)
 
 
-def report(result: ReliabilityResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: ReliabilityResult, _: str = "") -> Screen:
+    """Say what is shown."""
     if not result.rows:
-        return Report("Nothing was measured.", (reliability_note(()),))
+        return Screen("Nothing was measured.", (reliability_note(()),))
     said = " ".join(f"{_said(each)}." for each in result.rows[:2])
-    return Report(said, (reliability_note(result.rows), reliability_picture(result.rows)))
+    return Screen(said, (reliability_note(result.rows), reliability_picture(result.rows)))
 
 
 def _said(row: Reliability) -> str:

@@ -1,4 +1,4 @@
-"""The buttons and tabs of the next-sentence page."""
+"""The buttons and a tab of the next-sentence page."""
 
 import random
 
@@ -11,19 +11,15 @@ from app.faces.streamlit import (
     set_text,
     show_html,
     show_picture,
-    show_table,
     text_box,
 )
 from app.faces.streamlit.address import left_out
-from app.faces.streamlit.controls import save_table, switch
+from app.faces.streamlit.controls import switch
 from app.faces.streamlit.progress import progress
-from app.features.next_sentence import view_order, view_pairs, view_reliability
+from app.features.next_sentence import view_order
 from app.features.next_sentence.result_order import SentenceOrderResult
 from app.features.next_sentence.task_order import MOST as MOST_SENTENCES
 from app.features.next_sentence.task_order import next_sentence_order
-from app.features.next_sentence.task_pairs import MOST as MOST_PAIRS
-from app.features.next_sentence.task_pairs import next_sentence_pairs
-from app.features.next_sentence.task_reliability import next_sentence_reliability
 from app.words.html import join
 from app.words.report import Block
 
@@ -31,7 +27,7 @@ _SHUFFLE = "shuffle"  # in the address: the seed of the order in which sentences
 _SEEDS = 10_000
 
 
-def pair_buttons(slug: str) -> None:
+def below_boxes(slug: str) -> None:
     """Offer to swap the sentences, and to replace the second by one of another example."""
     with st.container(horizontal=True, gap="small"):
         st.button("Swap", icon=":material/swap_vert:", on_click=_swap, args=(slug,))
@@ -65,30 +61,8 @@ def order_tab(page: Page) -> list[Block]:
     return blocks
 
 
-def pairs_tab(page: Page) -> None:
-    """Score pasted pairs, and offer the table."""
-    with guarded():
-        table = text_box(
-            page.feature.slug,
-            f"Pairs, one per line (at most {MOST_PAIRS}): two sentences, a tab or comma between",
-            key="pairs",
-            first=view_pairs.EXAMPLE["pairs"],
-            height=140,
-        )
-        with progress("Reading", "pairs") as told:
-            rows = next_sentence_pairs(page.engine, table, told).rows
-        said = view_pairs.pairs_summary(rows)
-        st.markdown(said)
-        show_table(view_pairs.pairs_table(rows), alt=said, key="pairs_table")
-        save_table("Many pairs", lambda: view_pairs.pairs_table(rows), "next-sentence-pairs")
-
-
-def reliability_tab(page: Page) -> None:
-    """Show how sure the model was, and how often it was right."""
-    rows = next_sentence_reliability(page.engine).rows
-    show_html(view_reliability.reliability_note(rows))
-    if rows:
-        show_picture(view_reliability.reliability_picture(rows))
+TABS = {"next_sentence_order": order_tab}
+"""Tabs with widgets that no other has, by their task."""
 
 
 def _swap(slug: str) -> None:

@@ -149,5 +149,5 @@ def test_two_kinds_that_cancel_are_told_apart_and_the_sum_comes_last() -> None:
     first, second, both = next_sentence_reliability(engine).rows
     assert first.stated < first.right and second.stated > second.right
     assert abs(both.stated - both.right) < 0.02 < min(first.error, second.error)
-    said = view_reliability.report(next_sentence_reliability(engine)).headline
+    said = view_reliability.screen(next_sentence_reliability(engine)).report().headline
     assert "too unsure by" in said and "too sure by" in said

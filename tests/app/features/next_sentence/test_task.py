@@ -176,7 +176,7 @@ def test_what_was_trained_is_said_before_the_answer(tiny_engine: Engine) -> None
     result = next_sentence(tiny_engine, "the cat", "sat")
     assert "Trained on" not in str(view.before(result))  # nothing is stored with these weights
     told = replace(result, trained_on="pairs of <b>letters</b>")
-    kept = "".join(map(str, view.report(told).drawn()))
+    kept = "".join(map(str, view.screen(told).report().drawn()))
     assert "Trained on pairs of &lt;b&gt;letters&lt;/b&gt;." in kept
     assert kept.index("Trained on") < kept.index("The model’s answer")
     bundled = next_sentence(Engine(BUNDLED_MODEL), "The cat sat.", "It slept.")
@@ -185,7 +185,7 @@ def test_what_was_trained_is_said_before_the_answer(tiny_engine: Engine) -> None
 
 def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
     result = next_sentence(tiny_engine, f"x {nasty}", f"y {nasty}")
-    markup = "".join(map(str, view.report(result).drawn()))
+    markup = "".join(map(str, view.screen(result).report().drawn()))
     assert "<script" not in markup and "<img" not in markup
     assert "\x00" not in markup and "\u202e" not in markup
     assert len(view.input_table(result)) == len(result.encoding.tokens)
@@ -193,7 +193,7 @@ def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str)
 
 def test_what_the_model_cannot_read_is_said_first(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat Ωmega", "日本 sat")
-    kept = "".join(map(str, view.report(result).drawn()))
+    kept = "".join(map(str, view.screen(result).report().drawn()))
     assert kept.index("cannot read all of this") < kept.index("The model’s answer")
     assert "Ωmega" in str(view.before(result))
     assert str(view.before(next_sentence(tiny_engine, "the cat", "sat"))) == ""
