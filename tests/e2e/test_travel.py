@@ -182,6 +182,7 @@ def test_on_the_second_face_an_example_is_no_text_of_the_visitor(visit: Visit) -
     expect(page.locator(".bx-result")).to_contain_text(examples("ner")[1].note[:30])
     follow(page, "tokenizer")
     expect(box).to_have_value(str(examples("tokenizer")[0].values["text"]))
+    answered(page)
 
 
 def test_back_shows_the_text_of_then_and_the_menu_takes_that_one_along(visit: Visit) -> None:
