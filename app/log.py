@@ -147,7 +147,7 @@ class Log(logging.Handler):
 
     def write(self, level: str, logger: str, event: str) -> None:
         """Write a line."""
-        with self._mutex, suppress(OSError, ValueError):  # nobody reads it any more
+        with self._mutex, suppress(OSError, ValueError):  # the reader is gone
             if not self._silent:
                 self._out.write(line_of(level, logger, event))
                 self._out.flush()

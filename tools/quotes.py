@@ -1,8 +1,8 @@
 """Numbers and answers of the bundled model that documents quote.
 
-A quote is a sentence of a document with gaps, `{}`, and a function that measures what stands in
-them. `python -m tools.derive quotes` measures all of them, fills the gaps in the documents, and
-keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay
+A quote is a sentence of a document with gaps, `{}`, and a function that measures what belongs
+into them. `python -m tools.derive quotes` measures all of them, fills the gaps in the documents,
+and keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay
 plain Markdown: no marks are needed, because a quote is found by the words around its gaps. A test
 finds every quote in its document with the values measured.
 """
@@ -31,7 +31,7 @@ class Quote:
         document: its file, from the root of the repository.
         says: the sentence, or a part of one that occurs once and does not begin with a gap; `{}`
             for each gap, in which there are neither stars nor backquotes.
-        look: measures what stands in the gaps, one value for each.
+        look: measures what belongs into the gaps, one value for each.
     """
 
     document: str
@@ -71,7 +71,7 @@ class Quote:
         return text
 
     def values(self, engine: Engine) -> list[str]:
-        """Measure what stands in the gaps.
+        """Measure what belongs into the gaps.
 
         Raises:
             ValueError: there are more or fewer values than gaps.

@@ -69,7 +69,7 @@ class Stop:
                 time.sleep(_LOOK)
         event = f"stopped by SIGTERM after {time.monotonic() - since:.1f} s"
         said = log.line_of("INFO", "app", event) if number == signal.SIGTERM else "Stopped.\n"
-        with suppress(OSError):  # nobody reads it
+        with suppress(OSError):  # the reader is gone
             os.write(2, said.encode())
         self._leave(_STATUS[signal.Signals(number)])
 

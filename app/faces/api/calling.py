@@ -158,7 +158,7 @@ async def worked(visit: Visit, work: Callable[[], T], gone: Callable[[], Awaitab
     Args:
         visit: whom it is for.
         work: done in a thread.
-        gone: returns when nobody waits for the answer any more.
+        gone: returns when the client has gone.
 
     Raises:
         Refusal: there is no answer.

@@ -12,7 +12,7 @@ from app.words.blocks import line
 from app.words.html import Html, join
 
 OPENED, EXAMPLE = "() => { window.bxFilled(); }", "() => { window.bxFilled(false); }"
-"""What a page runs when its boxes have been filled; what an example fills in, nobody has typed."""
+"""What a page runs when its boxes have been filled; an example is not the visitor's own text."""
 
 _PREFIX = "bx-text-"
 

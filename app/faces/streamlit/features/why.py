@@ -40,7 +40,7 @@ _WHICH: dict[Of, str] = {
 
 
 def explains(slug: str) -> Of | None:
-    """Return whose answer is explained below the answer of a page; None if nobody's is."""
+    """Return whose answer is explained below that of a page; None if it has no explanation."""
     return next((of for of in get_args(Of) if of == slug), None)
 
 

@@ -19,6 +19,7 @@ from app.engine.models import Engine
 from app.faces.api.calling import BODY_BYTES
 from app.faces.paper.answers import answer
 from tests.app.faces.api.conftest import GRADIO, Api, visitor
+from tests.wrong_values import WRONG
 
 EVERY = pytest.mark.parametrize(
     "task", all_declared(), ids=[each.feature.slug for each in all_declared()]
@@ -150,22 +151,6 @@ def test_many_callers_get_their_own_answers(api: Api, ask: Ask) -> None:
 
 
 # -- what is refused -------------------------------------------------------------------------------
-
-WRONG = [
-    ("fill_mask", {"text": ""}, "The text is empty."),
-    ("fill_mask", {"text": 3}, "text: found a whole number; expected a text."),
-    ("fill_mask", {"text": None}, "text: found nothing"),
-    ("fill_mask", {"text": {"a": [["b"]]}}, "text: found an object"),
-    ("fill_mask", {"text": "cat [MASK]", "top_k": "many"}, "top_k: found a text"),
-    ("fill_mask", {"text": "cat [MASK]", "top_k": 1e9}, "top_k: found 1000000000"),
-    ("fill_mask", {"text": "cat [MASK]", "top_k": True}, "top_k: found true or false"),
-    ("fill_mask", {"text": "cat", "model": "../../etc"}, "model: found '../../etc'; expected one"),
-    ("fill_mask", {"text": "cat", "model": ["x"]}, "model: found "),
-    ("ner", {"text": "cat", "aggregation": "sum"}, "aggregation: found 'sum'; expected "),
-    ("multiple_choice", {"context": "cat", "choices": 3}, "choices: found "),
-    ("multiple_choice", {"context": "cat", "choices": [["a"], 2]}, "choices: found "),
-    ("attention", {"text": "the cat", "layer": 99, "head": 0}, "99"),
-]
 
 
 @FORMS

@@ -14,6 +14,7 @@ from app.engine.models import Engine
 from app.faces.gradio.endpoints import MODEL, endpoint
 from app.faces.paper.answers import answer
 from tests.app.faces.gradio.conftest import Served
+from tests.wrong_values import WRONG
 
 NAMES = [each.feature.slug for each in all_declared()]
 EVERY = pytest.mark.parametrize("feature", all_declared(), ids=NAMES)
@@ -70,22 +71,6 @@ def test_gradios_client_gets_the_fields_of_the_result(
 
 
 # -- what cannot be answered -----------------------------------------------------------------------
-
-WRONG = [
-    ("fill_mask", {"text": ""}, "The text is empty."),
-    ("fill_mask", {"text": 3}, "text: found "),
-    ("fill_mask", {"text": None}, "text: found "),
-    ("fill_mask", {"text": {"a": [["b"]]}}, "text: found "),
-    ("fill_mask", {"text": "cat [MASK]", "top_k": "many"}, "top_k: found "),
-    ("fill_mask", {"text": "cat [MASK]", "top_k": 1e9}, "top_k: found "),
-    ("fill_mask", {"text": "cat [MASK]", "top_k": True}, "top_k: found "),
-    ("fill_mask", {"text": "cat", "model": "../../etc"}, "model: found '../../etc'; expected one"),
-    ("fill_mask", {"text": "cat", "model": ["x"]}, "model: found "),
-    ("ner", {"text": "cat", "aggregation": "sum"}, "aggregation: found 'sum'; expected "),
-    ("multiple_choice", {"context": "cat", "choices": 3}, "choices: found "),
-    ("multiple_choice", {"context": "cat", "choices": [["a"], 2]}, "choices: found "),
-    ("attention", {"text": "the cat", "layer": 99, "head": 0}, "99"),
-]
 
 
 @pytest.mark.parametrize(("slug", "given", "says"), WRONG, ids=[str(row[1]) for row in WRONG])
