@@ -30,17 +30,30 @@ if _TYPE_CHECKING:
         BertForTokenClassification,
         BertModel,
         BertTokenizer,
+        FamilyTokenizer,
     )
 
     _Name = str | Path
 
-dependencies = ["torch", "numpy", "safetensors", "filelock", "huggingface_hub", "requests", "tqdm"]
+dependencies = [
+    "torch",
+    "numpy",
+    "safetensors",
+    "tokenizers",
+    "filelock",
+    "huggingface_hub",
+    "requests",
+    "tqdm",
+]
 
 
 def bertTokenizer(
     name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any
-) -> "BertTokenizer":
-    """Load the tokenizer of a checkpoint: text to WordPiece tokens and ids.
+) -> "BertTokenizer | FamilyTokenizer":
+    """Load the tokenizer of a checkpoint: text to tokens and ids.
+
+    Checkpoints of RoBERTa, XLM-RoBERTa, CamemBERT and ALBERT give a `FamilyTokenizer`, all others a
+    `BertTokenizer`, which has options of its own.
 
     With `do_basic_tokenize=False`, text is split only at whitespace before WordPiece, so special
     tokens and punctuation must be separated by spaces.
@@ -48,8 +61,8 @@ def bertTokenizer(
     Args:
         name_or_path: a folder, an archive, a bundled name, a Hub id or a vocabulary file.
         *inputs: `cache_dir`, as a positional argument.
-        **options: `do_lower_case`, `do_basic_tokenize`, `max_len`, `never_split`, `cache_dir`,
-            `revision`.
+        **options: `cache_dir`, `revision`; for a `BertTokenizer` also `do_lower_case`,
+            `do_basic_tokenize`, `max_len`, `never_split`.
 
     Example:
         >>> import torch
@@ -68,9 +81,9 @@ def bertTokenizer(
         >>> plain.tokenize("[CLS] who waved ? [SEP] the puppeteer waved . [SEP]")[:5]
         ['[CLS]', 'who', 'waved', '?', '[SEP]']
     """
-    from bert_core import BertTokenizer
+    from bert_core.text.family import from_pretrained
 
-    return BertTokenizer.from_pretrained(name_or_path, *inputs, **options)
+    return from_pretrained(name_or_path, *inputs, **options)
 
 
 def bertModel(name_or_path: "_Name | None" = None, *inputs: _Any, **options: _Any) -> "BertModel":

@@ -16,9 +16,10 @@ import torch
 
 import bert_core
 from bert_core import BertConfig, BertForMaskedLM, BertTokenizer
-from bert_core.errors import MissingFileError
+from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.model.heads import KINDS
+from tests.bert_core.text.family_folders import merges_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 ENTRIES = {f"b{name[1:]}": name for name in ("BertTokenizer", *KINDS)}
@@ -121,6 +122,14 @@ def test_arguments_by_position_and_by_name_arrive(tiny_folder: Path) -> None:
     assert load("bertTokenizer", name, do_lower_case=False).do_lower_case is False  # type: ignore[attr-defined]
 
 
+def test_the_tokenizer_of_another_family_is_opened(tmp_path: Path) -> None:
+    folder = merges_folder(tmp_path, ["the cat sat on the mat"] * 9, size=270)
+    found = torch.hub.load(str(ROOT), "bertTokenizer", str(folder), source="local")
+    assert type(found) is bert_core.FamilyTokenizer
+    with pytest.raises(InputError, match="no option do_lower_case"):
+        torch.hub.load(str(ROOT), "bertTokenizer", str(folder), source="local", do_lower_case=True)
+
+
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_the_classic_keyword_names_the_model(entry: str, tiny_folder: Path) -> None:
     found = torch.hub.load(
@@ -191,4 +200,5 @@ def test_the_entries_ask_for_what_the_library_needs(hubconf: ModuleType) -> None
 
 def test_every_entry_says_what_it_returns(hubconf: ModuleType) -> None:
     for entry, name in ENTRIES.items():
-        assert inspect.signature(getattr(hubconf, entry)).return_annotation == name
+        told = f"{name} | FamilyTokenizer" if entry == "bertTokenizer" else name
+        assert inspect.signature(getattr(hubconf, entry)).return_annotation == told

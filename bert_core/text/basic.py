@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from bert_core.errors import InputError
 from bert_core.text.normalizer import Normalizer
 from bert_core.text.vocabulary import SPECIAL_TOKENS
-from bert_core.text.words import special_pattern
+from bert_core.text.words import special_pattern, stretches
 
 NEVER_SPLIT = SPECIAL_TOKENS
 
@@ -79,16 +79,8 @@ class BasicTokenizer:
         Raises:
             InputError: `text` is not a string or contains a lone surrogate.
         """
-        check_text(text)
-        if self._specials is None:
-            return self._words(text)
         words: list[str] = []
-        end = 0
-        for match in self._specials.finditer(text):
-            words += self._words(text[end : match.start()])
-            words.append(match.group())
-            end = match.end()
-        return words + self._words(text[end:])
-
-    def _words(self, text: str) -> list[str]:
-        return self.normalizer.normalize(text).text.split()
+        for start, end, special in stretches(self._specials, check_text(text)):
+            part = text[start:end]
+            words += [part] if special else self.normalizer.normalize(part).text.split()
+        return words

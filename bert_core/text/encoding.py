@@ -26,12 +26,14 @@ class Frame(NamedTuple):
         closing: [SEP], packed, with the gap before it.
         pieces: id -> token.
         specials: special token -> id.
+        second_type: token type of a second text: 1, or 0 for models without token types.
     """
 
     opening: bytes
     closing: bytes
     pieces: Sequence[str] | dict[int, str]
     specials: dict[str, int]
+    second_type: int = 1
 
 
 class Encoding:
@@ -132,9 +134,12 @@ class Encoding:
 
     @property
     def token_type_ids(self) -> list[int]:
-        """T segment ids: 0 up to and including the first [SEP], 1 after it."""
+        """T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for models
+        without token types, such as DistilBERT.
+        """
         first, second = self._counts()
-        return [0] * (first + 2) + [1] * (second + 1 if self._second else 0)
+        second_types = [self._frame.second_type] * (second + 1 if self._second else 0)
+        return [0] * (first + 2) + second_types
 
     @property
     def attention_mask(self) -> list[int]:
@@ -154,13 +159,7 @@ class Encoding:
         Raises:
             InputError: the vocabulary has no such special token.
         """
-        specials = self._frame.specials
-        if token not in specials:
-            raise InputError(
-                f"{token!r} is not a special token of this vocabulary; it has "
-                f"{', '.join(specials)}."
-            )
-        return specials[token]
+        return special_id(self._frame.specials, token)
 
     def __len__(self) -> int:
         return len(self.input_ids)
@@ -204,6 +203,19 @@ class Encoding:
         return count_of(self._first[1]), count_of(self._second[1])
 
 
+def special_id(specials: dict[str, int], token: str) -> int:
+    """Return the id of a special token; see `Encoding.special_id`.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if token not in specials:
+        raise InputError(
+            f"{token!r} is not a special token of this vocabulary; it has {', '.join(specials)}."
+        )
+    return specials[token]
+
+
 # -- texts that are too long -----------------------------------------------------------------------
 
 STRATEGIES = ("longest_first", "only_first", "only_second")
@@ -223,7 +235,7 @@ def check_strategy(truncation: str) -> str:
 
 
 def kept_lengths(
-    first: int, second: int | None, *, max_length: int, truncation: str
+    first: int, second: int | None, *, max_length: int, truncation: str, added: int | None = None
 ) -> tuple[int, int]:
     """Return how many tokens of each text to keep.
 
@@ -233,6 +245,7 @@ def kept_lengths(
         max_length: largest number of tokens of the whole input, including [CLS] and [SEP].
         truncation: "longest_first" shortens the longer text until both have the same length,
             then both; "only_first" and "only_second" shorten one text and keep the other.
+        added: number of added tokens; None for BERT's, two for one text and three for two.
 
     Raises:
         InputError: the rule cannot shorten the input to `max_length`.
@@ -242,7 +255,8 @@ def kept_lengths(
         (6, 4)
     """
     check_strategy(truncation)
-    added = 2 if second is None else 3
+    if added is None:
+        added = 2 if second is None else 3
     room = max_length - added
     if room < 0:
         raise InputError(

@@ -21,7 +21,7 @@ from bert_core.text.tokenizer_json import TOKENIZER_NAME, read_wordpiece
 from bert_core.text.vocabulary import VOCABULARY_NAME, as_line, path_of, read_vocabulary
 
 CONFIG_NAME = "tokenizer_config.json"
-_MODEL_CONFIG = "config.json"
+MODEL_CONFIG = "config.json"
 _LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
@@ -84,13 +84,16 @@ def find_tokenizer(
         return _from_json(found)
     options = _options(folder / CONFIG_NAME)
     options.setdefault("do_lower_case", _lower_case_by_name(name))
-    return StoredTokenizer(read_vocabulary(found), options)
+    options.update(_token_types(folder))
+    pieces = read_vocabulary(found)
+    check_room(len(pieces), found)
+    return StoredTokenizer(pieces, options)
 
 
 def _from_json(path: Path) -> StoredTokenizer:
     """Read a `tokenizer.json`, and compare it with the files beside it."""
     found = read_wordpiece(path)
-    _check_room(len(found.pieces), path)
+    check_room(len(found.pieces), path)
     own: dict[str, Any] = {
         "do_lower_case": found.lowercase,
         "strip_accents": found.strip_accents,
@@ -105,19 +108,35 @@ def _from_json(path: Path) -> StoredTokenizer:
     told = _options(path.parent / CONFIG_NAME)
     told.pop("do_basic_tokenize", None)  # `tokenizer.json` has no such switch: it does
     says = (*_other_words(path, found.pieces), *_other_switches(own, told))
-    return StoredTokenizer(found.pieces, {**own, **told}, says)
+    return StoredTokenizer(found.pieces, {**own, **told, **_token_types(path.parent)}, says)
 
 
-def _check_room(entries: int, path: Path) -> None:
-    """Reject ids that the model in the same folder has no vectors for."""
+def _token_types(folder: Path) -> dict[str, int]:
+    """Return the option `token_types` by the model's configuration; {} if it does not say."""
     try:
-        config = parse_json(read_small(path.with_name(_MODEL_CONFIG), _LARGEST), _MODEL_CONFIG)
+        config = read_object(folder / MODEL_CONFIG)
     except BertError:
-        return  # no model, or one that is refused when it is loaded
-    room = config.get("vocab_size") if isinstance(config, dict) else None
+        return {}  # a model that is refused when it is loaded
+    if config.get("model_type") == "distilbert":
+        return {"token_types": 0}
+    found = config.get("type_vocab_size")
+    return {"token_types": found} if type(found) is int else {}
+
+
+def check_room(entries: int, path: Path) -> None:
+    """Reject ids that the model in the same folder has no vectors for.
+
+    Raises:
+        CheckpointError: the model has fewer.
+    """
+    try:
+        config = read_object(path.with_name(MODEL_CONFIG))
+    except BertError:
+        return  # a model that is refused when it is loaded
+    room = config.get("vocab_size")
     if type(room) is int and entries > room:
         raise CheckpointError(
-            f"{path} has {entries:,} entries, but {_MODEL_CONFIG} says that the model has room for "
+            f"{path} has {entries:,} entries, but {MODEL_CONFIG} says that the model has room for "
             f"{room:,}; the two do not belong together."
         )
 
@@ -175,11 +194,7 @@ def _lower_case_by_name(name: str) -> bool:
 
 def _options(path: Path) -> dict[str, Any]:
     """Read the `BertTokenizer` options in a `tokenizer_config.json`; empty if there is none."""
-    if not os.path.exists(path):
-        return {}
-    found = parse_json(read_small(path, _LARGEST), str(path))
-    if not isinstance(found, dict):
-        raise CheckpointError(f"{path} contains a {type(found).__name__}; expected a JSON object.")
+    found = read_object(path)
     options: dict[str, Any] = {}
     for key in ("do_basic_tokenize", *_SWITCHES):
         value = found.get(key)
@@ -188,7 +203,30 @@ def _options(path: Path) -> dict[str, Any]:
         if not isinstance(value, bool):
             raise CheckpointError(f"{path}: {key} is {shown(value)}; expected true or false.")
         options[key] = value
-    length = found.get("model_max_length", found.get("max_len"))
-    if isinstance(length, int) and not isinstance(length, bool) and 0 < length < _NO_LIMIT:
+    if (length := told_length(found)) is not None:
         options["max_len"] = length
+    inputs = found.get("model_input_names")
+    if isinstance(inputs, list) and "token_type_ids" not in inputs:
+        options["token_types"] = 1
     return options
+
+
+def told_length(settings: Mapping[str, Any]) -> int | None:
+    """Return the longest input in tokens by a `tokenizer_config.json`; None for no limit."""
+    length = settings.get("model_max_length", settings.get("max_len"))
+    known = isinstance(length, int) and not isinstance(length, bool)
+    return length if known and 0 < length < _NO_LIMIT else None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a configuration; {} if there is none.
+
+    Raises:
+        CheckpointError: it is not a JSON object.
+    """
+    if not os.path.exists(path):
+        return {}
+    found = parse_json(read_small(path, _LARGEST), str(path))
+    if not isinstance(found, dict):
+        raise CheckpointError(f"{path} contains a {type(found).__name__}; expected a JSON object.")
+    return found

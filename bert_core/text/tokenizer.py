@@ -9,24 +9,15 @@ the same steps one by one.
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
-
-import numpy
-import torch
 
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.errors import InputError
 from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
-from bert_core.text.encoding import (
-    Encoding,
-    Frame,
-    Segment,
-    check_strategy,
-    kept_lengths,
-    window_bounds,
-)
+from bert_core.text.batches import TextTokenizer, listed_texts
+from bert_core.text.encoding import Encoding, Frame, Segment, kept_lengths, window_bounds
 from bert_core.text.packed import ADJACENT, SPACED, beginning, count_of, cut, ids_of, pack_added
 from bert_core.text.stored import CONFIG_NAME, find_tokenizer
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
@@ -34,7 +25,6 @@ from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (
     SPECIAL_TOKENS,
     VOCABULARY_NAME,
-    Vocabulary,
     as_line,
     check_vocabulary,
     path_of,
@@ -46,7 +36,7 @@ from bert_core.text.words import LONGEST, ChunkCache
 __all__ = ["BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"]
 
 
-class BertTokenizer(Vocabulary):
+class BertTokenizer(TextTokenizer):
     """BERT's WordPiece tokenizer; ids and offsets match the reference exactly. Thread-safe.
 
     Args:
@@ -63,6 +53,8 @@ class BertTokenizer(Vocabulary):
         clean_text: remove control characters.
         max_input_chars_per_word: longer words become [UNK].
         additional_special_tokens: pieces besides BERT's five that `decode` leaves out.
+        token_types: number of token types of the model; with fewer than 2 (DistilBERT has none),
+            `token_type_ids` are zeros for a second text, too.
 
     Attributes:
         contradictions: sentences on files that say different things, and which of them counts; see
@@ -86,6 +78,7 @@ class BertTokenizer(Vocabulary):
         clean_text: bool = True,
         max_input_chars_per_word: int = MAX_CHARS,
         additional_special_tokens: Iterable[str] = (),
+        token_types: int = 2,
     ) -> None:
         if isinstance(vocab_file, list):
             check_vocabulary(vocab_file, "that is a list of pieces")
@@ -99,8 +92,9 @@ class BertTokenizer(Vocabulary):
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.clean_text = clean_text
         self.special_tokens = (*SPECIAL_TOKENS, *additional_special_tokens)
+        self.token_types = token_types
         self.contradictions: tuple[str, ...] = ()
-        self.never_split = tuple(_listed(never_split or ()))
+        self.never_split = tuple(listed_texts(never_split or ()))
         # BERT's own five special tokens count as special only if the vocabulary has them.
         specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
         self.basic_tokenizer = BasicTokenizer(
@@ -149,24 +143,6 @@ class BertTokenizer(Vocabulary):
             return Encoding(self._frame, first, second)
         return self._shortened(first, second, max_length, truncation)
 
-    def encode_batch(
-        self,
-        texts: Iterable[str],
-        pairs: Iterable[str] | None = None,
-        *,
-        max_length: int | None = None,
-        truncation: str = "longest_first",
-    ) -> list[Encoding]:
-        """Encode several texts, or several pairs of texts; see `encode`.
-
-        Raises:
-            InputError: as for `encode`, or the numbers of texts and pairs differ.
-        """
-        return [
-            self.encode(text, pair, max_length=max_length, truncation=truncation)
-            for text, pair in _paired(texts, pairs)
-        ]
-
     def encode_ids(
         self, texts: Iterable[str], *, add_special_tokens: bool = True
     ) -> list[list[int]]:
@@ -175,7 +151,7 @@ class BertTokenizer(Vocabulary):
         Raises:
             InputError: a text is not a string or contains a lone surrogate.
         """
-        packed = map(self._packed, _listed(texts))
+        packed = map(self._packed, listed_texts(texts))
         if not add_special_tokens:
             return list(map(ids_of, packed))
         opening, closing = [self.cls_token_id], [self.sep_token_id]
@@ -227,56 +203,6 @@ class BertTokenizer(Vocabulary):
         """
         return trace_text(self, text)
 
-    def __call__(
-        self,
-        texts: str | Sequence[str],
-        pairs: str | Sequence[str] | None = None,
-        *,
-        padding: bool | str = False,
-        truncation: bool | str = False,
-        max_length: int | None = None,
-        return_tensors: str | None = None,
-    ) -> dict[str, Any]:
-        """Encode one or more texts as keyword arguments for a model's `forward`.
-
-        Args:
-            texts: one text, or a sequence of texts.
-            pairs: the second texts, one for each of `texts`.
-            padding: False, True or "longest" (to the longest input of the batch), or
-                "max_length".
-            truncation: False, True ("longest_first"), or the name of a rule; see `encode`.
-            max_length: largest number of tokens; None means the tokenizer's `max_len`.
-            return_tensors: None for lists, "pt" for PyTorch, "np" for NumPy.
-
-        Returns:
-            `input_ids`, `token_type_ids` and `attention_mask`, each (B, T) as lists or tensors; a
-            single text without `return_tensors` gives lists (T,).
-
-        Raises:
-            InputError: as for `encode`, an option is unknown, or inputs of different lengths are
-                requested as a tensor.
-        """
-        max_length = max_length if max_length is not None else self.max_len
-        cut = {} if truncation is False else _cutting(truncation, max_length)
-        if isinstance(texts, str):
-            if not (pairs is None or isinstance(pairs, str)):
-                raise InputError("Found one text and a list of second texts; expected one of each.")
-            encodings = [self.encode(texts, pairs, **cut)]
-        else:
-            encodings = self.encode_batch(texts, pairs, **cut)
-        columns = {
-            "input_ids": [list(encoding.input_ids) for encoding in encodings],
-            "token_type_ids": [encoding.token_type_ids for encoding in encodings],
-            "attention_mask": [encoding.attention_mask for encoding in encodings],
-        }
-        if padding is not False:
-            _pad(columns, _padded_length(encodings, padding, max_length), self)
-        if return_tensors is not None:
-            return {name: _tensor(rows, return_tensors) for name, rows in columns.items()}
-        return (
-            {name: rows[0] for name, rows in columns.items()} if isinstance(texts, str) else columns
-        )
-
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
         """Write `vocab.txt` and `tokenizer_config.json` to a folder, created if necessary.
 
@@ -309,6 +235,8 @@ class BertTokenizer(Vocabulary):
         }
         if self.max_len is not None:
             options["model_max_length"] = self.max_len
+        if self.token_types < 2:
+            options["model_input_names"] = ["input_ids", "attention_mask"]
         for name in ("unk", "sep", "pad", "cls", "mask"):
             options[f"{name}_token"] = getattr(self, f"{name}_token")
         pieces = "".join(f"{piece}\n" for piece in self._pieces)
@@ -383,12 +311,12 @@ class BertTokenizer(Vocabulary):
     def _frame(self) -> Frame:
         specials = {token: self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab}
         added = pack_added(self.cls_token_id, self.sep_token_id)
-        return Frame(*added, self._pieces, specials)
+        return Frame(*added, self._pieces, specials, int(self.token_types > 1))
 
-    def special_tokens_in(self, text: str) -> list[re.Match[str]]:
-        """Find the special tokens that occur in a text, in order."""
-        pattern = self._chunks.specials
-        return [] if pattern is None else list(pattern.finditer(text))
+    @property
+    def specials(self) -> re.Pattern[str] | None:
+        """A pattern that finds the special tokens in a text; None if there are none."""
+        return self._chunks.specials
 
     def _packed(self, text: str) -> bytes:
         """Return the tokens of one text, chunk by chunk: no rule looks across U+0020."""
@@ -421,71 +349,3 @@ def _beginning(segment: Segment, tokens: int) -> Segment:
     """Return a text with only its first tokens."""
     text, packed = segment
     return text, beginning(packed, tokens)
-
-
-# -- batches --------------------------------------------------------------------------------------
-
-
-def _listed(texts: Iterable[str]) -> list[str]:
-    """Return several texts as a list."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputError(
-            f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`, "
-            "or put it in a list."
-        )
-    return list(texts)
-
-
-def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str, str | None]]:
-    """Pair each text with its second text, or with None."""
-    first = _listed(texts)
-    if pairs is None:
-        return [(text, None) for text in first]
-    second = _listed(pairs)
-    if len(first) != len(second):
-        raise InputError(
-            f"There are {len(first)} texts and {len(second)} second texts; expected the same "
-            "number of each."
-        )
-    return list(zip(first, second, strict=True))
-
-
-def _cutting(truncation: bool | str, max_length: int | None) -> dict[str, Any]:
-    rule = "longest_first" if truncation is True else check_strategy(str(truncation))
-    return {"max_length": max_length, "truncation": rule}
-
-
-def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: int | None) -> int:
-    if padding is True or padding == "longest":
-        return max(map(len, encodings), default=0)
-    if padding != "max_length":
-        raise InputError(
-            f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
-        )
-    if max_length is None:
-        raise InputError(
-            "padding='max_length' needs a length, and this tokenizer has no `max_len`. "
-            "Pass max_length."
-        )
-    return max_length
-
-
-def _pad(columns: dict[str, list[list[int]]], length: int, tokenizer: BertTokenizer) -> None:
-    short = any(len(row) < length for row in columns["input_ids"])
-    fill = {"input_ids": tokenizer.pad_token_id if short else 0}
-    for name, rows in columns.items():
-        for row in rows:
-            row += [fill.get(name, 0)] * (length - len(row))
-
-
-def _tensor(rows: list[list[int]], kind: str) -> Any:
-    if kind not in ("pt", "np"):
-        raise InputError(f"There are no tensors of kind {kind!r}; expected 'pt' or 'np'.")
-    if len({len(row) for row in rows}) > 1:
-        lengths = sorted({len(row) for row in rows})
-        raise InputError(
-            f"The inputs have {lengths[0]} to {lengths[-1]} tokens; expected equal lengths for a "
-            "tensor. Use padding=True."
-        )
-    array = numpy.array(rows, dtype=numpy.int64) if rows else numpy.zeros((0, 0), numpy.int64)
-    return torch.from_numpy(array) if kind == "pt" else array

@@ -1,8 +1,8 @@
 """`tokenizer.json`: a whole tokenizer in one file, as `tokenizers` and `transformers` write it.
 
 `read_document` reads the file without trusting it; `wordpiece_of` understands BERT's WordPiece in
-it and refuses everything else, because a rule that is skipped gives other ids. Readers of other
-kinds of tokenizers would begin with `model_type`. `document_of` is the way back.
+it and refuses everything else, because a rule that is skipped gives other ids. `family_files` reads
+the other kinds. `document_of` is the way back.
 
 `truncation` and `padding` are settings of one program's calls, and are not read. `decoder` concerns
 only text that is put together again from ids: BERT's is expected; whether it tidies spaces is not
@@ -86,13 +86,15 @@ def read_document(path: Path) -> dict[str, Any]:
 def model_type(document: Mapping[str, Any]) -> str:
     """Return the kind of tokenizer in a document, such as "WordPiece" or "BPE"; "" if unknown.
 
-    Files of 2020 do not name it; of the four kinds, only WordPiece marks the inside of words.
+    Files of 2020 do not name it: only BPE has merges, only Unigram a list of pieces, and of the
+    rest only WordPiece marks the inside of words.
     """
     model = document.get("model")
     if not isinstance(model, dict):
         return ""
-    unnamed = "WordPiece" if "continuing_subword_prefix" in model and "merges" not in model else ""
-    found = model.get("type", unnamed)
+    unnamed = "WordPiece" if "continuing_subword_prefix" in model else ""
+    unnamed = "Unigram" if isinstance(model.get("vocab"), list) else unnamed
+    found = model.get("type", "BPE" if "merges" in model else unnamed)
     return found if isinstance(found, str) else ""
 
 
@@ -110,7 +112,7 @@ def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
     if kind != "WordPiece":
         raise CheckpointError(
             f"{name} has a tokenizer of the kind {shown(kind or 'unknown')}; expected WordPiece, "
-            "BERT's own. Other kinds are not read yet."
+            "BERT's own. For models such as RoBERTa or ALBERT use `bert_core.load_tokenizer`."
         )
     model = document["model"]
     _expect(name, "model.unk_token", model.get("unk_token"), SPECIAL_TOKENS[0])
@@ -118,9 +120,11 @@ def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
     _expect(name, "model.continuing_subword_prefix", prefix, CONTINUATION)
     longest = model.get("max_input_chars_per_word", MAX_CHARS)
     if type(longest) is not int or longest < 0:
-        _refuse(name, "model.max_input_chars_per_word", longest, "a whole number")
-    pieces = _in_order(model.get("vocab"), name)
-    added = _added(document.get("added_tokens"), pieces, name)
+        refuse(name, "model.max_input_chars_per_word", longest, "a whole number")
+    pieces = in_order(model.get("vocab"), name)
+    added = added_tokens(document.get("added_tokens"), pieces, name)
+    for token, flags in added.items():
+        _check_plain(flags, token, name)
     check_vocabulary(pieces, name)
     for part, expected in (("pre_tokenizer", "BertPreTokenizer"), ("normalizer", "BertNormalizer")):
         _expect(name, f"{part}.type", _type_of(document, part), expected)
@@ -131,7 +135,7 @@ def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
         **_normalizer(document["normalizer"], name),
         max_chars=longest,
         added=tuple(added),
-        special=tuple(token for token, special in added.items() if special),
+        special=tuple(token for token, flags in added.items() if flags.get("special") is True),
     )
 
 
@@ -177,14 +181,14 @@ def document_of(found: WordPieceFile) -> dict[str, Any]:
 # -- the vocabulary -------------------------------------------------------------------------------
 
 
-def _in_order(vocab: object, name: str) -> list[str]:
+def in_order(vocab: object, name: str) -> list[str]:
     """Return the pieces in the order of their ids, which must be 0, 1, 2 and so on."""
     if not isinstance(vocab, dict) or len(vocab) > MOST_PIECES:
-        _refuse(name, "model.vocab", vocab, f"an object of at most {MOST_PIECES:,} pieces and ids")
+        refuse(name, "model.vocab", vocab, f"an object of at most {MOST_PIECES:,} pieces and ids")
     pieces: list[str | None] = [None] * len(vocab)
     for piece, number in vocab.items():
         if type(number) is not int or number < 0:
-            _refuse(name, f"the id of {shown(piece)}", number, "a whole number from 0")
+            refuse(name, f"the id of {shown(piece)}", number, "a whole number from 0")
         if number >= len(pieces):
             raise CheckpointError(
                 f"{name}: {shown(piece)} has the id {shown(number)}, but there are "
@@ -199,25 +203,31 @@ def _in_order(vocab: object, name: str) -> list[str]:
     return [piece for piece in pieces if piece is not None]  # no gaps: as many ids as pieces
 
 
-def _added(found: object, pieces: list[str], name: str) -> dict[str, bool]:
-    """Return the added tokens, and whether each is special; new ones are put after the pieces."""
+def added_tokens(found: object, pieces: list[str], name: str) -> dict[str, Mapping[str, Any]]:
+    """Return the added tokens with their flags, by id; new ones are put after the pieces.
+
+    Raises:
+        CheckpointError: one is malformed, or its id is not that of the vocabulary.
+    """
     if not isinstance(found, list | None):
-        _refuse(name, "added_tokens", found, "a list")
+        refuse(name, "added_tokens", found, "a list")
     known = {piece: number for number, piece in enumerate(pieces)}
-    added: dict[str, bool] = {}
+    added: dict[str, Mapping[str, Any]] = {}
     for each in sorted(found or (), key=_id_of):
         token = each.get("content") if isinstance(each, dict) else None
         if not isinstance(token, str) or not token or token in added:
-            _refuse(name, "an added token", each, "an object with a content of its own")
-        _check_flags(each, token, name)
+            refuse(name, "an added token", each, "an object with a content of its own")
+        for flag in _FLAGS:
+            if not isinstance(each.get(flag, False), bool):
+                refuse(name, f"{flag} of {shown(token)}", each[flag], "true or false")
         expected = known.get(token, len(pieces))
         if _id_of(each) != expected:
-            _refuse(
+            refuse(
                 name, f"the id of the added token {shown(token)}", each.get("id"), f"{expected:,}"
             )
         if token not in known:
             pieces.append(token)
-        added[token] = each.get("special") is True
+        added[token] = each
     return added
 
 
@@ -226,10 +236,7 @@ def _id_of(token: object) -> int:
     return number if type(number) is int else -1
 
 
-def _check_flags(given: Mapping[str, Any], token: str, name: str) -> None:
-    for flag in _FLAGS:
-        if not isinstance(given.get(flag, False), bool):
-            _refuse(name, f"{flag} of {shown(token)}", given[flag], "true or false")
+def _check_plain(given: Mapping[str, Any], token: str, name: str) -> None:
     asked = [flag for flag in _FLAGS if given.get(flag) and flag != "special"]
     if asked or " " in token:
         asked = asked or ["a space"]
@@ -247,7 +254,7 @@ def _normalizer(given: Mapping[str, Any], name: str) -> dict[str, Any]:
     for key in ("clean_text", "handle_chinese_chars", "lowercase", "strip_accents"):
         may_be_null = key == "strip_accents" and given.get(key) is None
         if not isinstance(given.get(key), bool) and not may_be_null:
-            _refuse(name, f"normalizer.{key}", given.get(key), "true or false")
+            refuse(name, f"normalizer.{key}", given.get(key), "true or false")
     return {
         "lowercase": given["lowercase"],
         "strip_accents": given.get("strip_accents"),
@@ -262,7 +269,7 @@ def _check_decoder(given: object, name: str) -> None:
         or given.get("type") != "WordPiece"
         or given.get("prefix") != CONTINUATION
     ):
-        _refuse(name, "decoder", given, "WordPiece with the prefix ##")
+        refuse(name, "decoder", given, "WordPiece with the prefix ##")
 
 
 def _check_template(given: object, pieces: list[str], name: str) -> None:
@@ -274,7 +281,7 @@ def _check_template(given: object, pieces: list[str], name: str) -> None:
         fits = False
     if not fits:
         found = _short(given)
-        _refuse(
+        refuse(
             name, "post_processor", found, "one that makes [CLS] A [SEP] and [CLS] A [SEP] B [SEP]"
         )
 
@@ -320,8 +327,9 @@ def _short(given: object) -> object:
 
 def _expect(name: str, what: str, found: object, expected: str) -> None:
     if found != expected:
-        _refuse(name, what, found, repr(expected))
+        refuse(name, what, found, repr(expected))
 
 
-def _refuse(name: str, what: str, found: object, expected: str) -> NoReturn:
+def refuse(name: str, what: str, found: object, expected: str) -> NoReturn:
+    """Raise a `CheckpointError` on one value of a file."""
     raise CheckpointError(f"{name}: {what} is {shown(found)}; expected {expected}.")

@@ -5,7 +5,7 @@ the same tokens.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -13,6 +13,7 @@ from bert_core.text.basic import check_surrogates, check_text
 from bert_core.text.normalizer import Normalizer
 from bert_core.text.wordpiece import CONTINUATION, WordpieceTokenizer, blank_separated
 from bert_core.text.wordpiece import Attempt as Try
+from bert_core.text.words import stretches
 
 Span = tuple[int, int]
 
@@ -30,8 +31,9 @@ class Traceable(Protocol):
     def characters(self) -> frozenset[str]:
         """Every character that some piece contains."""
 
-    def special_tokens_in(self, text: str) -> list[re.Match[str]]:
-        """Find the special tokens that occur in a text."""
+    @property
+    def specials(self) -> re.Pattern[str] | None:
+        """A pattern that finds the special tokens in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def trace_text(tokenizer: Traceable, text: str) -> Trace:
     """
     check_surrogates(check_text(text))
     tracer = _Tracer(tokenizer, text)
-    for start, end, special in _stretches(tokenizer, text):
+    for start, end, special in stretches(tokenizer.specials, text):
         if special:
             tracer.special(start, end)
         elif tokenizer.do_basic_tokenize:
@@ -130,18 +132,6 @@ def trace_text(tokenizer: Traceable, text: str) -> Trace:
             tracer.blank_separated(start, end)
     cleaned, stripped, normalized = map("".join, tracer.stages)
     return Trace(text, cleaned, stripped, normalized, tuple(tracer.words))
-
-
-def _stretches(tokenizer: Traceable, text: str) -> Iterator[tuple[int, int, bool]]:
-    """Split a text at its special tokens: (start, end, whether this part is one)."""
-    end = 0
-    for match in tokenizer.special_tokens_in(text):
-        if match.start() > end:
-            yield end, match.start(), False
-        yield match.start(), match.end(), True
-        end = match.end()
-    if end < len(text):
-        yield end, len(text), False
 
 
 class _Tracer:

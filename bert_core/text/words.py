@@ -7,7 +7,7 @@ every character that is a word of its own.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from threading import Lock
 from typing import Any
@@ -53,6 +53,18 @@ def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
     # Tokens that contain a space are left out: text is split at spaces first.
     known = sorted({token for token in tokens if token and " " not in token}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known))) if known else None
+
+
+def stretches(specials: re.Pattern[str] | None, text: str) -> Iterator[tuple[int, int, bool]]:
+    """Split a text at its special tokens: (start, end, whether this part is one)."""
+    end = 0
+    for match in specials.finditer(text) if specials else ():
+        if match.start() > end:
+            yield end, match.start(), False
+        yield match.start(), match.end(), True
+        end = match.end()
+    if end < len(text):
+        yield end, len(text), False
 
 
 def _forget_oldest(cache: dict[str, bytes], lock: Lock) -> None:
@@ -149,7 +161,12 @@ class ChunkCache(dict[str, bytes]):
 
     def _compute(self, stretch: str) -> bytes:
         if self.specials is not None and self.specials.search(stretch):
-            return self._around_specials(self.specials, stretch)
+            # A special token is one token and one word; one that is not in the vocabulary goes
+            # through WordPiece unchanged.
+            return ADJACENT.join(
+                (self._words if special else self)[stretch[start:end]]
+                for start, end, special in stretches(self.specials, stretch)
+            )
         if self._normalizer is None:
             return self._blank_separated(stretch)
         if stretch.isascii() and stretch.isprintable():
@@ -193,17 +210,3 @@ class ChunkCache(dict[str, bytes]):
                 for first, number, (start, end) in tokens
             ]
         return pack(tokens, length)
-
-    def _around_specials(self, specials: re.Pattern[str], stretch: str) -> bytes:
-        """Split a chunk at its special tokens; each of these is one token and one word."""
-        parts: list[bytes] = []
-        end = 0
-        for match in specials.finditer(stretch):
-            if match.start() > end:
-                parts.append(self[stretch[end : match.start()]])
-            # One that is not in the vocabulary goes through WordPiece unchanged.
-            parts.append(self._words[match.group()])
-            end = match.end()
-        if end < len(stretch):
-            parts.append(self[stretch[end:]])
-        return ADJACENT.join(parts)

@@ -120,7 +120,10 @@ def _short(text: str) -> str:
 # -- files ----------------------------------------------------------------------------------------
 
 VOCABULARIES = ("tokenizer.json", "vocab.txt")  # the first of them counts
-_TOKENIZER = (*VOCABULARIES, "tokenizer_config.json")
+MERGES = ("vocab.json", "merges.txt")  # both are needed
+SENTENCEPIECE = ("sentencepiece.bpe.model", "spiece.model")
+_FAMILIES = (*VOCABULARIES, MERGES[0], *SENTENCEPIECE)  # any of these is a vocabulary
+_TOKENIZER = (*VOCABULARIES, *MERGES, *SENTENCEPIECE, "tokenizer_config.json")
 _CARD = "README.md"
 _SHARD = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 _TENSORFLOW = re.compile(r"[\w.-]+\.ckpt(-\d+)?\.(index|data-\d{5}-of-\d{5})")
@@ -136,14 +139,14 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         CheckpointError: it exists only in a form that this package does not read.
     """
     tokenizer = [name for name in _TOKENIZER if name in names]
-    if part is Part.TOKENIZER:
-        if not any(name in tokenizer for name in VOCABULARIES):
-            raise MissingFileError(
-                f"{repository} has no vocab.txt and no tokenizer.json; its tokenizer is not "
-                f"BERT's. Found: {listed(names)}."
-            )
-        return tokenizer
     config = [name for name in CONFIG_NAMES if name in names][:1]
+    if part is Part.TOKENIZER:
+        if not any(name in tokenizer for name in _FAMILIES):
+            raise MissingFileError(
+                f"{repository} has no vocab.txt, no tokenizer.json and no other vocabulary that is "
+                f"read ({', '.join(_FAMILIES[2:])}). Found: {listed(names)}."
+            )
+        return [*config, *tokenizer]  # the configuration says whose tokenizer it is
     if not config:
         raise MissingFileError(
             f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is not a BERT model. Found: "
@@ -183,7 +186,7 @@ def is_complete(folder: Path, part: Part) -> bool:
     except OSError:
         return False
     if part is Part.TOKENIZER:
-        return any(name in names for name in VOCABULARIES)
+        return any(name in names for name in _FAMILIES)
     configured = any(name in names for name in CONFIG_NAMES)
     if part is Part.CONFIG:
         return configured

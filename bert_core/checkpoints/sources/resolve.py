@@ -15,7 +15,7 @@ from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, is_hub_id
 from bert_core.checkpoints.sources.transfer import Progress
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
-from bert_core.small_files import shown
+from bert_core.small_files import shown, text_of
 
 _CLASSIC_NAME = "pretrained_model_name_or_path"
 ARCHIVE_ENDINGS = (".tar.gz", ".tgz", ".zip")
@@ -69,7 +69,11 @@ def resolve(
         CheckpointError: it exists, but is damaged, malicious, or not a model.
         DownloadError: the download failed, or there is not enough disk space.
     """
-    text = _text_of(name_or_path)
+    text = text_of(name_or_path)
+    if text is None:
+        raise InputError(
+            f"Expected the name of a model or the path of its folder; got {shown(name_or_path)}."
+        )
     path = Path(os.path.expanduser(text))
     if os.path.isdir(path):  # unlike Path.is_dir, no error if a name is too long
         return path
@@ -84,18 +88,6 @@ def resolve(
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
         return _from_hub(text, cache_dir, revision, part, progress, cancel)
     raise MissingFileError(_nothing(text))
-
-
-def _text_of(name_or_path: object) -> str:
-    try:
-        text = os.fspath(name_or_path)  # type: ignore[call-overload]
-    except TypeError:
-        text = None
-    if not isinstance(text, str) or not text.strip() or "\0" in text:
-        raise InputError(
-            f"Expected the name of a model or the path of its folder; got {shown(name_or_path)}."
-        )
-    return text
 
 
 def _archive(

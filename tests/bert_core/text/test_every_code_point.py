@@ -18,7 +18,7 @@ def batched(pieces: list[str], size: int) -> Iterator[str]:
     return (" ".join(pieces[at : at + size]) for at in range(0, len(pieces), size))
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("lowercase", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_words_of_every_code_point_equal_the_reference(lowercase: bool) -> None:
     ours = Normalizer(lowercase=lowercase)
     rust = normalizers.BertNormalizer(lowercase=lowercase).normalize_str

@@ -276,7 +276,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
     ),
     "BPE without a name": (
         lambda found: found.update(model={"vocab": {"a": 0}, "merges": []}),
-        "'unknown'",
+        "'BPE'",
     ),
     "no model": (lambda found: found.pop("model"), "of the kind 'unknown'"),
     "a model that is a list": (lambda found: found.update(model=[1]), "of the kind 'unknown'"),

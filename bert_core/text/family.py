@@ -1,0 +1,407 @@
+"""`load_tokenizer` for every family, and `FamilyTokenizer` for those that do not use WordPiece.
+
+RoBERTa's byte-level BPE and the Unigram models of XLM-RoBERTa, CamemBERT and ALBERT are computed by
+the library `tokenizers` (in Rust); `replay` repeats its steps one by one, for display. Truncation
+and padding are settings of a Rust tokenizer that every thread would share, so they are never used:
+a text is encoded whole, and cut here.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from bert_core.checkpoints.sources.hub_names import Part
+from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
+from bert_core.errors import CheckpointError, InputError
+from bert_core.small_files import shown
+from bert_core.text.basic import check_surrogates, check_text
+from bert_core.text.batches import TextTokenizer, listed_texts
+from bert_core.text.encoding import Encoding, kept_lengths, window_bounds
+from bert_core.text.family_files import (
+    LAYOUTS,
+    WORDPIECE_FAMILIES,
+    FamilyFiles,
+    family_of,
+    read_family,
+)
+from bert_core.text.listed_encoding import ListedEncoding, Slot
+from bert_core.text.listed_encoding import Part as TextPart
+from bert_core.text.replay import Replay, Token
+from bert_core.text.stored import CONFIG_NAME
+from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.tokenizer_json import TOKENIZER_NAME, model_type, read_document
+from bert_core.text.trace import Trace
+from bert_core.text.vocabulary import VOCABULARY_NAME, path_of
+
+
+def load_tokenizer(
+    name_or_path: str | os.PathLike[str],
+    *,
+    cache_dir: str | os.PathLike[str] | None = None,
+    revision: str | None = None,
+) -> "BertTokenizer | FamilyTokenizer":
+    """Load the tokenizer of a checkpoint of any implemented family.
+
+    Args:
+        name_or_path: anything a model's `from_pretrained` accepts, or a file of a tokenizer in the
+            folder of its model.
+        cache_dir: folder for downloads.
+        revision: version of the source.
+
+    Returns:
+        A `BertTokenizer` for BERT, DistilBERT and ELECTRA, else a `FamilyTokenizer`.
+
+    Raises:
+        MissingFileError: the name or path does not exist, or has no tokenizer of its family.
+        CheckpointError: a file cannot be used, or has ids that the model has no vectors for.
+        ConfigError: the family is not implemented.
+    """
+    return from_pretrained(name_or_path, cache_dir, revision=revision)
+
+
+def from_pretrained(
+    name_or_path: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> "BertTokenizer | FamilyTokenizer":
+    """Load a tokenizer of any family, with the arguments of `BertTokenizer.from_pretrained`.
+
+    Raises:
+        InputError: an option is given that the family's tokenizer does not have.
+    """
+    name = given_name(name_or_path, kwargs)
+    revision = kwargs.pop("revision", None)
+    folder, given = _place(name, cache_dir, revision)
+    family = family_of(folder)
+    if family in LAYOUTS:
+        if kwargs:
+            raise InputError(
+                f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}; its "
+                "files say everything. Leave it out."
+            )
+        return FamilyTokenizer(read_family(folder, family, given))
+    if not family:
+        _check_wordpiece(given or folder / TOKENIZER_NAME)
+    return BertTokenizer.from_pretrained(name, cache_dir, revision=revision, **kwargs)
+
+
+class FamilyTokenizer(TextTokenizer):
+    """A tokenizer of RoBERTa, XLM-RoBERTa, CamemBERT or ALBERT. Thread-safe.
+
+    It has the methods of `BertTokenizer` and gives the same `Encoding`.
+
+    Args:
+        files: what its files say; `FamilyTokenizer.from_pretrained` reads them.
+
+    Attributes:
+        kind: "BPE" or "Unigram".
+        ranks: BPE: pair of symbols -> number of its merge, from 0; {} for Unigram.
+        scores: Unigram: piece -> log-probability; {} for BPE.
+        never_split: tokens to find in the text before anything else.
+        do_lower_case: whether the text is lower-cased.
+        contradictions: (); see `BertTokenizer`.
+
+    Raises:
+        CheckpointError: `tokenizers` cannot use the files.
+    """
+
+    def __init__(self, files: FamilyFiles) -> None:
+        super().__init__(files.pieces)
+        self.kind = model_type(files.document)
+        self.ranks, self.scores = files.ranks, files.scores
+        self.max_len = files.max_len
+        self.special_tokens = files.special
+        self.unk_token, self.sep_token = files.roles["unk"], files.roles["sep"]
+        self.pad_token, self.cls_token = files.roles["pad"], files.roles["cls"]
+        self.mask_token = files.roles["mask"]
+        self.never_split = tuple(each["content"] for each in files.document["added_tokens"])
+        self.do_lower_case = '"Lowercase"' in json.dumps(files.document.get("normalizer"))
+        self.contradictions: tuple[str, ...] = ()
+        self._files = files
+        framing = files.document["post_processor"]
+        with _in_words():
+            self._rust = Tokenizer.from_str(
+                json.dumps({**files.document, "post_processor": None}, ensure_ascii=False)
+            )
+            # A tokenizer of two words shows where the added tokens are put.
+            words = {"type": "WordLevel", "vocab": {"A": 0, "B": 1}, "unk_token": "A"}
+            frame = Tokenizer.from_str(json.dumps({"model": words, "post_processor": framing}))
+            self._processor = frame.post_processor
+            found = frame.encode("A"), frame.encode("A", "B")
+            actual = self._rust.get_vocab()
+        if actual != self.vocab:
+            raise CheckpointError(
+                f"The tokenizer has {len(actual):,} pieces and ids in the library `tokenizers`, "
+                f"which are not the {len(self.vocab):,} of its file. Fetch the file again."
+            )
+        self._single, self._pair = (self._template(each) for each in found)
+        self._vocabulary = (
+            self._pieces,
+            {token: self.vocab[token] for token in self.special_tokens},
+        )
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | os.PathLike[str] | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        **kwargs: Any,
+    ) -> "FamilyTokenizer":
+        """Load a tokenizer by model name, folder or file; see `load_tokenizer`.
+
+        Raises:
+            InputError: the tokenizer is BERT's WordPiece, or an option is unknown.
+        """
+        found = from_pretrained(name_or_path, cache_dir, **kwargs)
+        if not isinstance(found, FamilyTokenizer):
+            raise InputError(
+                f"{shown(name_or_path)} has a WordPiece tokenizer. Use `load_tokenizer`."
+            )
+        return found
+
+    def encode(
+        self,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        max_length: int | None = None,
+        truncation: str = "longest_first",
+    ) -> Encoding:
+        """Encode a text or a pair of texts as input for the model.
+
+        Args:
+            text: the first text.
+            text_pair: the second text, or None for a single text.
+            max_length: truncate the whole input, including added tokens, to this many tokens; None
+                for no truncation.
+            truncation: "longest_first", "only_first" or "only_second"; see `kept_lengths`.
+
+        Raises:
+            InputError: a text is not a string or contains a lone surrogate, or the rule cannot
+                shorten the input to `max_length`.
+        """
+        first = self._part(text)
+        if text_pair is None:
+            parts: tuple[TextPart, ...] = (first,)
+        else:
+            parts = first, self._part(text_pair)
+        tokens = [len(part.ids) for part in parts]
+        if max_length is None:
+            return self._framed(parts)
+        kept = kept_lengths(
+            tokens[0],
+            None if text_pair is None else tokens[1],
+            max_length=max_length,
+            truncation=truncation,
+            added=self._added(len(parts)),
+        )
+        short = tuple(part.between(0, count) for part, count in zip(parts, kept, strict=False))
+        return self._framed(short, sum(tokens) - sum(kept))
+
+    def encode_ids(
+        self, texts: Iterable[str], *, add_special_tokens: bool = True
+    ) -> list[list[int]]:
+        """Return only the ids of several texts, for training.
+
+        Raises:
+            InputError: a text is not a string or contains a lone surrogate.
+        """
+        parts = map(self._part, listed_texts(texts))
+        if not add_special_tokens:
+            return [part.ids for part in parts]
+        return [self._framed((part,)).input_ids for part in parts]
+
+    def encode_windows(
+        self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
+    ) -> list[Encoding]:
+        """Encode a text too long for the model as overlapping inputs; see `BertTokenizer`.
+
+        Raises:
+            InputError: as for `encode`, or `max_length` leaves no room to move forward.
+        """
+        whole = () if text_pair is None else (self._part(text),)
+        split = self._part(text if text_pair is None else text_pair)
+        room = max_length - self._added(len(whole) + 1) - sum(len(part.ids) for part in whole)
+        bounds = window_bounds(len(split.ids), size=room, stride=stride)
+        return [self._framed((*whole, split.between(start, stop))) for start, stop in bounds]
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a text, without added ones.
+
+        Raises:
+            InputError: `text` is not a string or contains a lone surrogate.
+        """
+        return [self._pieces[number] for number in self._part(text).ids]
+
+    def trace(self, text: str) -> Trace:
+        """Return every step from the text to its tokens; its words are in `words`.
+
+        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `table`). `cleaned` and
+        `stripped` are the text: these tokenizers normalise in one step.
+
+        Raises:
+            InputError: `text` is not a string or contains a lone surrogate.
+        """
+        found = self._encoded(text)
+        special = {self.vocab[token] for token in self.never_split}
+        tokens = [
+            Token(word or 0, content, self._pieces[number], number, span, number in special)
+            for word, content, number, span in zip(
+                found.word_ids, found.tokens, found.ids, found.offsets, strict=True
+            )
+        ]
+        normalizer = self._rust.normalizer
+        with _in_words():
+            return self._replay.trace(
+                text, tokens, normalizer.normalize_str if normalizer is not None else None
+            )
+
+    @cached_property
+    def _replay(self) -> Replay:
+        return Replay(self.ranks, self.scores, self.unk_token)
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """Turn ids back into text. What normalisation removed is not restored.
+
+        Raises:
+            InputError: an id is outside the vocabulary.
+        """
+        numbers = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+        self.convert_ids_to_tokens(numbers)  # checks them
+        with _in_words():
+            return self._rust.decode(numbers, skip_special_tokens=skip_special_tokens)
+
+    def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
+        """Write `tokenizer.json` to a folder, or to a file; return the file's path.
+
+        Raises:
+            InputError: the folder does not exist.
+        """
+        path = path_of(vocab_path)
+        path = path / TOKENIZER_NAME if path.is_dir() else path
+        if not path.parent.is_dir():
+            raise InputError(f"Cannot write {path}: the folder does not exist. Create it first.")
+        path.write_bytes(self.saved_files()[TOKENIZER_NAME])
+        return str(path)
+
+    def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
+        """Write `tokenizer.json` and `tokenizer_config.json` to a folder, created if necessary.
+
+        Returns:
+            The paths of the two files.
+        """
+        place = path_of(folder)
+        if place.exists() and not place.is_dir():
+            raise InputError(f"Cannot save to {place}: it is a file. Give a folder.")
+        place.mkdir(parents=True, exist_ok=True)
+        for name, content in self.saved_files().items():
+            (place / name).write_bytes(content)
+        return str(place / TOKENIZER_NAME), str(place / CONFIG_NAME)
+
+    def saved_files(self) -> dict[str, bytes]:
+        """Return the files that `save_pretrained` writes, by name, without touching the disk."""
+        document = self._files.document
+        normalizer = json.dumps(document.get("normalizer"))
+        options: dict[str, Any] = {
+            "tokenizer_class": self._files.layout.tokenizer_class,
+            "do_lower_case": self.do_lower_case,
+            "keep_accents": '"StripAccents"' not in normalizer,
+            **{f"{role}_token": token for role, token in self._files.roles.items()},
+        }
+        if self.kind == "BPE":
+            steps = json.dumps(document.get("pre_tokenizer"))
+            options["add_prefix_space"] = '"add_prefix_space": true' in steps
+        if self.max_len is not None:
+            options["model_max_length"] = self.max_len
+        return {
+            TOKENIZER_NAME: _lines(document),
+            CONFIG_NAME: _lines(dict(sorted(options.items()))),
+        }
+
+    def _part(self, text: str) -> TextPart:
+        """Return the tokens of one text."""
+        found = self._encoded(text)
+        # Without added tokens, every token belongs to a word.
+        return TextPart(text, found.ids, found.offsets, [word or 0 for word in found.word_ids])
+
+    def _encoded(self, text: str) -> Any:
+        """Encode one text in Rust, without added tokens; offsets leave out spaces at the ends."""
+        check_surrogates(check_text(text))
+        with _in_words():
+            found = self._rust.encode(text, add_special_tokens=False)
+            return found if self._processor is None else self._processor.process(found, None, False)
+
+    def _framed(self, parts: tuple[TextPart, ...], truncated: int = 0) -> ListedEncoding:
+        template = self._single if len(parts) == 1 else self._pair
+        return ListedEncoding(template, parts, self._vocabulary, truncated)
+
+    def _added(self, texts: int) -> int:
+        """Return the number of tokens put around one text or two."""
+        return len(self._single) - 1 if texts == 1 else len(self._pair) - 2
+
+    def _template(self, found: Any) -> tuple[Slot, ...]:
+        """Return the template that the encoding of "A", or of "A" and "B", shows."""
+        places = list(zip(found.ids, found.tokens, found.sequence_ids, found.type_ids, strict=True))
+        texts = [text for _, _, text, _ in places if text is not None]
+        if texts not in ([0], [0, 1]) or any(
+            text is None and self.vocab.get(token) != number for number, token, text, _ in places
+        ):
+            raise CheckpointError(
+                f"The post_processor of the tokenizer makes {' '.join(found.tokens)} of the texts "
+                "A and B; expected each once, in order, among tokens of the vocabulary."
+            )
+        typed = self._files.typed
+        return tuple(
+            Slot(number if text is None else -1, text, kind if typed else 0)
+            for number, _, text, kind in places
+        )
+
+
+def _place(
+    name_or_path: str | os.PathLike[str],
+    cache_dir: str | os.PathLike[str] | None,
+    revision: str | None,
+) -> tuple[Path, Path | None]:
+    """Return the folder of a tokenizer, and its file if the caller gave one."""
+    path = Path(os.path.expanduser(path_of(name_or_path)))
+    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
+        return path.parent, path
+    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER), None
+
+
+def _check_wordpiece(path: Path) -> None:
+    """Reject another kind of tokenizer whose folder does not say its family."""
+    if path.name == VOCABULARY_NAME or not os.path.exists(path):
+        return
+    kind = model_type(read_document(path)) if path.suffix.lower() == ".json" else path.name
+    if kind != "WordPiece":
+        raise CheckpointError(
+            f"{path} is not BERT's WordPiece ({shown(kind or 'unknown')}), and the folder does not "
+            f"say which family it belongs to; expected model_type in a config.json beside it "
+            f"({', '.join((*WORDPIECE_FAMILIES, *LAYOUTS))})."
+        )
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """Turn what the library `tokenizers` raises, its panics too, into a `CheckpointError`."""
+    try:
+        yield
+    except BaseException as error:
+        # A panic of Rust is no Exception, and its class cannot be imported.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise CheckpointError(
+            f"The library `tokenizers` cannot use this tokenizer's files: {str(error)[:200]}. "
+            "Fetch them again."
+        ) from None
+
+
+def _lines(contents: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(contents, indent=2, ensure_ascii=False)}\n".encode()

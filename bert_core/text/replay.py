@@ -1,0 +1,245 @@
+"""How byte-level BPE and Unigram cut words, step by step, for display.
+
+The pieces themselves come from the library `tokenizers`; what is computed here repeats its steps
+from their definitions and ends in the same pieces. BPE (Sennrich et al. 2016, section 3.2) starts
+from single symbols and merges the pair that was merged first in training, again and again. Unigram
+(Kudo 2018, section 3.2) chooses the pieces whose log-probabilities have the largest sum.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from bert_core.text.packed import Span
+from bert_core.text.trace import Trace, WordTrace
+
+LONGEST = 400  # symbols; the steps of longer words are not shown, because their number is squared
+_UNKNOWN_COST = 10.0  # SentencePiece's: an unknown character scores this less than the worst piece
+Ranks = Mapping[tuple[str, str], int]
+
+
+class Merge(NamedTuple):
+    """One step of BPE.
+
+    Attributes:
+        at: place of the first symbol of the pair, among the symbols before this step.
+        pair: the two symbols that become one.
+        rank: number of this merge among those learned in training, from 0.
+    """
+
+    at: int
+    pair: tuple[str, str]
+    rank: int
+
+
+class Best(NamedTuple):
+    """The best segmentation of the beginning of a word.
+
+    Attributes:
+        end: how many characters of the word it covers.
+        start: where its last piece begins.
+        piece: its last piece.
+        score: sum of the log-probabilities of its pieces.
+        known: whether the last piece is in the vocabulary; if not, it is one unknown character.
+    """
+
+    end: int
+    start: int
+    piece: str
+    score: float
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BpeWord(WordTrace):
+    """One word and the merges that made its tokens.
+
+    Attributes:
+        symbols: the symbols it starts from, one for each byte.
+        merges: the steps, in order; () for a special token, for a word of more than `LONGEST`
+            symbols, and where the vocabulary lacks a symbol.
+    """
+
+    symbols: tuple[str, ...] = ()
+    merges: tuple[Merge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnigramWord(WordTrace):
+    """One word and the table its tokens are read from.
+
+    Attributes:
+        score: sum of the log-probabilities of its pieces; 0 for a special token.
+        table: the best segmentation of each beginning, one row for each character; () for a special
+            token and for a word of more than `LONGEST` characters. The last row has the last piece
+            of the word, the row that ends where this one starts the piece before it, and so on.
+    """
+
+    score: float = 0.0
+    table: tuple[Best, ...] = ()
+
+
+def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], tuple[str, ...]]:
+    """Return the merges of a word, and the pieces they end in.
+
+    >>> merges_of("hello", {("l", "l"): 0, ("h", "e"): 1})[1]
+    ('he', 'll', 'o')
+    """
+    pieces, merges = list(symbols), []
+    while found := [(ranks[p], at) for at, p in enumerate(pairwise(pieces)) if p in ranks]:
+        rank, at = min(found)  # of equal pairs the first one
+        merges.append(Merge(at, (pieces[at], pieces[at + 1]), rank))
+        pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
+    return tuple(merges), tuple(pieces)
+
+
+class Segmenter:
+    """Finds the best segmentations of words by a Unigram model's scores (Viterbi).
+
+    Args:
+        scores: piece -> log-probability.
+    """
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self._scores = scores
+        self._longest = max(map(len, scores), default=1)
+        self._unknown = min(scores.values(), default=0.0) - _UNKNOWN_COST
+
+    def table(self, word: str) -> tuple[Best, ...]:
+        """Return the best segmentation of each beginning of a word.
+
+        >>> [best.piece for best in Segmenter({"a": -1.0, "ab": -1.5, "b": -1.0}).table("ab")]
+        ['a', 'ab']
+        """
+        best: list[Best | None] = [None] * (len(word) + 1)
+        for start in range(len(word)):
+            before = best[start]
+            so_far = before.score if before else 0.0
+            for end in range(start + 1, min(start + self._longest, len(word)) + 1):
+                piece = word[start:end]
+                known = piece in self._scores
+                if not known and end > start + 1:
+                    continue
+                score = so_far + (self._scores[piece] if known else self._unknown)
+                there = best[end]
+                if there is None or score > there.score:
+                    best[end] = Best(end, start, piece, score, known)
+        return tuple(each for each in best if each)
+
+    def score(self, pieces: Sequence[str]) -> float:
+        """Return the sum of the log-probabilities of pieces; unknown ones cost by the character."""
+        return sum(
+            self._scores[piece] if piece in self._scores else self._unknown * len(piece)
+            for piece in pieces
+        )
+
+
+def pieces_of(table: Sequence[Best]) -> tuple[str, ...]:
+    """Read the pieces from a table; neighbouring unknown characters are one piece."""
+    found: list[Best] = []
+    while (end := found[-1].start if found else len(table)) > 0:
+        found.append(table[end - 1])
+    pieces: list[str] = []
+    unknown = False
+    for best in reversed(found):
+        if unknown and not best.known:
+            pieces[-1] += best.piece
+        else:
+            pieces.append(best.piece)
+        unknown = not best.known
+    return tuple(pieces)
+
+
+# -- a whole text ---------------------------------------------------------------------------------
+
+
+class Token(NamedTuple):
+    """One token of a text, as `tokenizers` gives it.
+
+    Attributes:
+        word: index of its word.
+        content: its characters after normalisation; unlike `piece` also for unknown ones.
+        piece: the entry of the vocabulary.
+        token_id: its id.
+        offsets: (start, end) in the text.
+        special: whether it is an added token that occurs in the text.
+    """
+
+    word: int
+    content: str
+    piece: str
+    token_id: int
+    offsets: Span
+    special: bool
+
+
+class Replay:
+    """Traces texts of one tokenizer; see `FamilyTokenizer.trace`.
+
+    Args:
+        ranks: BPE: pair of symbols -> number of its merge.
+        scores: Unigram: piece -> log-probability; {} for BPE.
+        unknown: the token for unknown characters.
+    """
+
+    def __init__(self, ranks: Ranks, scores: Mapping[str, float], unknown: str) -> None:
+        self._ranks = ranks
+        self._segmenter = Segmenter(scores) if scores else None
+        self._unknown = unknown
+
+    def trace(
+        self, text: str, tokens: Sequence[Token], normalize: Callable[[str], str] | None
+    ) -> Trace:
+        """Return the steps that lead from a text to its tokens."""
+        words: list[WordTrace] = []
+        normalized, at = "", 0
+        for _, group in groupby(tokens, attrgetter("word")):
+            word = self._word(text, list(group))
+            words.append(word)
+            if word.special:  # these are found before anything is normalised
+                normalized += _normal(text[at : word.start], normalize) + word.text
+                at = word.end
+        normalized += _normal(text[at:], normalize)
+        return Trace(text, text, text, normalized, tuple(words))
+
+    def _word(self, text: str, tokens: Sequence[Token]) -> WordTrace:
+        start = min(token.offsets[0] for token in tokens)
+        end = max(token.offsets[1] for token in tokens)
+        special = tokens[0].special
+        contents = tuple(token.content for token in tokens)
+        common: dict[str, Any] = {
+            "text": text[start:end],
+            "start": start,
+            "end": end,
+            "normalized": "".join(contents),
+            "attempts": (),
+            "pieces": tuple(token.piece for token in tokens),
+            "ids": tuple(token.token_id for token in tokens),
+            "offsets": tuple(token.offsets for token in tokens),
+            "unknown_reason": None if special else self._reason(tokens),
+            "special": special,
+        }
+        shown = not special and len(common["normalized"]) <= LONGEST
+        if self._segmenter is None:
+            symbols = () if special else tuple(common["normalized"])
+            merges, pieces = merges_of(symbols if shown else (), self._ranks)
+            return BpeWord(**common, symbols=symbols, merges=merges if pieces == contents else ())
+        table = self._segmenter.table(common["normalized"]) if shown else ()
+        if pieces_of(table) != contents:
+            table = ()
+        score = 0.0 if special else self._segmenter.score(contents)
+        return UnigramWord(**common, score=score, table=table)
+
+    def _reason(self, tokens: Sequence[Token]) -> str | None:
+        """Return a sentence on unknown characters of a word; None if there are none."""
+        unknown = "".join(token.content for token in tokens if token.piece == self._unknown)
+        if not unknown:
+            return None
+        named = ", ".join(f"“{char}” (U+{ord(char):04X})" for char in dict.fromkeys(unknown[:3]))
+        return f"No piece of the vocabulary is {named}."
+
+
+def _normal(text: str, normalize: Callable[[str], str] | None) -> str:
+    return normalize(text) if normalize else text

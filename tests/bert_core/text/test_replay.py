@@ -1,0 +1,130 @@
+"""The replay of BPE and Unigram ends in the pieces of `tokenizers`."""
+
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+from bert_core.text.family import FamilyTokenizer, load_tokenizer
+from bert_core.text.replay import LONGEST, BpeWord, Merge, Segmenter, UnigramWord, merges_of
+from tests.bert_core.text.conftest import strange_text
+from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
+from tests.bert_core.text.test_tokenizer_parity import NASTY
+
+
+@pytest.fixture(scope="module")
+def words(running_text: list[str]) -> list[str]:
+    """More than 10,000 different words: of texts, put together from them, and of all scripts."""
+    chooser = random.Random(7)
+    real = sorted({word for line in running_text for word in line.split()})
+    found = dict.fromkeys(real)
+    while len(found) < 9_000:
+        first, second = chooser.choices(real, k=2)
+        cut = chooser.randrange(len(first) + 1)
+        found[first[:cut] + second[chooser.randrange(len(second)) :]] = None
+    while len(found) < 11_000:
+        found["".join(strange_text(chooser).split())] = None
+    found.pop("", None)
+    return list(found)
+
+
+@pytest.fixture(scope="module", params=["roberta", "xlm-roberta", "albert"])
+def tokenizer(
+    request: pytest.FixtureRequest,
+    running_text: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> FamilyTokenizer:
+    folder: Path = tmp_path_factory.mktemp("replay")
+    texts = running_text * 3
+    if request.param == "roberta":
+        merges_folder(folder, texts)
+    else:
+        sentencepiece_folder(folder, request.param, texts)
+    found = load_tokenizer(folder)
+    assert isinstance(found, FamilyTokenizer)
+    return found
+
+
+def test_ten_thousand_words_are_cut_as_by_rust(
+    tokenizer: FamilyTokenizer, words: list[str]
+) -> None:
+    rust: Any = Tokenizer.from_str(tokenizer.saved_files()["tokenizer.json"].decode())
+    seen, steps = 0, 0
+    for word in words:
+        peer = rust.encode(f"a {word}", add_special_tokens=False)
+        trace = tokenizer.trace(f"a {word}")
+        assert (trace.ids, trace.offsets) == (peer.ids, peer.offsets), word
+        assert trace.tokens == [rust.id_to_token(number) for number in peer.ids]
+        for each in trace.words:
+            if each.special:
+                continue
+            seen += 1
+            steps += check(tokenizer, each)
+    assert seen > 10_000 and steps > 10_000
+
+
+def check(tokenizer: FamilyTokenizer, word: Any) -> int:
+    """Follow the steps of a word to its pieces; return how many there were."""
+    if isinstance(word, BpeWord):
+        symbols = list(word.symbols)
+        for at, pair, rank in word.merges:
+            ranked = [tokenizer.ranks.get(each) for each in pairwise(symbols)]
+            assert rank == min(each for each in ranked if each is not None)
+            assert ranked.index(rank) == at and tuple(symbols[at : at + 2]) == pair
+            symbols[at : at + 2] = ["".join(pair)]
+        assert tuple(symbols) == word.pieces
+        return len(word.merges)
+    assert isinstance(word, UnigramWord)
+    assert word.table, word
+    end, pieces = len(word.normalized), []
+    while end:
+        row = word.table[end - 1]
+        assert row.end == end and row.piece == word.normalized[row.start : end]
+        pieces.append(row.piece if row.known else None)
+        end = row.start
+    known = [piece for piece in reversed(pieces) if piece is not None]
+    assert known == [piece for piece in word.pieces if piece != tokenizer.unk_token]
+    assert word.score == pytest.approx(word.table[-1].score)
+    if None not in pieces:
+        assert word.score == pytest.approx(sum(tokenizer.scores[piece] for piece in word.pieces))
+    assert (word.unknown_reason is None) == (None not in pieces)
+    return len(pieces)
+
+
+def test_every_nasty_text_is_traced(tokenizer: FamilyTokenizer) -> None:
+    for text in (*NASTY.values(), f"a {tokenizer.mask_token} <pad> b", "x" * (LONGEST + 1)):
+        trace = tokenizer.trace(text)
+        encoding = tokenizer.encode(text)
+        assert trace.tokens == tokenizer.tokenize(text)
+        own = [
+            span for span, n in zip(encoding.offsets, encoding.sequence_ids, strict=True) if n == 0
+        ]
+        assert trace.offsets == own
+        for word in trace.words:
+            assert word.text == text[word.start : word.end]
+
+
+def test_special_tokens_and_long_words_have_no_steps(tokenizer: FamilyTokenizer) -> None:
+    mask = tokenizer.mask_token
+    words = tokenizer.trace(f"a {mask} {'ab' * LONGEST}").words
+    special = next(word for word in words if word.special)
+    assert special.pieces == (mask,) and mask in special.text
+    for word in (special, words[-1]):
+        assert not (word.merges if isinstance(word, BpeWord) else word.table)  # type: ignore[attr-defined]
+    assert mask in tokenizer.trace(f"É {mask}").normalized
+
+
+def test_equal_pairs_are_merged_from_the_left() -> None:
+    merges, pieces = merges_of("aaa", {("a", "a"): 5})
+    assert (merges, pieces) == ((Merge(0, ("a", "a"), 5),), ("aa", "a"))
+    assert merges_of("", {("a", "a"): 5}) == ((), ())
+
+
+def test_the_table_by_hand() -> None:
+    table = Segmenter({"a": -1.0, "b": -2.0, "ab": -2.5, "bc": -4.0}).table("abc")
+    assert [(best.piece, best.score) for best in table] == [("a", -1.0), ("ab", -2.5), ("bc", -5.0)]
+    unknown = Segmenter({"a": -1.0, "b": -2.0}).table("ax")
+    assert unknown[-1].score == -1.0 + (-2.0 - 10.0) and not unknown[-1].known
